@@ -1,0 +1,232 @@
+//! A TCP segment as it is on the wire, with its payload as a length.
+//!
+//! Models RFC 9293 headers with the timestamp, SACK, MSS, window-scale and SACK-permitted
+//! options (RFC 7323, RFC 2018, RFC 2883) and the two ECN bits of the IP header (RFC 3168).
+//! Left out: urgent data, other options, and the payload's bytes (its length stands for them;
+//! they are made up where a file or a real kernel needs them).
+//!
+//! The struct is plain and 52 bytes long, so that a frame around it fits a cache line.
+
+use crate::Seq;
+
+/// The flags of a TCP header, as the bits of its 13th and 14th byte.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Flags(pub u16);
+
+impl Flags {
+    /// No flag.
+    pub const NONE: Flags = Flags(0);
+    /// No more data from the sender.
+    pub const FIN: Flags = Flags(0x01);
+    /// Synchronise sequence numbers.
+    pub const SYN: Flags = Flags(0x02);
+    /// Reset the connection.
+    pub const RST: Flags = Flags(0x04);
+    /// Push: the sender had nothing more queued behind this segment.
+    pub const PSH: Flags = Flags(0x08);
+    /// The acknowledgement number is valid.
+    pub const ACK: Flags = Flags(0x10);
+    /// ECN echo (RFC 3168).
+    pub const ECE: Flags = Flags(0x40);
+    /// Congestion window reduced (RFC 3168).
+    pub const CWR: Flags = Flags(0x80);
+    /// The former nonce-sum bit: ESCE under SCE.
+    pub const NS: Flags = Flags(0x100);
+
+    /// True if every flag of `other` is set.
+    #[inline]
+    #[must_use]
+    pub const fn contains(self, other: Flags) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// True if any flag of `other` is set.
+    #[inline]
+    #[must_use]
+    pub const fn intersects(self, other: Flags) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// Both sets of flags.
+    #[inline]
+    #[must_use]
+    pub const fn with(self, other: Flags) -> Flags {
+        Flags(self.0 | other.0)
+    }
+
+    /// These flags without those of `other`.
+    #[inline]
+    #[must_use]
+    pub const fn without(self, other: Flags) -> Flags {
+        Flags(self.0 & !other.0)
+    }
+}
+
+/// The ECN field of the IP header (RFC 3168 section 5).
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[repr(u8)]
+pub enum Ecn {
+    /// The transport does not take part in ECN.
+    #[default]
+    NotEct = 0b00,
+    /// ECN-capable, ECT(1); "some congestion experienced" under SCE.
+    Ect1 = 0b01,
+    /// ECN-capable, ECT(0).
+    Ect0 = 0b10,
+    /// Congestion experienced.
+    Ce = 0b11,
+}
+
+/// One block of a SACK option: the bytes from `start` up to, but not with, `end`.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct SackBlock {
+    /// First sequence number of the block.
+    pub start: Seq,
+    /// The sequence number after its last.
+    pub end: Seq,
+}
+
+/// What a SYN negotiates.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SynOptions {
+    /// Largest payload the sender of the SYN takes, bytes.
+    pub mss: u16,
+    /// Window-scale shift, if offered.
+    pub window_scale: Option<u8>,
+    /// SACK-permitted option present.
+    pub sack_permitted: bool,
+}
+
+/// One TCP segment. A SYN carries [`SynOptions`] where others carry SACK blocks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct Segment {
+    /// Sequence number of the first byte (or of the SYN or FIN).
+    pub seq: Seq,
+    /// Acknowledgement number; valid with [`Flags::ACK`].
+    pub ack: Seq,
+    /// Timestamp value; valid with `has_timestamps`.
+    pub ts_val: u32,
+    /// Timestamp echo reply; valid with `has_timestamps`.
+    pub ts_ecr: u32,
+    /// SACK blocks, the first `sack_count` of them valid; private to keep the SYN's use apart.
+    sack: [SackBlock; 3],
+    /// Payload bytes. Up to 65 535 before segmentation offload cuts it to size.
+    pub payload_bytes: u16,
+    /// The window field as sent (unscaled).
+    pub window: u16,
+    /// Header flags.
+    pub flags: Flags,
+    /// ECN field of the IP header around this segment.
+    pub ecn: Ecn,
+    sack_count: u8,
+    /// The timestamp option is present.
+    pub has_timestamps: bool,
+}
+
+/// The window-scale byte of a SYN that offers none.
+const NO_SCALE: u32 = 0xff;
+
+impl Segment {
+    /// A segment without payload, options or flags.
+    pub const EMPTY: Segment = Segment {
+        seq: Seq(0),
+        ack: Seq(0),
+        ts_val: 0,
+        ts_ecr: 0,
+        sack: [SackBlock {
+            start: Seq(0),
+            end: Seq(0),
+        }; 3],
+        payload_bytes: 0,
+        window: 0,
+        flags: Flags::NONE,
+        ecn: Ecn::NotEct,
+        sack_count: 0,
+        has_timestamps: false,
+    };
+
+    /// The SACK blocks, most recent first; empty on a SYN.
+    #[inline]
+    #[must_use]
+    pub fn sack_blocks(&self) -> &[SackBlock] {
+        let count = if self.flags.intersects(Flags::SYN) {
+            0
+        } else {
+            self.sack_count
+        };
+        &self.sack[..usize::from(count)]
+    }
+
+    /// Adds a SACK block; a fourth is ignored (with timestamps three fit the header).
+    #[inline]
+    pub fn push_sack(&mut self, block: SackBlock) {
+        if let Some(slot) = self.sack.get_mut(usize::from(self.sack_count)) {
+            *slot = block;
+            self.sack_count += 1;
+        }
+    }
+
+    /// What this SYN negotiates; `None` on any other segment.
+    #[must_use]
+    pub fn syn_options(&self) -> Option<SynOptions> {
+        self.flags.intersects(Flags::SYN).then(|| SynOptions {
+            mss: self.sack[0].start.0 as u16,
+            window_scale: u8::try_from(self.sack[0].end.0)
+                .ok()
+                .filter(|s| u32::from(*s) != NO_SCALE),
+            sack_permitted: self.sack[1].start.0 != 0,
+        })
+    }
+
+    /// Makes this segment a SYN that carries `options`.
+    pub fn set_syn_options(&mut self, options: SynOptions) {
+        self.flags = self.flags.with(Flags::SYN);
+        self.sack[0].start = Seq(u32::from(options.mss));
+        self.sack[0].end = Seq(options.window_scale.map_or(NO_SCALE, u32::from));
+        self.sack[1].start = Seq(u32::from(options.sack_permitted));
+    }
+
+    /// Bytes of the TCP header with its options, padded as Linux pads them.
+    #[inline]
+    #[must_use]
+    pub fn header_bytes(&self) -> u32 {
+        let timestamps = if self.has_timestamps { 12 } else { 0 };
+        if let Some(syn) = self.syn_options() {
+            let scale = if syn.window_scale.is_some() { 4 } else { 0 };
+            // SACK-permitted shares the timestamp option's padding where both are sent.
+            let sack = if syn.sack_permitted && !self.has_timestamps {
+                4
+            } else {
+                0
+            };
+            return 20 + 4 + timestamps + scale + sack;
+        }
+        let sack = if self.sack_count == 0 {
+            0
+        } else {
+            4 + 8 * u32::from(self.sack_count)
+        };
+        20 + timestamps + sack
+    }
+
+    /// Sequence space this segment takes: its payload, and one each for SYN and FIN.
+    #[inline]
+    #[must_use]
+    pub fn seq_len(&self) -> u32 {
+        u32::from(self.payload_bytes)
+            + u32::from(self.flags.intersects(Flags::SYN))
+            + u32::from(self.flags.intersects(Flags::FIN))
+    }
+
+    /// The sequence number after this segment.
+    #[inline]
+    #[must_use]
+    pub fn end_seq(&self) -> Seq {
+        self.seq + self.seq_len()
+    }
+}
+
+#[cfg(test)]
+#[path = "segment_tests.rs"]
+mod tests;

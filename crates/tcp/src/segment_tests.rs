@@ -1,0 +1,39 @@
+use super::{Flags, SackBlock, Segment, SynOptions};
+use crate::Seq;
+
+#[test]
+fn a_segment_leaves_room_for_a_frame_header_in_a_cache_line() {
+    assert!(size_of::<Segment>() <= 52);
+}
+
+#[test]
+fn syn_options_survive_and_are_no_sack_blocks() {
+    let options = SynOptions {
+        mss: 8960,
+        window_scale: Some(7),
+        sack_permitted: true,
+    };
+    let mut syn = Segment {
+        has_timestamps: true,
+        ..Segment::EMPTY
+    };
+    syn.set_syn_options(options);
+    assert_eq!(syn.syn_options(), Some(options));
+    assert!(syn.sack_blocks().is_empty());
+    assert_eq!(syn.header_bytes(), 40);
+}
+
+#[test]
+fn header_lengths_are_those_of_linux() {
+    let mut ack = Segment {
+        has_timestamps: true,
+        flags: Flags::ACK,
+        ..Segment::EMPTY
+    };
+    assert_eq!(ack.header_bytes(), 32);
+    ack.push_sack(SackBlock {
+        start: Seq(1),
+        end: Seq(2),
+    });
+    assert_eq!(ack.header_bytes(), 44);
+}
