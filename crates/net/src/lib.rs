@@ -1,1 +1,12 @@
-//! tailback-net
+//! Links, switches and hosts without a clock of their own.
+//!
+//! A frame arrives at a time that is given; it is admitted, dropped or marked; a port is free at
+//! a time that is given; the next frame is taken. Nothing in here schedules anything.
+//!
+//! Each model's file holds its parameters too, as a type that a scenario file fills in.
+
+pub mod frame;
+pub mod host;
+pub mod link;
+pub mod marking;
+pub mod switch;

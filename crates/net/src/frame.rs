@@ -1,0 +1,1 @@
+//! Frames on the wire, and what they cost there.

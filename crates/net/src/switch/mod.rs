@@ -1,0 +1,48 @@
+//! Ethernet switches: what they hold, drop and mark.
+
+pub mod shared;
+pub mod voq;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tailback_units::Duration;
+
+use crate::marking::MarkingConfig;
+
+/// A switch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SwitchConfig {
+    /// Number of ports.
+    #[schemars(range(min = 2, max = 1024))]
+    pub ports: u16,
+    /// Whether a frame may begin to leave before it has arrived whole.
+    pub forwarding: Forwarding,
+    /// Port-to-port latency: first bit in to first bit out for cut-through, last bit in to first
+    /// bit out for store-and-forward.
+    pub latency: Duration,
+    /// How packet memory is organised and shared.
+    pub buffer: BufferConfig,
+    /// Marking of ECN-capable packets.
+    pub marking: MarkingConfig,
+}
+
+/// When a frame may begin to leave a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Forwarding {
+    /// Once its header is in, where the egress port is free and no faster than the ingress port.
+    CutThrough,
+    /// Once it is in whole.
+    StoreAndForward,
+}
+
+/// How a switch organises its packet memory.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum BufferConfig {
+    /// One memory that all egress queues share.
+    Shared(shared::SharedConfig),
+    /// A memory at every ingress port, virtual output queues, a crossbar.
+    Voq(voq::VoqConfig),
+}
