@@ -1,1 +1,81 @@
 //! Frames on the wire, and what they cost there.
+//!
+//! Models untagged Ethernet II (IEEE 802.3): 14 bytes of header and 4 of FCS around the IP packet,
+//! at least 64 bytes in all; on the wire 8 bytes of preamble and 12 of inter-frame gap beside it.
+
+use tailback_tcp::{Ecn, Segment};
+
+/// Bytes of an IPv4 header without options (RFC 791).
+pub const IP_HEADER_BYTES: u32 = 20;
+/// Ethernet header and FCS around a packet, bytes (IEEE 802.3 clause 3).
+pub const ETHERNET_BYTES: u32 = 18;
+/// Smallest frame, bytes (IEEE 802.3 clause 3).
+pub const FRAME_BYTES_MIN: u32 = 64;
+/// Preamble, start delimiter and inter-frame gap, bytes (IEEE 802.3 clauses 3 and 4).
+pub const GAP_BYTES: u32 = 20;
+
+/// An endpoint of a transport connection: its index in the run.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct EndpointId(pub u32);
+
+/// A host: its index in the topology.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct HostId(pub u16);
+
+/// A handle to real bytes that a frame carries; modelled hosts use none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PayloadHandle(pub u32);
+
+/// One Ethernet frame: a cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+pub struct Frame {
+    /// What TCP put into it.
+    pub segment: Segment,
+    /// The endpoint it is for.
+    pub to: EndpointId,
+    /// The host it is for.
+    pub destination: HostId,
+    /// Its length from destination address to FCS, bytes.
+    pub frame_bytes: u16,
+    /// Real bytes it carries, or zero for none.
+    pub payload: PayloadHandle,
+}
+
+impl Frame {
+    /// The frame that carries `segment` to an endpoint on a host.
+    #[inline]
+    #[must_use]
+    pub fn new(segment: Segment, to: EndpointId, destination: HostId) -> Frame {
+        let packet = IP_HEADER_BYTES + segment.header_bytes() + u32::from(segment.payload_bytes);
+        let frame_bytes = (packet + ETHERNET_BYTES).max(FRAME_BYTES_MIN) as u16;
+        Frame {
+            segment,
+            to,
+            destination,
+            frame_bytes,
+            payload: PayloadHandle(0),
+        }
+    }
+
+    /// Bytes of line time the frame takes, preamble and gap included.
+    #[inline]
+    #[must_use]
+    pub fn wire_bytes(&self) -> u64 {
+        u64::from(u32::from(self.frame_bytes) + GAP_BYTES)
+    }
+
+    /// Marks the frame CE if it is ECN-capable; says whether it was.
+    #[inline]
+    pub fn mark_ce(&mut self) -> bool {
+        let capable = self.segment.ecn != Ecn::NotEct;
+        if capable {
+            self.segment.ecn = Ecn::Ce;
+        }
+        capable
+    }
+}
+
+#[cfg(test)]
+#[path = "frame_tests.rs"]
+mod tests;

@@ -9,4 +9,7 @@ pub mod frame;
 pub mod host;
 pub mod link;
 pub mod marking;
+pub mod random;
 pub mod switch;
+#[cfg(test)]
+mod testing;

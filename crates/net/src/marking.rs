@@ -17,3 +17,33 @@ pub enum MarkingConfig {
         threshold: Bytes,
     },
 }
+
+/// A marker at work.
+#[derive(Clone, Copy, Debug)]
+pub struct Marker {
+    /// Bytes queued above which a packet is marked; never reached where marking is off.
+    threshold_bytes: u64,
+}
+
+impl Marker {
+    /// The marker that `config` describes.
+    #[must_use]
+    pub fn new(config: &MarkingConfig) -> Marker {
+        let threshold_bytes = match config {
+            MarkingConfig::Off {} => u64::MAX,
+            MarkingConfig::Step { threshold } => threshold.get(),
+        };
+        Marker { threshold_bytes }
+    }
+
+    /// Whether a packet that finds `queued_bytes` ahead of it is to be marked.
+    #[inline]
+    #[must_use]
+    pub fn marks(self, queued_bytes: u64) -> bool {
+        queued_bytes > self.threshold_bytes
+    }
+}
+
+#[cfg(test)]
+#[path = "marking_tests.rs"]
+mod tests;

@@ -5,9 +5,17 @@
 //! latencies of the application. Costs are back-calculated from one-server rows (docs/models).
 //! Left out: cores, scheduling, NAPI budgets, buses; those are a model of their own.
 
+mod receive;
+mod transmit;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailback_units::{Bytes, Duration};
+
+use crate::frame::ETHERNET_BYTES;
+
+pub use receive::ReceiveRing;
+pub use transmit::TransmitQueue;
 
 /// A host's network card, its CPU as a capacity, and its applications' latencies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -30,14 +38,25 @@ pub struct HostConfig {
     pub interrupt_delay: Duration,
     /// Spread of that wait: it is uniform in `interrupt_delay` ± this.
     pub interrupt_jitter: Duration,
-    /// Memory charged to a receive buffer for a full frame beyond the frame's buffer (truesize).
+    /// Memory charged to a socket's receive buffer for a received frame beyond the buffer the card
+    /// put it in (sizeof of sk_buff and skb_shared_info); see [`HostConfig::rx_truesize_bytes`].
     pub skb_overhead: Bytes,
     /// From a request's arrival to the first write of its answer: mean.
     pub service_latency: Duration,
     /// Spread of the service latency: exponential with this mean, added to it.
     pub service_jitter: Duration,
-    /// From the last byte of an answer to the next request: mean.
+    /// From the arrival of the last byte of an answer until the application has seen it.
     pub client_latency: Duration,
     /// CPU time of one send call: requests to several servers leave this far apart.
     pub send_call_cost: Duration,
+}
+
+impl HostConfig {
+    /// What one received frame costs a socket's receive buffer (truesize), whatever it carries:
+    /// the card fills buffers of the largest frame's size, in whole cache lines of 64 bytes
+    /// (Linux net/core/skbuff.c; the nes driver allocates MTU + 18).
+    #[must_use]
+    pub fn rx_truesize_bytes(&self, mtu: u32) -> u32 {
+        (mtu + ETHERNET_BYTES).next_multiple_of(64) + self.skb_overhead.get().min(1 << 20) as u32
+    }
 }

@@ -46,3 +46,33 @@ pub enum BufferConfig {
     /// A memory at every ingress port, virtual output queues, a crossbar.
     Voq(voq::VoqConfig),
 }
+
+/// Why a switch dropped a frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DropCause {
+    /// The memory it needed is full.
+    BufferFull,
+    /// Its egress queue holds all it may.
+    QueueLimit,
+    /// Its ingress port's frames hold all they may.
+    IngressLimit,
+}
+
+impl DropCause {
+    /// Every cause, in the order of its number.
+    pub const ALL: [DropCause; 3] = [
+        DropCause::BufferFull,
+        DropCause::QueueLimit,
+        DropCause::IngressLimit,
+    ];
+
+    /// The cause's name in tables.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            DropCause::BufferFull => "buffer-full",
+            DropCause::QueueLimit => "queue-limit",
+            DropCause::IngressLimit => "ingress-limit",
+        }
+    }
+}

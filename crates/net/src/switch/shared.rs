@@ -7,9 +7,13 @@
 //! or the shared pool has room and both ports are below their hog marks.
 //! Left out: soft-drop watermark and its jitter, traffic classes, pause marks.
 
+use std::collections::VecDeque;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailback_units::Bytes;
+use tailback_units::{Bytes, Time};
+
+use super::DropCause;
 
 /// Parameters of a shared packet memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -48,3 +52,212 @@ pub enum TxLimit {
         alpha: f64,
     },
 }
+
+/// What holds an admitted frame's segments until it has left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pool {
+    /// The egress port's private share.
+    TxPrivate,
+    /// The ingress port's private share.
+    RxPrivate,
+    /// The memory all ports share.
+    Shared,
+}
+
+/// A frame that is leaving: what it holds, until when.
+#[derive(Clone, Copy, Debug)]
+struct Departure {
+    at: Time,
+    frame_bytes: u16,
+    segments: u16,
+    in_port: u16,
+    pool: Pool,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Egress {
+    leaving: VecDeque<Departure>,
+    queued_bytes: u64,
+    private_segments: u32,
+    shared_segments: u32,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Ingress {
+    private_segments: u32,
+    shared_segments: u32,
+}
+
+/// The most one egress queue may hold of the shared pool.
+#[derive(Clone, Copy, Debug)]
+enum Cap {
+    Fixed(u32),
+    /// Factor in 1/65536.
+    Alpha(u64),
+}
+
+/// A shared packet memory at work.
+///
+/// When a frame leaves is known as soon as it is admitted (its queue is a FIFO), so departures
+/// are taken off the books when somebody looks, not by events of their own. More on the books
+/// never admits more: a frame admitted against books that are behind would be admitted by true
+/// ones too, so only its own queue is brought up to date until a frame is about to be refused.
+#[derive(Clone, Debug)]
+pub struct SharedBuffer {
+    segment_bytes: u32,
+    shared_limit: u32,
+    tx_private: u32,
+    rx_private: u32,
+    rx_hog: u32,
+    cap: Cap,
+    shared_used: u32,
+    egress: Vec<Egress>,
+    ingress: Vec<Ingress>,
+}
+
+impl SharedBuffer {
+    /// An empty memory of a switch with `ports` ports.
+    #[must_use]
+    pub fn new(config: &SharedConfig, ports: u16) -> SharedBuffer {
+        let segment_bytes = config.segment.get().max(1);
+        let segments = |bytes: Bytes| (bytes.get() / segment_bytes).min(u64::from(u32::MAX)) as u32;
+        SharedBuffer {
+            segment_bytes: segment_bytes.min(u64::from(u32::MAX)) as u32,
+            shared_limit: segments(config.shared),
+            tx_private: segments(config.tx_private),
+            rx_private: segments(config.rx_private),
+            rx_hog: config.rx_hog.map_or(u32::MAX, segments),
+            cap: match config.tx_limit {
+                TxLimit::None {} => Cap::Fixed(u32::MAX),
+                TxLimit::Hog { bytes } => Cap::Fixed(segments(bytes)),
+                TxLimit::Dynamic { alpha } => Cap::Alpha((alpha * 65_536.0) as u64),
+            },
+            shared_used: 0,
+            egress: vec![Egress::default(); usize::from(ports)],
+            ingress: vec![Ingress::default(); usize::from(ports)],
+        }
+    }
+
+    /// A frame of `frame_bytes` has arrived at `in_port` for `out_port`: where it is held, or why
+    /// it is dropped. One that is admitted must be followed by [`SharedBuffer::leaves`].
+    #[inline]
+    pub fn offer(
+        &mut self,
+        now: Time,
+        in_port: u16,
+        out_port: u16,
+        frame_bytes: u16,
+    ) -> Result<Pool, DropCause> {
+        self.settle(now, out_port);
+        let segments = self.segments(frame_bytes);
+        if self.rx_private == 0 {
+            if let Ok(pool) = self.place(in_port, out_port, segments) {
+                return Ok(pool);
+            }
+        }
+        self.settle_all(now);
+        self.place(in_port, out_port, segments)
+    }
+
+    /// The frame just admitted will have left at `at`, no earlier than those before it.
+    #[inline]
+    pub fn leaves(&mut self, in_port: u16, out_port: u16, frame_bytes: u16, pool: Pool, at: Time) {
+        let segments = self.segments(frame_bytes);
+        let egress = &mut self.egress[usize::from(out_port)];
+        egress.queued_bytes += u64::from(frame_bytes);
+        let ingress = &mut self.ingress[usize::from(in_port)];
+        match pool {
+            Pool::TxPrivate => egress.private_segments += segments,
+            Pool::RxPrivate => ingress.private_segments += segments,
+            Pool::Shared => {
+                egress.shared_segments += segments;
+                ingress.shared_segments += segments;
+                self.shared_used += segments;
+            }
+        }
+        let segments = segments as u16;
+        egress.leaving.push_back(Departure {
+            at,
+            frame_bytes,
+            segments,
+            in_port,
+            pool,
+        });
+    }
+
+    /// Bytes of frames queued for a port, as of the last time it was settled.
+    #[inline]
+    #[must_use]
+    pub fn queued_bytes(&self, out_port: u16) -> u64 {
+        self.egress[usize::from(out_port)].queued_bytes
+    }
+
+    /// Takes what has left one port by `now` off the books.
+    #[inline]
+    pub fn settle(&mut self, now: Time, out_port: u16) {
+        let egress = &mut self.egress[usize::from(out_port)];
+        while let Some(departure) = egress.leaving.front() {
+            if departure.at > now {
+                break;
+            }
+            let segments = u32::from(departure.segments);
+            let ingress = &mut self.ingress[usize::from(departure.in_port)];
+            egress.queued_bytes -= u64::from(departure.frame_bytes);
+            match departure.pool {
+                Pool::TxPrivate => egress.private_segments -= segments,
+                Pool::RxPrivate => ingress.private_segments -= segments,
+                Pool::Shared => {
+                    egress.shared_segments -= segments;
+                    ingress.shared_segments -= segments;
+                    self.shared_used -= segments;
+                }
+            }
+            egress.leaving.pop_front();
+        }
+    }
+
+    fn settle_all(&mut self, now: Time) {
+        for port in 0..self.egress.len() as u16 {
+            self.settle(now, port);
+        }
+    }
+
+    #[inline]
+    fn segments(&self, frame_bytes: u16) -> u32 {
+        u32::from(frame_bytes).div_ceil(self.segment_bytes)
+    }
+
+    #[inline]
+    fn place(&self, in_port: u16, out_port: u16, segments: u32) -> Result<Pool, DropCause> {
+        let egress = &self.egress[usize::from(out_port)];
+        let ingress = &self.ingress[usize::from(in_port)];
+        if egress.private_segments + segments <= self.tx_private {
+            return Ok(Pool::TxPrivate);
+        }
+        if ingress.private_segments + segments <= self.rx_private {
+            return Ok(Pool::RxPrivate);
+        }
+        if self.shared_used + segments > self.shared_limit {
+            return Err(DropCause::BufferFull);
+        }
+        let cap = match self.cap {
+            Cap::Fixed(cap) => cap,
+            Cap::Alpha(alpha) => {
+                let free = u64::from(self.shared_limit - self.shared_used);
+                (free.saturating_mul(alpha) >> 16).min(u64::from(u32::MAX)) as u32
+            }
+        };
+        // Choudhury and Hahne admit while the queue is below the threshold; so does a hog mark.
+        if egress.shared_segments >= cap {
+            return Err(DropCause::QueueLimit);
+        }
+        if ingress.shared_segments >= self.rx_hog {
+            return Err(DropCause::IngressLimit);
+        }
+        Ok(Pool::Shared)
+    }
+}
+
+#[cfg(test)]
+#[path = "shared_tests.rs"]
+mod tests;

@@ -7,9 +7,14 @@
 //! 1999). A frame that finds its ingress memory full is dropped there.
 //! Left out: the egress pipeline's own small buffer, traffic classes, multicast.
 
+use std::collections::VecDeque;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailback_units::Bytes;
+use tailback_units::{Bytes, Duration, Time};
+
+use super::DropCause;
+use crate::frame::Frame;
 
 /// Parameters of ingress buffers with virtual output queues.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -23,3 +28,212 @@ pub struct VoqConfig {
     #[schemars(range(min = 1.0, max = 16.0))]
     pub speedup: f64,
 }
+
+/// What an egress port that is free gets.
+#[derive(Clone, Copy, Debug)]
+pub enum Grant {
+    /// The next frame.
+    Frame {
+        /// The frame.
+        frame: Frame,
+        /// The ingress port it came from.
+        in_port: u16,
+    },
+    /// Frames wait for this port, but their ingress ports send elsewhere until then.
+    Wait(Time),
+    /// Nothing waits for this port.
+    Empty,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Ingress {
+    used_cells: u32,
+    /// Sending through the crossbar until then; the frame's cells are free then too.
+    busy_until: Time,
+    leaving_cells: u32,
+    /// One queue for each egress port.
+    queues: Vec<VecDeque<Frame>>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Egress {
+    /// A bit for each ingress port that has a frame for this one.
+    waiting: Vec<u64>,
+    /// Round robin: the ingress port to look at first.
+    next: u16,
+    queued_bytes: u64,
+}
+
+/// Ingress buffers and a crossbar at work.
+#[derive(Clone, Debug)]
+pub struct VoqBuffer {
+    cell_bytes: u32,
+    limit_cells: u32,
+    ingress: Vec<Ingress>,
+    egress: Vec<Egress>,
+    speedup_inverse_16: u64,
+}
+
+impl VoqBuffer {
+    /// The empty buffers of a switch with `ports` ports.
+    #[must_use]
+    pub fn new(config: &VoqConfig, ports: u16) -> VoqBuffer {
+        let ports = usize::from(ports);
+        let cell = config.cell.get().max(1);
+        VoqBuffer {
+            cell_bytes: cell.min(u64::from(u32::MAX)) as u32,
+            limit_cells: (config.port_buffer.get() / cell).min(u64::from(u32::MAX)) as u32,
+            ingress: vec![
+                Ingress {
+                    queues: vec![VecDeque::new(); ports],
+                    ..Ingress::default()
+                };
+                ports
+            ],
+            egress: vec![
+                Egress {
+                    waiting: vec![0; ports.div_ceil(64)],
+                    ..Egress::default()
+                };
+                ports
+            ],
+            speedup_inverse_16: (65_536.0 / config.speedup) as u64,
+        }
+    }
+
+    /// A frame has arrived at `in_port` for `out_port`: it is queued, or dropped for a cause.
+    #[inline]
+    pub fn offer(
+        &mut self,
+        now: Time,
+        in_port: u16,
+        out_port: u16,
+        frame: Frame,
+    ) -> Result<(), DropCause> {
+        let cells = self.cells(frame.frame_bytes);
+        let ingress = &mut self.ingress[usize::from(in_port)];
+        ingress.settle(now);
+        if ingress.used_cells + cells > self.limit_cells {
+            return Err(DropCause::BufferFull);
+        }
+        ingress.used_cells += cells;
+        ingress.queues[usize::from(out_port)].push_back(frame);
+        let egress = &mut self.egress[usize::from(out_port)];
+        egress.waiting[usize::from(in_port / 64)] |= 1 << (in_port % 64);
+        egress.queued_bytes += u64::from(frame.frame_bytes);
+        Ok(())
+    }
+
+    /// `out_port` is free: what it gets. A frame crosses in its line time `line_time(frame)` of
+    /// the egress port divided by the speed-up.
+    #[inline]
+    pub fn grant(
+        &mut self,
+        now: Time,
+        out_port: u16,
+        line_time: impl Fn(&Frame) -> Duration,
+    ) -> Grant {
+        let mut earliest = Time::NEVER;
+        let start = self.egress[usize::from(out_port)].next;
+        for (from, to) in [(start, self.ports()), (0, start)] {
+            let mut at = from;
+            while let Some(in_port) = self.waiting_between(out_port, at, to) {
+                let busy_until = self.ingress[usize::from(in_port)].busy_until;
+                if busy_until <= now {
+                    return self.take(now, in_port, out_port, line_time);
+                }
+                earliest = earliest.min(busy_until);
+                at = in_port + 1;
+            }
+        }
+        if earliest == Time::NEVER {
+            Grant::Empty
+        } else {
+            Grant::Wait(earliest)
+        }
+    }
+
+    /// Bytes of frames that wait for a port, at all ingress ports together.
+    #[inline]
+    #[must_use]
+    pub fn queued_bytes(&self, out_port: u16) -> u64 {
+        self.egress[usize::from(out_port)].queued_bytes
+    }
+
+    /// All frames that wait, in no particular order.
+    pub fn waiting(&self) -> impl Iterator<Item = &Frame> {
+        self.ingress.iter().flat_map(|i| i.queues.iter().flatten())
+    }
+
+    fn ports(&self) -> u16 {
+        self.ingress.len() as u16
+    }
+
+    #[inline]
+    fn cells(&self, frame_bytes: u16) -> u32 {
+        u32::from(frame_bytes).div_ceil(self.cell_bytes)
+    }
+
+    /// The first ingress port in `from..to` that has a frame for `out_port`.
+    #[inline]
+    fn waiting_between(&self, out_port: u16, from: u16, to: u16) -> Option<u16> {
+        let waiting = &self.egress[usize::from(out_port)].waiting;
+        let mut keep = u64::MAX << (from % 64);
+        let mut word = from / 64;
+        while word * 64 < to {
+            let bits = waiting[usize::from(word)] & keep;
+            if bits != 0 {
+                let port = word * 64 + bits.trailing_zeros() as u16;
+                return (port < to).then_some(port);
+            }
+            keep = u64::MAX;
+            word += 1;
+        }
+        None
+    }
+
+    fn take(
+        &mut self,
+        now: Time,
+        in_port: u16,
+        out_port: u16,
+        line_time: impl Fn(&Frame) -> Duration,
+    ) -> Grant {
+        let ports = self.ports();
+        let ingress = &mut self.ingress[usize::from(in_port)];
+        ingress.settle(now);
+        let queue = &mut ingress.queues[usize::from(out_port)];
+        let Some(frame) = queue.pop_front() else {
+            return Grant::Empty;
+        };
+        let egress = &mut self.egress[usize::from(out_port)];
+        if queue.is_empty() {
+            egress.waiting[usize::from(in_port / 64)] &= !(1 << (in_port % 64));
+        }
+        egress.queued_bytes -= u64::from(frame.frame_bytes);
+        egress.next = (in_port + 1) % ports;
+        let line_ps = u128::from(line_time(&frame).as_ps());
+        let crossing = Duration::from_ps(
+            (line_ps * u128::from(self.speedup_inverse_16)).div_ceil(65_536) as u64,
+        );
+        let cells = u32::from(frame.frame_bytes).div_ceil(self.cell_bytes);
+        ingress.busy_until = now + crossing;
+        ingress.leaving_cells = cells;
+        Grant::Frame { frame, in_port }
+    }
+}
+
+impl Ingress {
+    /// Frees the cells of the frame that has crossed by `now`.
+    #[inline]
+    fn settle(&mut self, now: Time) {
+        if self.busy_until <= now {
+            self.used_cells -= self.leaving_cells;
+            self.leaving_cells = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "voq_tests.rs"]
+mod tests;

@@ -1,0 +1,78 @@
+//! The receive path as one server: a descriptor ring that a CPU empties in order.
+//!
+//! A frame that finds an idle CPU waits for the interrupt; frames that arrive while the CPU works
+//! are handled in the same run, one after another (as NAPI does). Each costs a fixed time and a
+//! time per byte. What is in the ring when it is full is lost.
+//! Left out: adaptive moderation, polling budgets, the CPU's other work.
+
+use std::collections::VecDeque;
+
+use tailback_units::{Duration, Time};
+
+use super::HostConfig;
+use crate::random::Stream;
+
+/// A receive ring and the CPU behind it.
+#[derive(Clone, Debug)]
+pub struct ReceiveRing {
+    descriptors: usize,
+    segment_cost: Duration,
+    /// Cost of 1000 bytes of payload, ps.
+    kilobyte_cost_ps: u64,
+    delay_min: Duration,
+    delay_span: Duration,
+    /// When the CPU has handled all that has arrived.
+    idle_at: Time,
+    /// When each frame in the ring is handled, in order.
+    done: VecDeque<Time>,
+    dropped: u64,
+}
+
+impl ReceiveRing {
+    /// An empty ring.
+    #[must_use]
+    pub fn new(config: &HostConfig) -> ReceiveRing {
+        ReceiveRing {
+            descriptors: config.rx_ring_descriptors as usize,
+            segment_cost: config.rx_segment_cost,
+            kilobyte_cost_ps: config.rx_kilobyte_cost.as_ps(),
+            delay_min: config.interrupt_delay - config.interrupt_jitter,
+            delay_span: config.interrupt_jitter * 2,
+            idle_at: Time::ZERO,
+            done: VecDeque::with_capacity(64),
+            dropped: 0,
+        }
+    }
+
+    /// A frame with `payload_bytes` arrives at `at`, no earlier than those before it: when TCP
+    /// gets it, or `None` if the ring is full. `stream` draws the interrupt's delay.
+    #[inline]
+    pub fn arrive(&mut self, at: Time, payload_bytes: u16, stream: &mut Stream) -> Option<Time> {
+        while self.done.front().is_some_and(|t| *t <= at) {
+            self.done.pop_front();
+        }
+        if self.done.len() >= self.descriptors {
+            self.dropped += 1;
+            return None;
+        }
+        let start = if self.idle_at > at {
+            self.idle_at
+        } else {
+            at + self.delay_min + Duration::from_ps(stream.below(self.delay_span.as_ps()))
+        };
+        let bytes_cost = (u64::from(payload_bytes) * self.kilobyte_cost_ps).div_ceil(1000);
+        self.idle_at = start + self.segment_cost + Duration::from_ps(bytes_cost);
+        self.done.push_back(self.idle_at);
+        Some(self.idle_at)
+    }
+
+    /// Frames dropped because the ring was full.
+    #[must_use]
+    pub fn dropped(&self) -> u64 {
+        self.dropped
+    }
+}
+
+#[cfg(test)]
+#[path = "receive_tests.rs"]
+mod tests;

@@ -1,0 +1,59 @@
+//! The transmit path as a queue with a limit.
+//!
+//! Models pfifo_fast with txqueuelen over the card's ring: packets beyond both are refused, which
+//! TCP takes as congestion (tcp_enter_cwr). A packet that segmentation offload will cut counts
+//! once. Left out: the classes of pfifo_fast, the card's DMA.
+
+use std::collections::VecDeque;
+
+use tailback_units::Time;
+
+use super::HostConfig;
+
+/// A transmit queue.
+#[derive(Clone, Debug)]
+pub struct TransmitQueue {
+    limit: usize,
+    /// When each packet in the queue will have left, in order.
+    leaving: VecDeque<Time>,
+    refused: u64,
+}
+
+impl TransmitQueue {
+    /// An empty queue.
+    #[must_use]
+    pub fn new(config: &HostConfig) -> TransmitQueue {
+        TransmitQueue {
+            limit: config.tx_queue_packets as usize + config.tx_ring_descriptors as usize,
+            leaving: VecDeque::with_capacity(64),
+            refused: 0,
+        }
+    }
+
+    /// Whether there is room for one more packet at `now`; counts it as refused if not.
+    #[inline]
+    pub fn admits(&mut self, now: Time) -> bool {
+        while self.leaving.front().is_some_and(|t| *t <= now) {
+            self.leaving.pop_front();
+        }
+        let admitted = self.leaving.len() < self.limit;
+        self.refused += u64::from(!admitted);
+        admitted
+    }
+
+    /// The packet just admitted will have left at `at`, no earlier than those before it.
+    #[inline]
+    pub fn leaves(&mut self, at: Time) {
+        self.leaving.push_back(at);
+    }
+
+    /// Packets refused because the queue was full.
+    #[must_use]
+    pub fn refused(&self) -> u64 {
+        self.refused
+    }
+}
+
+#[cfg(test)]
+#[path = "transmit_tests.rs"]
+mod tests;

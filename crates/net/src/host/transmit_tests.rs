@@ -1,0 +1,16 @@
+use tailback_units::Time;
+
+use super::TransmitQueue;
+use crate::testing::host_config;
+
+#[test]
+fn the_queue_refuses_beyond_its_limit_and_recovers() {
+    let mut queue = TransmitQueue::new(&host_config());
+    for _ in 0..5 {
+        assert!(queue.admits(Time::ZERO));
+        queue.leaves(Time::from_ps(10));
+    }
+    assert!(!queue.admits(Time::from_ps(9)));
+    assert_eq!(queue.refused(), 1);
+    assert!(queue.admits(Time::from_ps(10)));
+}

@@ -1,0 +1,45 @@
+use tailback_units::{Bytes, Duration, Rate, Time};
+
+use super::{Link, LinkConfig};
+use crate::frame::Frame;
+use crate::random::Stream;
+use crate::testing::frame;
+
+fn link(loss: f64) -> Link {
+    let config = LinkConfig {
+        rate: Rate::from_gbps(10),
+        delay: Duration::from_ns(500),
+        mtu: Bytes::new(9000),
+        loss,
+    };
+    Link::new(&config, Stream::new(1, "link", 0))
+}
+
+fn jumbo() -> Frame {
+    frame(8948)
+}
+
+#[test]
+fn frames_leave_back_to_back_and_take_the_delay() {
+    let mut link = link(0.0);
+    let first = link.transmit(Time::ZERO, &jumbo());
+    let second = link.transmit(Time::ZERO, &jumbo());
+    assert_eq!(first.as_ps(), 9038 * 800);
+    assert_eq!(second.as_ps(), 2 * 9038 * 800);
+    assert_eq!(link.arrival(second), second + Duration::from_ns(500));
+}
+
+#[test]
+fn loss_comes_at_its_rate_and_is_counted() {
+    let mut link = link(0.01);
+    let lost = (0..100_000).filter(|_| link.loses(&jumbo())).count();
+    assert!((900..1100).contains(&lost), "{lost} of 100 000 at 1 %");
+    assert_eq!(link.lost(), lost as u64);
+    assert_eq!(link.lost_payload_bytes(), lost as u64 * 8948);
+}
+
+#[test]
+fn a_link_without_loss_loses_nothing() {
+    let mut link = link(0.0);
+    assert!((0..1000).all(|_| !link.loses(&jumbo())));
+}

@@ -1,0 +1,111 @@
+use tailback_units::{Bytes, Time};
+
+use super::{Pool, SharedBuffer, SharedConfig, TxLimit};
+use crate::switch::DropCause;
+
+const JUMBO: u16 = 9018;
+
+fn config(shared: u64, tx_limit: TxLimit) -> SharedConfig {
+    SharedConfig {
+        shared: Bytes::new(shared),
+        segment: Bytes::new(512),
+        rx_private: Bytes::ZERO,
+        tx_private: Bytes::ZERO,
+        rx_hog: None,
+        tx_limit,
+    }
+}
+
+/// Offers jumbo frames that never leave until one is refused.
+fn fill(buffer: &mut SharedBuffer, in_port: u16, out_port: u16) -> (u32, DropCause) {
+    for admitted in 0.. {
+        match buffer.offer(Time::ZERO, in_port, out_port, JUMBO) {
+            Ok(pool) => buffer.leaves(in_port, out_port, JUMBO, pool, Time::NEVER),
+            Err(cause) => return (admitted, cause),
+        }
+    }
+    unreachable!("a finite memory refuses in the end")
+}
+
+#[test]
+fn frames_take_whole_segments() {
+    // 9018 B are 18 segments: 1 MB of 512-byte segments (1953) holds 108 of them.
+    let mut buffer = SharedBuffer::new(&config(1_000_000, TxLimit::None {}), 4);
+    assert_eq!(fill(&mut buffer, 1, 0), (108, DropCause::BufferFull));
+}
+
+#[test]
+fn the_dynamic_threshold_settles_where_choudhury_and_hahne_say() {
+    // One hot port holds alpha/(1+alpha) of the memory; two hold alpha/(1+2 alpha) each.
+    for (alpha, hot, share) in [
+        (1.0, 1, 0.5),
+        (2.0, 1, 2.0 / 3.0),
+        (8.0, 1, 8.0 / 9.0),
+        (1.0, 2, 1.0 / 3.0),
+    ] {
+        let mut buffer = SharedBuffer::new(&config(4_000_000, TxLimit::Dynamic { alpha }), 4);
+        let mut full = [false; 2];
+        while !full[..hot].iter().all(|f| *f) {
+            for port in 0..hot as u16 {
+                match buffer.offer(Time::ZERO, 3, port, 512) {
+                    Ok(pool) => buffer.leaves(3, port, 512, pool, Time::NEVER),
+                    Err(_) => full[usize::from(port)] = true,
+                }
+            }
+        }
+        let held = buffer.queued_bytes(0) as f64 / 4e6;
+        assert!(
+            (held - share).abs() < 0.002,
+            "alpha {alpha}, {hot} hot: {held} of the memory"
+        );
+    }
+}
+
+#[test]
+fn a_private_share_is_there_when_the_pool_is_full() {
+    let mut with_private = config(100_000, TxLimit::None {});
+    with_private.tx_private = Bytes::new(20_480);
+    let mut buffer = SharedBuffer::new(&with_private, 4);
+    let (hog, _) = fill(&mut buffer, 1, 0);
+    assert_eq!(
+        hog,
+        2 + 10,
+        "two frames in its private share, ten in the pool"
+    );
+    assert_eq!(buffer.offer(Time::ZERO, 1, 2, JUMBO), Ok(Pool::TxPrivate));
+}
+
+#[test]
+fn a_hog_mark_caps_one_queue_and_an_ingress_mark_one_port() {
+    let mut buffer = SharedBuffer::new(
+        &config(
+            1_000_000,
+            TxLimit::Hog {
+                bytes: Bytes::new(92_160),
+            },
+        ),
+        4,
+    );
+    assert_eq!(fill(&mut buffer, 1, 0), (10, DropCause::QueueLimit));
+    let mut capped = config(1_000_000, TxLimit::None {});
+    capped.rx_hog = Some(Bytes::new(92_160));
+    let mut buffer = SharedBuffer::new(&capped, 4);
+    assert_eq!(fill(&mut buffer, 1, 0), (10, DropCause::IngressLimit));
+    assert!(
+        buffer.offer(Time::ZERO, 2, 0, JUMBO).is_ok(),
+        "another ingress port is not capped"
+    );
+}
+
+#[test]
+fn what_has_left_makes_room_on_any_port() {
+    let mut buffer = SharedBuffer::new(&config(9216, TxLimit::None {}), 4);
+    let pool = buffer.offer(Time::ZERO, 1, 0, JUMBO).unwrap();
+    buffer.leaves(1, 0, JUMBO, pool, Time::from_ps(100));
+    assert_eq!(
+        buffer.offer(Time::from_ps(99), 1, 2, JUMBO),
+        Err(DropCause::BufferFull)
+    );
+    assert!(buffer.offer(Time::from_ps(100), 1, 2, JUMBO).is_ok());
+    assert_eq!(buffer.queued_bytes(0), 0);
+}

@@ -1,0 +1,94 @@
+use tailback_units::{Bytes, Duration, Time};
+
+use super::{Grant, VoqBuffer, VoqConfig};
+use crate::frame::Frame;
+use crate::switch::DropCause;
+use crate::testing::frame;
+
+fn buffer(port_buffer: u64, speedup: f64) -> VoqBuffer {
+    let config = VoqConfig {
+        port_buffer: Bytes::new(port_buffer),
+        cell: Bytes::new(80),
+        speedup,
+    };
+    VoqBuffer::new(&config, 70)
+}
+
+fn line_time(_: &Frame) -> Duration {
+    Duration::from_ns(1200)
+}
+
+fn granted(buffer: &mut VoqBuffer, now: Time, out_port: u16) -> u16 {
+    match buffer.grant(now, out_port, line_time) {
+        Grant::Frame { in_port, .. } => in_port,
+        other => panic!("expected a frame, got {other:?}"),
+    }
+}
+
+#[test]
+fn each_ingress_port_has_a_memory_of_its_own() {
+    // 9018 B are 113 cells of 80 B; 243.2 KB are 3040 cells: 26 frames a port.
+    let mut buffer = buffer(243_200, 1.2);
+    for in_port in [3, 69] {
+        let admitted = (0..)
+            .take_while(|_| buffer.offer(Time::ZERO, in_port, 0, frame(8948)).is_ok())
+            .count();
+        assert_eq!(admitted, 26);
+    }
+    assert_eq!(
+        buffer.offer(Time::ZERO, 3, 9, frame(8948)),
+        Err(DropCause::BufferFull)
+    );
+    assert_eq!(buffer.waiting().count(), 52);
+}
+
+#[test]
+fn grants_go_round_robin_over_all_words_of_ports() {
+    let mut buffer = buffer(243_200, 1.2);
+    for in_port in [1, 5, 66] {
+        for _ in 0..2 {
+            buffer.offer(Time::ZERO, in_port, 0, frame(8948)).unwrap();
+        }
+    }
+    let mut now = Time::ZERO;
+    let order: Vec<u16> = (0..6)
+        .map(|_| {
+            now += Duration::from_us(10);
+            granted(&mut buffer, now, 0)
+        })
+        .collect();
+    assert_eq!(order, [1, 5, 66, 1, 5, 66]);
+    assert!(matches!(buffer.grant(now, 0, line_time), Grant::Empty));
+}
+
+#[test]
+fn an_ingress_port_sends_to_one_egress_port_at_a_time() {
+    let mut buffer = buffer(243_200, 1.2);
+    buffer.offer(Time::ZERO, 2, 0, frame(8948)).unwrap();
+    buffer.offer(Time::ZERO, 2, 1, frame(8948)).unwrap();
+    assert_eq!(granted(&mut buffer, Time::ZERO, 0), 2);
+    // 1200 ns of line time cross in 1000 ns at a speed-up of 1.2 (and a little, by rounding).
+    match buffer.grant(Time::ZERO, 1, line_time) {
+        Grant::Wait(until) => {
+            assert!(until.as_ps().abs_diff(1_000_000) < 50, "{until:?}");
+            assert_eq!(granted(&mut buffer, until, 1), 2);
+        }
+        other => panic!("expected to wait, got {other:?}"),
+    }
+}
+
+#[test]
+fn memory_is_free_once_the_frame_has_crossed() {
+    let mut buffer = buffer(9100, 1.0);
+    buffer.offer(Time::ZERO, 2, 0, frame(8948)).unwrap();
+    assert_eq!(granted(&mut buffer, Time::ZERO, 0), 2);
+    assert_eq!(
+        buffer.offer(Time::from_ps(1_199_999), 2, 0, frame(8948)),
+        Err(DropCause::BufferFull)
+    );
+    assert!(
+        buffer
+            .offer(Time::from_ps(1_200_000), 2, 0, frame(8948))
+            .is_ok()
+    );
+}

@@ -1,0 +1,34 @@
+//! What several tests need.
+
+use tailback_tcp::Segment;
+use tailback_units::{Bytes, Duration};
+
+use crate::frame::{EndpointId, Frame, HostId};
+use crate::host::HostConfig;
+
+/// A frame with timestamps and `payload_bytes` of payload.
+pub(crate) fn frame(payload_bytes: u16) -> Frame {
+    let mut segment = Segment::EMPTY;
+    segment.payload_bytes = payload_bytes;
+    segment.has_timestamps = true;
+    Frame::new(segment, EndpointId(0), HostId(0))
+}
+
+/// A host with round figures: 1 us a segment, 1 us a kilobyte, 10 us to an interrupt, a receive
+/// ring of 4 and a transmit queue of 3 + 2.
+pub(crate) fn host_config() -> HostConfig {
+    HostConfig {
+        tx_queue_packets: 3,
+        tx_ring_descriptors: 2,
+        rx_ring_descriptors: 4,
+        rx_segment_cost: Duration::from_us(1),
+        rx_kilobyte_cost: Duration::from_us(1),
+        interrupt_delay: Duration::from_us(10),
+        interrupt_jitter: Duration::ZERO,
+        skb_overhead: Bytes::new(256),
+        service_latency: Duration::ZERO,
+        service_jitter: Duration::ZERO,
+        client_latency: Duration::ZERO,
+        send_call_cost: Duration::ZERO,
+    }
+}
