@@ -1,0 +1,63 @@
+"""Tailback: a laboratory for congestion in Ethernet networks.
+
+    import tailback
+
+    scenario = tailback.load("incast-8mb").set("sweep.servers", [2, 9, 23])
+    results = tailback.run(scenario)
+    results.summary            # a Polars frame: one row per run
+    results.plot.completion()  # an Altair chart
+
+Names are imported when first used, so that importing the package costs next to nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tailback.api import run
+    from tailback.errors import (
+        InputError,
+        Interrupted,
+        Problem,
+        RunsFailed,
+        ScenarioError,
+        SimulationError,
+        TailbackError,
+    )
+    from tailback.results import Results
+    from tailback.scenario import Scenario, built_in, load
+
+__all__ = [
+    "InputError",
+    "Interrupted",
+    "Problem",
+    "Results",
+    "RunsFailed",
+    "Scenario",
+    "ScenarioError",
+    "SimulationError",
+    "TailbackError",
+    "built_in",
+    "load",
+    "run",
+]
+
+_HOME = {
+    "Results": "tailback.results",
+    "Scenario": "tailback.scenario",
+    "built_in": "tailback.scenario",
+    "load": "tailback.scenario",
+    "run": "tailback.api",
+}
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401
+    if name == "__version__":
+        return import_module("tailback._native").__version__
+    if name not in __all__:
+        raise AttributeError(f"module 'tailback' has no attribute '{name}'")
+    return getattr(import_module(_HOME.get(name, "tailback.errors")), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

@@ -1,0 +1,5 @@
+"""`python -m tailback` is the `tailback` command."""
+
+from tailback.cli.main import main
+
+main()

@@ -1,0 +1,81 @@
+"""The compiled part: scenario model and simulator (Rust, crates/py)."""
+
+from typing import Any, TypedDict, final
+
+from tailback.errors import Problem
+
+__version__: str
+
+class PlannedRun(TypedDict):
+    """One run of a plan."""
+
+    index: int
+    parameters: list[tuple[str, Any]]
+    """The sweep's values in this run, first axis first: column name and value."""
+    repetition: int
+    seed: int
+    iterations: int
+    """Iterations (transactions) that the run will make."""
+    work: float
+    """Estimate of the run's cost, in bytes to be carried: for order and progress only."""
+
+class BuiltIn(TypedDict):
+    """A scenario that comes with Tailback."""
+
+    name: str
+    path: str
+    text: str
+
+@final
+class Control:
+    """A run's strings: stop it, see how far it is. Safe to use from any thread."""
+
+    def __init__(self) -> None: ...
+    def cancel(self) -> None:
+        """Asks the run to stop; it then raises `Interrupted`."""
+    @property
+    def done(self) -> int:
+        """Iterations finished so far."""
+
+@final
+class RunResult:
+    """The tables of one finished run."""
+
+    def tables(self) -> dict[str, bytes]:
+        """Each table by its name, as an Arrow IPC stream."""
+
+@final
+class Plan:
+    """A scenario checked and resolved, with all the runs of its sweep."""
+
+    @staticmethod
+    def from_text(text: str, file_name: str, overrides: list[str], base_dir: str | None) -> Plan:
+        """Checks and resolves a scenario (TOML text); raises `ScenarioError` with all problems."""
+    @property
+    def scenario_json(self) -> str:
+        """The scenario as resolved: presets filled in, overrides applied."""
+    @property
+    def hash(self) -> str:
+        """Hash of the scenario as resolved, seed included: equal hash, equal tables."""
+    @property
+    def runs(self) -> list[PlannedRun]: ...
+    def run(self, index: int, control: Control) -> RunResult:
+        """Simulates one run without holding the GIL.
+
+        Raises `SimulationError` on a broken law, `Interrupted` if cancelled.
+        """
+
+def check(text: str, file_name: str, overrides: list[str], base_dir: str | None) -> list[Problem]:
+    """All problems of a scenario (TOML text), errors and warnings."""
+
+def schema() -> str:
+    """The JSON Schema of a scenario file."""
+
+def presets() -> str:
+    """JSON: kind of preset → name → its TOML text."""
+
+def built_in() -> list[BuiltIn]:
+    """The scenarios that come with Tailback."""
+
+def dat_to_toml(text: str, file_name: str) -> str:
+    """The scenario (TOML text) of a client-side .dat file; raises `ScenarioError`."""

@@ -1,0 +1,92 @@
+"""From a scenario to its results."""
+
+from pathlib import Path
+
+from tailback.backends import Backend, backend_named
+from tailback.errors import Interrupted, RunsFailed, SimulationError
+from tailback.results import Results
+from tailback.results import manifest as manifests
+from tailback.results.folder import PartialFolder, default_target, open_folder
+from tailback.results.machine import cores
+from tailback.scenario import Scenario, load
+from tailback.sweep.local import execute
+from tailback.sweep.progress import OnProgress
+
+
+def run(
+    scenario: Scenario | str | Path,
+    *,
+    out: str | Path | None = None,
+    jobs: int | None = None,
+    seed: int | None = None,
+    backend: str | Backend = "sim",
+    on_progress: OnProgress | None = None,
+) -> Results:
+    """Runs all of a scenario's sweep and gives the results.
+
+    What an earlier, interrupted call with the same scenario and seed has finished is not run
+    again, and the tables come out the same.
+
+    Args:
+        scenario: a scenario, or the name or path of one.
+        out: the folder to write, which must not exist; by default results/NAME, or
+            results/NAME-2 and so on if that is taken.
+        jobs: runs at a time; by default as many as there are CPU cores. The tables do not
+            depend on it.
+        seed: replaces the scenario's seed.
+        backend: what makes the runs.
+        on_progress: called about ten times a second.
+
+    Raises:
+        ScenarioError: the scenario has errors.
+        InputError: the folder exists, or holds unfinished results of something else.
+        RunsFailed: some runs failed; the others are kept in the folder's `.partial`.
+        Interrupted: by Ctrl-C; what was finished is kept, and the next call continues.
+    """
+    if not isinstance(scenario, Scenario):
+        scenario = load(scenario)
+    if seed is not None:
+        scenario = scenario.set("run.seed", seed)
+    if isinstance(backend, str):
+        backend = backend_named(backend)
+    jobs = jobs or cores()
+    manifest = manifests.new(scenario, backend.name, jobs)
+    target = Path(out) if out is not None else default_target(scenario.name, manifest)
+    folder = open_folder(target, manifest)
+    try:
+        failures = execute(
+            scenario.plan,
+            backend,
+            save=lambda index, tables: folder.save(scenario, index, tables),
+            jobs=jobs,
+            finished=folder.finished(),
+            on_progress=on_progress,
+        )
+        if failures:
+            raise _failed(scenario, folder, failures)
+        folder.complete()
+    except KeyboardInterrupt as error:
+        count = len(folder.finished())
+        folder.close("interrupted")
+        raise Interrupted(
+            f"interrupted; {count} of {manifest['runs']} runs are finished and kept in "
+            f"{folder.path}: give the same command again to continue"
+        ) from error
+    except BaseException:
+        folder.close("failed")
+        raise
+    return Results(target)
+
+
+def _failed(
+    scenario: Scenario, folder: PartialFolder, failures: dict[int, SimulationError]
+) -> RunsFailed:
+    runs = {run["index"]: run for run in scenario.plan.runs}
+    lines = []
+    for index, error in failures.items():
+        values = ", ".join(f"{name} = {value}" for name, value in runs[index]["parameters"])
+        lines.append(f"  run {index} ({values}): {error}" if values else f"  run {index}: {error}")
+    return RunsFailed(
+        f"{len(failures)} of {len(runs)} runs failed; the others are kept in {folder.path}\n"
+        + "\n".join(lines)
+    )

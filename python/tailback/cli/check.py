@@ -1,0 +1,38 @@
+"""`tailback check`."""
+
+import click
+
+from tailback.cli.options import json_option, scenario_argument, scenario_from, set_option
+
+
+@click.command("check")
+@scenario_argument
+@set_option
+@json_option
+@click.pass_context
+def command(
+    ctx: click.Context, scenario: str, overrides: tuple[str, ...], *, as_json: bool
+) -> None:
+    """All that is wrong in a scenario file, each with its place and what would be right.
+
+    Exits with 2 if there are errors, with 0 if there are none or only warnings.
+    """
+    from tailback.cli import console
+    from tailback.errors import ScenarioError, describe
+
+    try:
+        found = scenario_from(scenario, overrides)
+        problems, file_name = found.check(), found.file_name
+    except ScenarioError as error:  # a .dat file that cannot be imported
+        problems, file_name = error.problems, error.file_name
+    bad = any(problem["severity"] == "error" for problem in problems)
+    if as_json:
+        console.print_json({"file": file_name, "ok": not bad, "problems": problems})
+    else:
+        for problem in problems:
+            console.err.out(f"{problem['severity']}: {describe(problem, file_name)}")
+        if not bad:
+            runs = found.plan.runs
+            iterations = sum(run["iterations"] for run in runs)
+            console.out.out(f"{found.name}: ok, {len(runs)} runs, {iterations} iterations")
+    ctx.exit(2 if bad else 0)

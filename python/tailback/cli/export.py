@@ -1,0 +1,50 @@
+"""`tailback export`."""
+
+import sys
+from pathlib import Path
+
+import click
+
+
+@click.command("export")
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option("--table", default="summary", show_default=True, help="Which table.")
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(["csv", "parquet", "jsonl"]),
+    default="csv",
+    show_default=True,
+    help="In which format.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="File to write; by default standard output.",
+)
+def command(folder: Path, table: str, kind: str, output: Path | None) -> None:
+    """A table of a results folder as CSV, Parquet or JSON lines."""
+    import io
+
+    from tailback.results import Results
+    from tailback.results.storage import explained, write_bytes
+
+    frame = Results(folder).table(table)
+    buffer = io.BytesIO()
+    match kind:
+        case "csv":
+            frame.write_csv(buffer)
+        case "jsonl":
+            frame.write_ndjson(buffer)
+        case _:
+            frame.write_parquet(buffer)
+    if output is not None:
+        with explained(output, "name a file that can be written with -o"):
+            write_bytes(output, buffer.getbuffer())
+        return
+    if kind == "parquet" and sys.stdout.isatty():
+        raise click.UsageError("Parquet is no text for a terminal: name a file with -o")
+    sys.stdout.buffer.write(buffer.getbuffer())
+    sys.stdout.buffer.flush()

@@ -1,0 +1,80 @@
+"""A sweep's progress on stderr: a bar with an estimate, or, where stderr is no terminal, a line
+at every tenth.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+
+from rich.progress import (
+    BarColumn,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.progress import Progress as Bar
+
+from tailback.cli import console
+from tailback.scenario import Scenario
+from tailback.sweep.progress import OnProgress, Progress
+
+
+@contextmanager
+def shown(scenario: Scenario) -> Iterator[OnProgress]:
+    """Shows the progress that it is told of."""
+    if not console.err.is_terminal:
+        yield _Lines(scenario.name)
+        return
+    bar = Bar(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[runs]} runs"),
+        TimeElapsedColumn(),
+        TextColumn("elapsed,"),
+        TimeRemainingColumn(),
+        TextColumn("left"),
+        console=console.err,
+    )
+    with bar:
+        task = bar.add_task(scenario.name, total=1.0, runs="")
+
+        def update(progress: Progress) -> None:
+            bar.update(
+                task,
+                completed=progress.work_fraction,
+                runs=f"{progress.runs_done}/{progress.runs}",
+            )
+
+        yield update
+
+
+class _Lines:
+    """One line at every tenth, for logs."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._start_s = time.monotonic()
+        self._first: float | None = None
+        self._next = 0.1
+
+    def __call__(self, progress: Progress) -> None:
+        fraction = progress.work_fraction
+        if self._first is None:  # what an earlier, interrupted command has done
+            self._first = fraction
+            self._next = max(self._next, fraction)
+        if fraction < self._next or fraction <= self._first:
+            return
+        self._next = fraction - fraction % 0.1 + 0.1
+        elapsed_s = time.monotonic() - self._start_s
+        left_s = elapsed_s * (1 - fraction) / (fraction - self._first)
+        console.err.out(
+            f"{self._name}: {fraction:4.0%}, {progress.runs_done} of {progress.runs} runs, "
+            f"{_clock(elapsed_s)} elapsed, {_clock(left_s)} left"
+        )
+
+
+def _clock(seconds: float) -> str:
+    return str(timedelta(seconds=round(seconds)))

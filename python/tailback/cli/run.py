@@ -1,0 +1,72 @@
+"""`tailback run`."""
+
+from pathlib import Path
+
+import click
+
+from tailback.cli.options import scenario_argument, scenario_from, set_option
+
+
+@click.command("run")
+@scenario_argument
+@set_option
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Folder to write; must not exist. By default results/NAME, or the next free NAME-2 ….",
+)
+@click.option(
+    "--jobs",
+    "-j",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Runs at a time; by default one per CPU core. Does not change the results.",
+)
+@click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Replaces the seed.")
+@click.option(
+    "--backend",
+    type=click.Choice(["sim"]),
+    default="sim",
+    show_default=True,
+    help="What makes the runs.",
+)
+@click.option(
+    "--engine",
+    type=click.Choice(["local"]),
+    default="local",
+    show_default=True,
+    help="Where the runs are spread: local = the cores of this machine.",
+)
+@click.option("--report", "with_report", is_flag=True, help="Write the report too.")
+def command(
+    scenario: str,
+    overrides: tuple[str, ...],
+    out: Path | None,
+    jobs: int | None,
+    seed: int | None,
+    backend: str,
+    engine: str,  # noqa: ARG001 - there is one so far
+    *,
+    with_report: bool,
+) -> None:
+    """Run a scenario's sweep and write its results.
+
+    Ctrl-C leaves DIR.partial with the finished runs; the same command goes on from there.
+    """
+    from tailback import api
+    from tailback.cli import console
+    from tailback.cli.progress import shown
+    from tailback.cli.summary import print_summary
+
+    found = scenario_from(scenario, overrides)
+    with shown(found) as on_progress:
+        results = api.run(
+            found, out=out, jobs=jobs, seed=seed, backend=backend, on_progress=on_progress
+        )
+    print_summary(results)
+    console.out.out(f"Results: {results.path}")
+    if with_report:
+        from tailback.cli.report import write
+
+        write(results.path, None)

@@ -1,0 +1,51 @@
+"""What `tailback run` prints at the end: a row per run, and the totals."""
+
+import polars as pl
+from rich.table import Table
+
+from tailback.cli import console
+from tailback.results import Results
+
+_SHOWN = {
+    "completion_ms_mean": ("completion\nms", 2),
+    "goodput_mbps_mean": ("goodput\nMb/s", 1),
+    "switch_drops_mean": ("switch\ndrops", 1),
+    "host_drops_mean": ("host\ndrops", 1),
+    "retransmissions_mean": ("retrans-\nmissions", 1),
+    "timeouts_mean": ("timeouts\n", 2),
+}
+"""Column of the summary → heading, decimals."""
+
+
+def print_summary(results: Results) -> None:
+    """The table, means per iteration; then total data, total duration and goodput."""
+    summary = results.summary
+    table = Table(title=results.manifest["title"], title_justify="left", caption_justify="left")
+    keys = [*results.parameters, *(["repetition"] if _repeated(summary) else [])]
+    for key in keys:
+        number = summary.schema[key].is_numeric()
+        table.add_column(key, justify="right" if number else "left", overflow="fold")
+    metrics = [name for name in _SHOWN if name in summary.columns]
+    for name in metrics:
+        table.add_column(_SHOWN[name][0], justify="right", no_wrap=True)
+    group = None
+    for row in summary.iter_rows(named=True):
+        first = row[keys[0]] if len(keys) > 1 else None
+        if group is not None and first != group:
+            table.add_section()
+        group = first
+        table.add_row(
+            *(str(row[key]) for key in keys),
+            *(f"{row[name]:,.{_SHOWN[name][1]}f}" for name in metrics),
+        )
+    console.print_table(table)
+    totals = results.totals
+    console.out.out(
+        f"Total data      {totals.data_bytes / 1e9:,.3f} GB\n"
+        f"Total duration  {totals.duration_s:,.3f} s\n"
+        f"Goodput         {totals.goodput_mbps:,.1f} Mb/s"
+    )
+
+
+def _repeated(summary: pl.DataFrame) -> bool:
+    return summary["repetition"].n_unique() > 1

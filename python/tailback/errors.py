@@ -1,0 +1,63 @@
+"""What can go wrong, by whose doing: each error says the exit code of the command line."""
+
+from collections.abc import Sequence
+from typing import ClassVar, TypedDict
+
+
+class Problem(TypedDict):
+    """One thing wrong in a scenario, as the checker reports it."""
+
+    path: str
+    """Dotted path of the value, e.g. `workload.servers`; empty for the file as a whole."""
+    line: int | None
+    """Line in the file, from 1; None where the value is in no file (`--set`)."""
+    column: int | None
+    """Column in the line, from 1."""
+    reason: str
+    """What is wrong."""
+    remedy: str
+    """What would be right."""
+    severity: str
+    """`error` or `warning`."""
+
+
+class TailbackError(Exception):
+    """Base of all errors that Tailback raises on purpose."""
+
+    exit_code: ClassVar[int] = 1
+
+
+class InputError(TailbackError):
+    """What the user gave cannot be used: a file, a folder, a name, a value."""
+
+    exit_code = 2
+
+
+class ScenarioError(InputError):
+    """A scenario has errors; all of them are in `problems`."""
+
+    def __init__(self, problems: Sequence[Problem], file_name: str = "") -> None:
+        self.problems = list(problems)
+        self.file_name = file_name
+        super().__init__("\n".join(describe(problem, file_name) for problem in self.problems))
+
+
+class SimulationError(TailbackError):
+    """A run broke a law it must hold, such as the conservation of bytes."""
+
+
+class RunsFailed(TailbackError):
+    """Some runs of a sweep failed; those that finished are kept."""
+
+
+class Interrupted(TailbackError):
+    """The user stopped the work; what was finished is kept."""
+
+    exit_code = 130
+
+
+def describe(problem: Problem, file_name: str = "") -> str:
+    """One problem in one line: where, what, and what would be right."""
+    place = ":".join(str(part) for part in (file_name, problem["line"], problem["column"]) if part)
+    head = ": ".join(part for part in (place, problem["path"], problem["reason"]) if part)
+    return f"{head}; {problem['remedy']}" if problem["remedy"] else head

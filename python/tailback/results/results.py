@@ -1,0 +1,88 @@
+"""A complete run folder, to be read."""
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from tailback.errors import InputError
+from tailback.results import manifest as manifests
+from tailback.results.manifest import Manifest
+from tailback.results.totals import Totals
+
+if TYPE_CHECKING:
+    from tailback.report.plots import Plots
+
+
+class Results:
+    """The results of a sweep: tables, manifest, charts.
+
+    Column names end in their unit. Every table begins with the columns `run`, one for each
+    swept parameter, and `repetition`.
+
+    Args:
+        path: a folder that `tailback run` has written.
+
+    Raises:
+        InputError: it is no run folder, or an unfinished one.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.manifest: Manifest = manifests.read(self.path)
+        if self.manifest["status"] != "complete":
+            raise InputError(
+                f"{self.path}: is unfinished ({self.manifest['status']}); "
+                f"give the same `tailback run {self.manifest['name']} …` again to finish it"
+            )
+
+    @property
+    def name(self) -> str:
+        """The scenario's name."""
+        return self.manifest["name"]
+
+    @property
+    def parameters(self) -> list[str]:
+        """The swept parameters, first axis first: columns of every table."""
+        return self.manifest["parameters"]
+
+    @cached_property
+    def tables(self) -> list[str]:
+        """Names of the tables there are."""
+        return sorted(path.stem for path in self.path.glob("*.parquet"))
+
+    def table(self, name: str) -> pl.DataFrame:
+        """One table; raises `InputError` with the names there are if there is no such one."""
+        if name not in self.tables:
+            raise InputError(
+                f"{self.path}: has no table '{name}'; there are {', '.join(self.tables)}"
+            )
+        return pl.read_parquet(self.path / f"{name}.parquet")
+
+    @cached_property
+    def summary(self) -> pl.DataFrame:
+        """One row per run: `completion_ms_mean`, `goodput_mbps_mean`, `switch_drops_mean`,
+        `retransmissions_mean`, `timeouts_mean` and more, means over the iterations.
+        """
+        return self.table("summary")
+
+    @cached_property
+    def transactions(self) -> pl.DataFrame:
+        """One row per iteration: `start_s`, `completion_ms`, drops, retransmissions, timeouts."""
+        return self.table("transactions")
+
+    @property
+    def totals(self) -> Totals:
+        """Total data, total duration and goodput over all runs, as the study's tool closes."""
+        return Totals.of(self.summary)
+
+    @cached_property
+    def plot(self) -> "Plots":
+        """The charts of the report, each an Altair chart, e.g. `results.plot.completion()`."""
+        from tailback.report.plots import Plots
+
+        return Plots(self)
+
+    def __repr__(self) -> str:
+        return f"<Results {self.path}: {self.name}, {self.manifest['runs']} runs>"

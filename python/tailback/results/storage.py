@@ -1,0 +1,52 @@
+"""Files that are either there in full or not at all, and errors that say what to do."""
+
+import io
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tailback.errors import TailbackError
+
+
+class StorageError(TailbackError):
+    """The disk is full, a folder is not writable, a file is damaged."""
+
+
+@contextmanager
+def explained(path: Path, remedy: str) -> Iterator[None]:
+    """Turns an `OSError` on `path` into a `StorageError` that names the remedy."""
+    try:
+        yield
+    except OSError as error:
+        raise StorageError(f"{path}: {error.strerror or error}; {remedy}") from error
+
+
+def write_bytes(path: Path, content: bytes | memoryview) -> None:
+    """Writes beside `path` and renames, so that a killed program leaves no half file."""
+    scratch = path.with_name(f".{path.name}.tmp")
+    try:
+        scratch.write_bytes(content)
+        scratch.replace(path)
+    finally:
+        scratch.unlink(missing_ok=True)
+
+
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """JSON for programs and for eyes."""
+    write_bytes(path, json.dumps(content, indent=2, ensure_ascii=False).encode() + b"\n")
+
+
+def write_parquet(path: Path, frame: pl.DataFrame) -> None:
+    """One table; the same frame gives the same bytes, however many threads there are.
+
+    Through memory: Polars' own file errors do not say why.
+    """
+    buffer = io.BytesIO()
+    frame.rechunk().write_parquet(
+        buffer, compression="zstd", compression_level=3, row_group_size=1 << 18
+    )
+    write_bytes(path, buffer.getbuffer())

@@ -1,0 +1,117 @@
+"""Scenarios as the user holds them: a text, where it came from, and overrides.
+
+What a scenario means is decided in Rust, in one place; here nothing is parsed.
+"""
+
+import difflib
+import json
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+from tailback import _native
+from tailback.errors import InputError, Problem
+from tailback.toml_value import toml_document, toml_value
+
+
+class Scenario:
+    """One scenario: network, hosts, TCP stacks, workload and sweep.
+
+    Args:
+        source: TOML text, or a mapping of the same structure. Quantities are strings with a
+            unit, such as "10Gbit", "500ns", "8MB", "9000B".
+        file_name: the name that errors give.
+        base_dir: the folder that relative paths in the scenario start from.
+        overrides: `path=value` each, value in TOML or a bare string.
+
+    Scenarios never change: `set` gives a new one.
+    """
+
+    def __init__(
+        self,
+        source: str | Mapping[str, object],
+        *,
+        file_name: str = "scenario",
+        base_dir: str | Path | None = None,
+        overrides: Iterable[str] = (),
+    ) -> None:
+        self.text = source if isinstance(source, str) else toml_document(source)
+        self.file_name = file_name
+        self.base_dir = None if base_dir is None else str(base_dir)
+        self.overrides = tuple(overrides)
+
+    def set(self, path: str, value: object) -> Self:
+        """The same scenario with one value replaced, e.g. `.set("workload.servers", 9)`."""
+        return self.override(f"{path}={toml_value(value)}")
+
+    def override(self, *overrides: str) -> Self:
+        """The same scenario with `path=value` texts applied, as `--set` does."""
+        return type(self)(
+            self.text,
+            file_name=self.file_name,
+            base_dir=self.base_dir,
+            overrides=[*self.overrides, *overrides],
+        )
+
+    def check(self) -> list[Problem]:
+        """All problems, errors and warnings; an empty list if there are none."""
+        return _native.check(self.text, self.file_name, list(self.overrides), self.base_dir)
+
+    @cached_property
+    def plan(self) -> _native.Plan:
+        """The scenario resolved, with its runs; raises `ScenarioError` with all problems."""
+        return _native.Plan.from_text(
+            self.text, self.file_name, list(self.overrides), self.base_dir
+        )
+
+    @cached_property
+    def resolved(self) -> dict[str, Any]:
+        """The scenario as resolved: presets filled in, overrides applied."""
+        resolved: dict[str, Any] = json.loads(self.plan.scenario_json)
+        return resolved
+
+    @property
+    def name(self) -> str:
+        """The scenario's own name."""
+        return str(self.resolved["name"])
+
+    def __repr__(self) -> str:
+        overrides = "".join(f", {override}" for override in self.overrides)
+        return f"<Scenario {self.file_name}{overrides}>"
+
+
+def built_in() -> dict[str, Scenario]:
+    """The scenarios that come with Tailback, by name."""
+    return {
+        item["name"]: Scenario(item["text"], file_name=item["path"]) for item in _native.built_in()
+    }
+
+
+def load(name_or_path: str | Path) -> Scenario:
+    """A scenario by its built-in name, or from a `.toml` or client-side `.dat` file.
+
+    Raises `InputError` if there is none. The content is checked when it is first used.
+    """
+    path = Path(name_or_path)
+    if path.suffix in {".toml", ".dat"} or path.is_file():
+        return _from_file(path)
+    known = built_in()
+    name = str(name_or_path)
+    if name in known:
+        return known[name]
+    near = difflib.get_close_matches(name, known, n=1)
+    remedy = f"did you mean '{near[0]}'?" if near else f"built in are {', '.join(known)}"
+    raise InputError(f"{name}: no such file, and no built-in scenario of this name; {remedy}")
+
+
+def _from_file(path: Path) -> Scenario:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: is not a text file in UTF-8") from error
+    if path.suffix == ".dat":
+        text = _native.dat_to_toml(text, str(path))
+    return Scenario(text, file_name=str(path), base_dir=path.parent)

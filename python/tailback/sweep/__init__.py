@@ -1,0 +1,1 @@
+"""Sweeps: independent runs, spread over what there is to run them on."""
