@@ -25,6 +25,7 @@ pub(crate) fn host_config() -> HostConfig {
         rx_kilobyte_cost: Duration::from_us(1),
         interrupt_delay: Duration::from_us(10),
         interrupt_jitter: Duration::ZERO,
+        interrupt_moderation: None,
         skb_overhead: Bytes::new(256),
         service_latency: Duration::ZERO,
         service_jitter: Duration::ZERO,

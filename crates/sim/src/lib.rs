@@ -1,1 +1,87 @@
-//! tailback-sim
+//! The simulator: packet by packet, deterministic.
+//!
+//! [`simulate`] takes one run of a scenario and gives its tables. The same run gives the same
+//! tables on every machine. Inside, [`event`](self) order is (time, rank of the component); a
+//! component has at most one pending event; TCP, switches and hosts are driven from outside and
+//! hold no clock.
+
+mod build;
+mod event;
+mod outcome;
+mod record;
+mod route;
+mod tables;
+mod workload;
+mod world;
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use tailback_scenario::Run;
+use tailback_units::Time;
+
+pub use tables::{Column, ColumnData, Table};
+
+/// A run's way of being watched and given up, from another thread.
+#[derive(Debug, Default)]
+pub struct Control {
+    /// Set it to give the run up.
+    pub cancel: AtomicBool,
+    /// Iterations finished so far.
+    pub done: AtomicU64,
+}
+
+/// Why a run gave no tables.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SimError {
+    /// It was given up through [`Control::cancel`].
+    #[error("the run was given up")]
+    Cancelled,
+    /// Bytes or frames were made or lost unseen: a defect of the simulator.
+    #[error("conservation is violated: {0}")]
+    Conservation(String),
+    /// Nothing is left to happen, but the workload is not done: a defect of the simulator.
+    #[error("the run stalled at {at:?} after {done} iterations: no event is left")]
+    Stalled {
+        /// When.
+        at: Time,
+        /// Iterations finished.
+        done: u64,
+    },
+}
+
+/// What a run gave.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunOutcome {
+    /// Its tables: `summary` (one row), `transactions`, `flows`, `drops` and, if the scenario asks
+    /// for an anatomy, `queues` and `progress`.
+    pub tables: Vec<Table>,
+    /// Frames that crossed a link, data and acknowledgements.
+    pub hops: u64,
+    /// Events handled.
+    pub events: u64,
+    /// A hash of every delivery, with its time: equal for runs that took the same course.
+    pub trajectory: u64,
+}
+
+/// Simulates one run.
+///
+/// # Errors
+///
+/// [`SimError::Cancelled`] if it was given up; the others tell of defects of the simulator.
+pub fn simulate(run: &Run, control: &Control) -> Result<RunOutcome, SimError> {
+    let mut world = build::world(run);
+    world.run(control)?;
+    world.check_conservation()?;
+    Ok(outcome::outcome(&world))
+}
+
+impl Control {
+    fn check(&self, done: u64) -> Result<(), SimError> {
+        self.done.store(done, Ordering::Relaxed);
+        if self.cancel.load(Ordering::Relaxed) {
+            Err(SimError::Cancelled)
+        } else {
+            Ok(())
+        }
+    }
+}

@@ -1,10 +1,11 @@
 //! Hosts as a capacity: queues and costs between TCP and the wire.
 //!
 //! Models what bounds a host in the incast study, and no more: a transmit queue, a receive ring
-//! that one CPU empties at a cost per segment and per byte, interrupt moderation, and the
+//! that one CPU empties at a cost per segment and per byte, interrupt moderation (`moderation`), and the
 //! latencies of the application. Costs are back-calculated from one-server rows (docs/models).
 //! Left out: cores, scheduling, NAPI budgets, buses; those are a model of their own.
 
+mod moderation;
 mod receive;
 mod transmit;
 
@@ -14,6 +15,7 @@ use tailback_units::{Bytes, Duration};
 
 use crate::frame::ETHERNET_BYTES;
 
+pub use moderation::ModerationConfig;
 pub use receive::ReceiveRing;
 pub use transmit::TransmitQueue;
 
@@ -34,10 +36,13 @@ pub struct HostConfig {
     pub rx_segment_cost: Duration,
     /// CPU time to receive 1000 bytes of payload.
     pub rx_kilobyte_cost: Duration,
-    /// How long the card waits before it interrupts an idle CPU.
+    /// From a frame's arrival at an idle CPU until the CPU handles it, beyond what moderation adds.
     pub interrupt_delay: Duration,
     /// Spread of that wait: it is uniform in `interrupt_delay` ± this.
     pub interrupt_jitter: Duration,
+    /// Adaptive interrupt moderation; absent: every frame that finds an idle CPU interrupts it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interrupt_moderation: Option<ModerationConfig>,
     /// Memory charged to a socket's receive buffer for a received frame beyond the buffer the card
     /// put it in (sizeof of sk_buff and skb_shared_info); see [`HostConfig::rx_truesize_bytes`].
     pub skb_overhead: Bytes,
@@ -54,9 +59,10 @@ pub struct HostConfig {
 impl HostConfig {
     /// What one received frame costs a socket's receive buffer (truesize), whatever it carries:
     /// the card fills buffers of the largest frame's size, in whole cache lines of 64 bytes
-    /// (Linux net/core/skbuff.c; the nes driver allocates MTU + 18).
+    /// (Linux net/core/skbuff.c: 16 bytes of headroom; the nes driver asks for MTU + 18).
     #[must_use]
     pub fn rx_truesize_bytes(&self, mtu: u32) -> u32 {
-        (mtu + ETHERNET_BYTES).next_multiple_of(64) + self.skb_overhead.get().min(1 << 20) as u32
+        (mtu + ETHERNET_BYTES + 16).next_multiple_of(64)
+            + self.skb_overhead.get().min(1 << 20) as u32
     }
 }

@@ -1,15 +1,16 @@
 //! The receive path as one server: a descriptor ring that a CPU empties in order.
 //!
-//! A frame that finds an idle CPU waits for the interrupt; frames that arrive while the CPU works
+//! A frame that finds an idle CPU waits for the interrupt, and for moderation if there is any; frames that arrive while the CPU works
 //! are handled in the same run, one after another (as NAPI does). Each costs a fixed time and a
 //! time per byte. What is in the ring when it is full is lost.
-//! Left out: adaptive moderation, polling budgets, the CPU's other work.
+//! Left out: polling budgets, the CPU's other work.
 
 use std::collections::VecDeque;
 
 use tailback_units::{Duration, Time};
 
 use super::HostConfig;
+use super::moderation::Moderation;
 use crate::random::Stream;
 
 /// A receive ring and the CPU behind it.
@@ -26,6 +27,9 @@ pub struct ReceiveRing {
     /// When each frame in the ring is handled, in order.
     done: VecDeque<Time>,
     dropped: u64,
+    moderation: Option<Moderation>,
+    /// Completions since the CPU was last interrupted.
+    completions: u32,
 }
 
 impl ReceiveRing {
@@ -41,6 +45,8 @@ impl ReceiveRing {
             idle_at: Time::ZERO,
             done: VecDeque::with_capacity(64),
             dropped: 0,
+            moderation: config.interrupt_moderation.as_ref().map(Moderation::new),
+            completions: 0,
         }
     }
 
@@ -58,12 +64,24 @@ impl ReceiveRing {
         let start = if self.idle_at > at {
             self.idle_at
         } else {
-            at + self.delay_min + Duration::from_ps(stream.below(self.delay_span.as_ps()))
+            let interrupt = match &mut self.moderation {
+                Some(moderation) => moderation.interrupt(at, self.completions).unwrap_or(at),
+                None => at,
+            };
+            self.completions = 0;
+            interrupt + self.delay_min + Duration::from_ps(stream.below(self.delay_span.as_ps()))
         };
+        self.completions += 1;
         let bytes_cost = (u64::from(payload_bytes) * self.kilobyte_cost_ps).div_ceil(1000);
         self.idle_at = start + self.segment_cost + Duration::from_ps(bytes_cost);
         self.done.push_back(self.idle_at);
         Some(self.idle_at)
+    }
+
+    /// The card has sent a packet: a completion that moderation counts.
+    #[inline]
+    pub fn sent(&mut self) {
+        self.completions += 1;
     }
 
     /// Frames dropped because the ring was full.

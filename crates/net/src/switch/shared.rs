@@ -150,10 +150,10 @@ impl SharedBuffer {
     ) -> Result<Pool, DropCause> {
         self.settle(now, out_port);
         let segments = self.segments(frame_bytes);
-        if self.rx_private == 0 {
-            if let Ok(pool) = self.place(in_port, out_port, segments) {
-                return Ok(pool);
-            }
+        if self.rx_private == 0
+            && let Ok(pool) = self.place(in_port, out_port, segments)
+        {
+            return Ok(pool);
         }
         self.settle_all(now);
         self.place(in_port, out_port, segments)

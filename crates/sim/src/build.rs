@@ -1,0 +1,271 @@
+//! From a run of a scenario to a world at time zero.
+
+use std::sync::Arc;
+
+use tailback_net::frame::{EndpointId, HostId, IP_HEADER_BYTES};
+use tailback_net::host::{ReceiveRing, TransmitQueue};
+use tailback_net::link::Link;
+use tailback_net::marking::Marker;
+use tailback_net::random::Stream;
+use tailback_net::switch::shared::SharedBuffer;
+use tailback_net::switch::voq::VoqBuffer;
+use tailback_net::switch::{BufferConfig, DropCause, Forwarding};
+use tailback_scenario::{Node, Run, Workload as Spec};
+use tailback_tcp::{Config, Stack};
+use tailback_units::{Duration, Time};
+
+use crate::event::Calendar;
+use crate::record::Recorder;
+use crate::route::{self, Graph, Routes};
+use crate::workload::{IncastApp, Latencies, Server, Workload};
+use crate::world::{
+    Endpoint, HostState, Ledger, LinkState, PortState, Sink, SwitchBuffer, SwitchState, Totals,
+    World,
+};
+
+/// Bytes of a TCP header without options (RFC 9293).
+const TCP_HEADER_BYTES: u32 = 20;
+
+/// The world of a run, before anything has happened.
+pub(crate) fn world(run: &Run) -> World {
+    let wiring = Wiring::new(run);
+    let links = links(run, &wiring);
+    let switches = switches(run, &wiring, links.len());
+    let hosts = hosts(run, &wiring);
+    let (endpoints, workload) = applications(run, &wiring);
+    let ports: usize = switches.iter().map(|s| s.ports.len()).sum();
+    let places = switches
+        .iter()
+        .flat_map(|s| (0..s.ports.len()).map(move |p| format!("{}:{p}", s.name)))
+        .collect();
+    let iteration = run
+        .record
+        .anatomy_iteration
+        .map(|i| u64::from(i).min(run.workload.iterations().saturating_sub(1)));
+    World {
+        now: Time::ZERO,
+        calendar: Calendar::new(links.len() + ports),
+        timers: Calendar::new(endpoints.len()),
+        recorder: Recorder::new(iteration, places, endpoints.len() / 2),
+        links,
+        switches,
+        hosts,
+        endpoints,
+        workload,
+        ledger: Ledger::default(),
+        iteration_start: Totals::default(),
+        transactions: Vec::new(),
+        actions: Default::default(),
+        hops: 0,
+        events: 0,
+        trajectory: 0,
+    }
+}
+
+/// Which link direction joins which ports.
+struct Wiring {
+    graph: Graph,
+    routes: Vec<Routes>,
+    /// For each link direction: node and port it leaves from, node and port it leads to.
+    directions: Vec<[(usize, u16); 2]>,
+    hosts: usize,
+}
+
+impl Wiring {
+    fn new(run: &Run) -> Wiring {
+        let topology = &run.network;
+        let hosts = topology.hosts.len();
+        let index = |node: Node| match node {
+            Node::Host(host) => host,
+            Node::Switch(switch) => hosts + switch,
+        };
+        let mut graph = Graph {
+            neighbours: vec![Vec::new(); hosts + topology.switches.len()],
+        };
+        let mut directions = Vec::with_capacity(2 * topology.links.len());
+        for link in &topology.links {
+            let [a, b] = link.ends.map(index);
+            let ports = [
+                graph.neighbours[a].len() as u16,
+                graph.neighbours[b].len() as u16,
+            ];
+            graph.neighbours[a].push(b);
+            graph.neighbours[b].push(a);
+            directions.push([(a, ports[0]), (b, ports[1])]);
+            directions.push([(b, ports[1]), (a, ports[0])]);
+        }
+        let routes = route::shortest_paths(&graph, hosts);
+        Wiring {
+            graph,
+            routes,
+            directions,
+            hosts,
+        }
+    }
+
+    /// The link directions that leave from and lead to each port of a node.
+    fn ports(&self, node: usize) -> Vec<(u32, u32)> {
+        let find = |end: usize, port: u16| {
+            self.directions
+                .iter()
+                .position(|d| d[end] == (node, port))
+                .map_or(u32::MAX, |l| l as u32)
+        };
+        (0..self.graph.neighbours[node].len() as u16)
+            .map(|port| (find(0, port), find(1, port)))
+            .collect()
+    }
+}
+
+fn links(run: &Run, wiring: &Wiring) -> Vec<LinkState> {
+    let name = |node: usize| match node.checked_sub(wiring.hosts) {
+        None => run.network.hosts[node].name.as_str(),
+        Some(switch) => run.network.switches[switch].name.as_str(),
+    };
+    let state = |(number, direction): (usize, &[(usize, u16); 2])| {
+        let config = &run.network.links[number / 2].link;
+        let [(from, _), (to, port)] = *direction;
+        let sink = match to.checked_sub(wiring.hosts) {
+            Some(switch) => Sink::Switch {
+                switch: switch as u16,
+                port,
+            },
+            None => Sink::Host {
+                host: HostId(to as u16),
+            },
+        };
+        LinkState {
+            link: Link::new(config, Stream::new(run.seed, "link", number as u64)),
+            sink,
+            name: format!("{}>{}", name(from), name(to)),
+        }
+    };
+    wiring.directions.iter().enumerate().map(state).collect()
+}
+
+fn switches(run: &Run, wiring: &Wiring, links: usize) -> Vec<SwitchState> {
+    let mut first_rank = links as u32;
+    let mut states = Vec::new();
+    for (number, switch) in run.network.switches.iter().enumerate() {
+        let config = &switch.config;
+        let node = wiring.hosts + number;
+        let ports: Vec<PortState> = wiring.ports(node).into_iter().map(port).collect();
+        let count = ports.len() as u16;
+        states.push(SwitchState {
+            name: switch.name.clone(),
+            buffer: match &config.buffer {
+                BufferConfig::Shared(config) => {
+                    SwitchBuffer::Shared(SharedBuffer::new(config, count))
+                }
+                BufferConfig::Voq(config) => SwitchBuffer::Voq(VoqBuffer::new(config, count)),
+            },
+            marker: Marker::new(&config.marking),
+            cut_through: config.forwarding == Forwarding::CutThrough,
+            latency: config.latency,
+            routes: wiring.routes[node].clone(),
+            ports,
+            first_rank,
+        });
+        first_rank += u32::from(count);
+    }
+    states
+}
+
+fn port((out_link, in_link): (u32, u32)) -> PortState {
+    PortState {
+        out_link,
+        in_link,
+        busy: false,
+        queued_bytes_max: 0,
+        drops: [0; DropCause::ALL.len()],
+        dropped_payload_bytes: 0,
+        marked: 0,
+    }
+}
+
+fn hosts(run: &Run, wiring: &Wiring) -> Vec<HostState> {
+    let state = |(number, host): (usize, &tailback_scenario::HostNode)| HostState {
+        name: host.name.clone(),
+        // A host has one link: the scenario's checks say so.
+        uplink: wiring.ports(number).first().map_or(u32::MAX, |p| p.0),
+        queue: TransmitQueue::new(&host.host),
+        ring: ReceiveRing::new(&host.host),
+        stream: Stream::new(run.seed, "interrupt", number as u64),
+    };
+    run.network.hosts.iter().enumerate().map(state).collect()
+}
+
+/// Pairs of endpoints and what runs on them.
+fn applications(run: &Run, wiring: &Wiring) -> (Vec<Endpoint>, Workload) {
+    let stacks: Vec<Arc<Stack>> = run
+        .network
+        .hosts
+        .iter()
+        .map(|h| Arc::new(h.stack.clone()))
+        .collect();
+    let endpoint = |id: u32, host: usize, peer_host: usize| Endpoint {
+        connection: None,
+        config: config(run, wiring, &stacks, id, host),
+        host: HostId(host as u16),
+        peer: EndpointId(id ^ 1),
+        peer_host: HostId(peer_host as u16),
+        backlog_bytes: 0,
+        written_bytes: 0,
+        read_bytes: 0,
+        app_wake: Time::NEVER,
+        armed: Time::NEVER,
+    };
+    match &run.workload {
+        Spec::Incast(incast) => {
+            let pairs = (0..incast.servers).flat_map(|index| {
+                let server = index as usize + 1;
+                [
+                    endpoint(2 * index, 0, server),
+                    endpoint(2 * index + 1, server, 0),
+                ]
+            });
+            let endpoints = pairs.collect();
+            let servers = (0..incast.servers).map(|index| {
+                let host = &run.network.hosts[index as usize + 1].host;
+                Server {
+                    answer_bytes: incast.answer_bytes(index),
+                    service_latency: host.service_latency,
+                    service_jitter: host.service_jitter,
+                    stream: Stream::new(run.seed, "service", u64::from(index)),
+                    request_left: 0,
+                    answer_left: 0,
+                }
+            });
+            let client = &run.network.hosts[0].host;
+            let latencies = Latencies {
+                send_call: client.send_call_cost,
+                client: client.client_latency,
+            };
+            let iterations = u64::from(incast.iterations);
+            let app = IncastApp::new(
+                servers.collect(),
+                incast.request.get(),
+                iterations,
+                latencies,
+            );
+            (endpoints, Workload::Incast(app))
+        }
+    }
+}
+
+/// What a connection's end at `host` is made with.
+fn config(run: &Run, wiring: &Wiring, stacks: &[Arc<Stack>], id: u32, host: usize) -> Config {
+    let node = &run.network.hosts[host];
+    let uplink = wiring.ports(host).first().map_or(0, |p| p.0 as usize / 2);
+    let mtu = run.network.links[uplink].link.mtu.get() as u32;
+    let tick = Duration::from_secs(1) / u64::from(node.stack.hz.max(1));
+    Config {
+        stack: Arc::clone(&stacks[host]),
+        mss: (mtu - IP_HEADER_BYTES - TCP_HEADER_BYTES) as u16,
+        clock_phase: Duration::from_ps(
+            Stream::new(run.seed, "clock", host as u64).below(tick.as_ps()),
+        ),
+        rx_truesize_bytes: node.host.rx_truesize_bytes(mtu),
+        seed: Stream::new(run.seed, "connection", u64::from(id)).next_u64(),
+    }
+}

@@ -1,0 +1,130 @@
+//! From a finished world to its tables.
+
+use tailback_units::Duration;
+
+use crate::RunOutcome;
+use crate::tables::Table;
+use crate::world::{Totals, Transaction, World};
+
+/// The tables and figures of a finished world.
+pub(crate) fn outcome(world: &World) -> RunOutcome {
+    let mut tables = vec![
+        summary(world),
+        transactions(&world.transactions),
+        flows(world),
+        drops(world),
+    ];
+    tables.extend(world.recorder.tables());
+    RunOutcome {
+        tables,
+        hops: world.hops,
+        events: world.events,
+        trajectory: world.trajectory,
+    }
+}
+
+fn summary(world: &World) -> Table {
+    let rows = &world.transactions;
+    let count = rows.len().max(1) as f64;
+    let mean = |value: fn(&Totals) -> u64| {
+        rows.iter().map(|t| value(&t.counted)).sum::<u64>() as f64 / count
+    };
+    let mut completions: Vec<Duration> = rows.iter().map(|t| t.completion).collect();
+    completions.sort_unstable();
+    let total = completions.iter().fold(Duration::ZERO, |sum, c| sum + *c);
+    let answer_bytes: u64 = world.workload.answer_bytes_total();
+    let quantile = |q| [quantile(&completions, q).as_ms_f64()];
+    let queue_bytes_max = world
+        .switches
+        .iter()
+        .flat_map(|s| &s.ports)
+        .map(|p| p.queued_bytes_max)
+        .max()
+        .unwrap_or(0);
+    Table::new("summary")
+        .counts("iterations", [rows.len() as u64])
+        .measures("completion_ms_mean", [total.as_ms_f64() / count])
+        .measures("completion_ms_min", quantile(0.0))
+        .measures("completion_ms_median", quantile(0.5))
+        .measures("completion_ms_p95", quantile(0.95))
+        .measures("completion_ms_p99", quantile(0.99))
+        .measures("completion_ms_max", quantile(1.0))
+        .measures("goodput_mbps_mean", [goodput_mbps(answer_bytes, total)])
+        .measures("switch_drops_mean", [mean(|t| t.switch_drops)])
+        .measures("host_drops_mean", [mean(|t| t.host_drops)])
+        .measures("link_losses_mean", [mean(|t| t.link_losses)])
+        .measures("marks_mean", [mean(|t| t.marks)])
+        .measures("retransmissions_mean", [mean(|t| t.retransmissions)])
+        .measures("timeouts_mean", [mean(|t| t.timeouts)])
+        .measures("fast_recoveries_mean", [mean(|t| t.fast_recoveries)])
+        .counts("queue_bytes_max", [queue_bytes_max])
+        .counts("data_bytes_total", [answer_bytes])
+        .measures("duration_s_total", [total.as_secs_f64()])
+}
+
+fn transactions(rows: &[Transaction]) -> Table {
+    let count = |value: fn(&Totals) -> u64| rows.iter().map(move |t| value(&t.counted));
+    Table::new("transactions")
+        .counts("iteration", 0..rows.len() as u64)
+        .measures("start_s", rows.iter().map(|t| t.started.as_secs_f64()))
+        .measures(
+            "completion_ms",
+            rows.iter().map(|t| t.completion.as_ms_f64()),
+        )
+        .counts("switch_drops", count(|t| t.switch_drops))
+        .counts("host_drops", count(|t| t.host_drops))
+        .counts("retransmissions", count(|t| t.retransmissions))
+        .counts("timeouts", count(|t| t.timeouts))
+}
+
+fn flows(world: &World) -> Table {
+    // The first endpoint of a pair asks, the second answers.
+    let pairs = || world.endpoints.chunks_exact(2);
+    let host = |id: tailback_net::frame::HostId| world.hosts[usize::from(id.0)].name.clone();
+    let sender = |value: fn(&tailback_tcp::Connection) -> u64| {
+        pairs().map(move |p| p[1].connection.as_ref().map_or(0, value))
+    };
+    Table::new("flows")
+        .counts("flow", 0..pairs().len() as u64)
+        .names("source", pairs().map(|p| host(p[1].host)))
+        .names("destination", pairs().map(|p| host(p[0].host)))
+        .counts("received_bytes", pairs().map(|p| p[0].read_bytes))
+        .counts("segments_sent", sender(|c| c.stats().segments_sent))
+        .counts("retransmissions", sender(|c| c.stats().retransmissions))
+        .counts("timeouts", sender(|c| c.stats().timeouts))
+        .counts("fast_recoveries", sender(|c| c.stats().fast_recoveries))
+        .counts("cwnd_segments", sender(|c| u64::from(c.probe().cwnd)))
+        .measures(
+            "srtt_us",
+            pairs().map(|p| {
+                p[1].connection
+                    .as_ref()
+                    .map_or(0.0, |c| c.probe().srtt.as_ps() as f64 / 1e6)
+            }),
+        )
+}
+
+fn drops(world: &World) -> Table {
+    let rows = world.drop_rows();
+    Table::new("drops")
+        .names("place", rows.iter().map(|r| r.place.clone()))
+        .names("cause", rows.iter().map(|r| r.cause.to_owned()))
+        .counts("frames", rows.iter().map(|r| r.frames))
+}
+
+fn goodput_mbps(bytes: u64, total: Duration) -> f64 {
+    if total.is_zero() {
+        0.0
+    } else {
+        bytes as f64 * 8.0 / total.as_secs_f64() / 1e6
+    }
+}
+
+/// The value below which the share `q` of sorted values lies (nearest rank); zero of none.
+fn quantile(sorted: &[Duration], q: f64) -> Duration {
+    let rank = (q * sorted.len() as f64).ceil().max(1.0) as usize;
+    sorted
+        .get(rank.min(sorted.len()).wrapping_sub(1))
+        .copied()
+        .unwrap_or(Duration::ZERO)
+}

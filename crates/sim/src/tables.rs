@@ -1,0 +1,102 @@
+//! Result tables as plain columns; the writer turns them into files.
+
+/// One table of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// The table's name, which is its file's name too.
+    pub name: &'static str,
+    /// Its columns, all of the same length.
+    pub columns: Vec<Column>,
+}
+
+/// One column; its name ends in its unit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// The column's name.
+    pub name: String,
+    /// Its values.
+    pub data: ColumnData,
+}
+
+/// The values of a column.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ColumnData {
+    /// Counts.
+    U64(Vec<u64>),
+    /// Measures.
+    F64(Vec<f64>),
+    /// Names.
+    Str(Vec<String>),
+    /// Yes or no.
+    Bool(Vec<bool>),
+}
+
+impl Table {
+    pub(crate) fn new(name: &'static str) -> Table {
+        Table {
+            name,
+            columns: Vec::new(),
+        }
+    }
+
+    pub(crate) fn counts(mut self, name: &str, values: impl IntoIterator<Item = u64>) -> Table {
+        self.push(name, ColumnData::U64(values.into_iter().collect()));
+        self
+    }
+
+    pub(crate) fn measures(mut self, name: &str, values: impl IntoIterator<Item = f64>) -> Table {
+        self.push(name, ColumnData::F64(values.into_iter().collect()));
+        self
+    }
+
+    pub(crate) fn names(mut self, name: &str, values: impl IntoIterator<Item = String>) -> Table {
+        self.push(name, ColumnData::Str(values.into_iter().collect()));
+        self
+    }
+
+    pub(crate) fn flags(mut self, name: &str, values: impl IntoIterator<Item = bool>) -> Table {
+        self.push(name, ColumnData::Bool(values.into_iter().collect()));
+        self
+    }
+
+    fn push(&mut self, name: &str, data: ColumnData) {
+        self.columns.push(Column {
+            name: name.to_owned(),
+            data,
+        });
+    }
+
+    /// The number of rows.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.columns.first().map_or(0, |c| c.data.len())
+    }
+
+    /// The column of that name.
+    #[must_use]
+    pub fn column(&self, name: &str) -> Option<&ColumnData> {
+        self.columns
+            .iter()
+            .find(|c| c.name == name)
+            .map(|c| &c.data)
+    }
+}
+
+impl ColumnData {
+    /// The number of values.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            ColumnData::U64(v) => v.len(),
+            ColumnData::F64(v) => v.len(),
+            ColumnData::Str(v) => v.len(),
+            ColumnData::Bool(v) => v.len(),
+        }
+    }
+
+    /// True if there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}

@@ -1,0 +1,107 @@
+//! Counting per iteration.
+
+use tailback_units::{Duration, Time};
+
+use super::World;
+use crate::record::FlowLook;
+
+/// Everything that is counted, since the beginning of the run.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Totals {
+    pub(crate) switch_drops: u64,
+    pub(crate) host_drops: u64,
+    pub(crate) link_losses: u64,
+    pub(crate) marks: u64,
+    pub(crate) retransmissions: u64,
+    pub(crate) timeouts: u64,
+    pub(crate) fast_recoveries: u64,
+    pub(crate) read_bytes: u64,
+}
+
+/// One iteration.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Transaction {
+    pub(crate) started: Time,
+    pub(crate) completion: Duration,
+    pub(crate) counted: Totals,
+}
+
+impl Totals {
+    fn since(self, earlier: Totals) -> Totals {
+        Totals {
+            switch_drops: self.switch_drops - earlier.switch_drops,
+            host_drops: self.host_drops - earlier.host_drops,
+            link_losses: self.link_losses - earlier.link_losses,
+            marks: self.marks - earlier.marks,
+            retransmissions: self.retransmissions - earlier.retransmissions,
+            timeouts: self.timeouts - earlier.timeouts,
+            fast_recoveries: self.fast_recoveries - earlier.fast_recoveries,
+            read_bytes: self.read_bytes - earlier.read_bytes,
+        }
+    }
+}
+
+impl World {
+    /// All counters as they stand.
+    pub(crate) fn totals(&self) -> Totals {
+        let mut totals = Totals {
+            switch_drops: self.switches.iter().map(|s| s.drops()).sum(),
+            host_drops: self.ledger.ring_drops()
+                + self.hosts.iter().map(|h| h.queue.refused()).sum::<u64>(),
+            link_losses: self.links.iter().map(|l| l.link.lost()).sum(),
+            marks: self.switches.iter().map(|s| s.marked()).sum(),
+            ..Totals::default()
+        };
+        for endpoint in &self.endpoints {
+            totals.read_bytes += endpoint.read_bytes;
+            if let Some(connection) = &endpoint.connection {
+                let stats = connection.stats();
+                totals.retransmissions += stats.retransmissions;
+                totals.timeouts += stats.timeouts;
+                totals.fast_recoveries += stats.fast_recoveries;
+            }
+        }
+        totals
+    }
+
+    pub(super) fn begin_iteration(&mut self, iteration: u64) {
+        self.iteration_start = self.totals();
+        self.recorder.begin(self.now, iteration);
+    }
+
+    pub(super) fn end_iteration(&mut self, started: Time) {
+        self.recorder.end();
+        let counted = self.totals().since(self.iteration_start);
+        self.transactions.push(Transaction {
+            started,
+            completion: self.now.since(started),
+            counted,
+        });
+    }
+
+    /// Looks at everything the recorder wants to see, as often as it is due by `at`.
+    #[cold]
+    pub(super) fn sample_until(&mut self, at: Time) {
+        while self.recorder.due(at) {
+            let now = self.recorder.next_look();
+            for switch in &mut self.switches {
+                switch.settle(now);
+            }
+            let queues = self
+                .switches
+                .iter()
+                .flat_map(|s| (0..s.ports.len() as u16).map(|p| s.queued_bytes(p)));
+            // A flow is a pair of endpoints; the second of them sends the answers.
+            let flows = self.endpoints.chunks_exact(2).map(|pair| {
+                let sender = pair[1].connection.as_ref();
+                FlowLook {
+                    received_bytes: pair[0].read_bytes,
+                    cwnd: sender.map_or(0, |c| c.probe().cwnd),
+                    segments_sent: sender.map_or(0, |c| c.stats().segments_sent),
+                    timeouts: sender.map_or(0, |c| c.stats().timeouts),
+                }
+            });
+            self.recorder.look(queues, flows);
+        }
+    }
+}

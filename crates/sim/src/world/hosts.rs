@@ -1,0 +1,227 @@
+//! Hosts: between the wire, TCP and the application.
+
+use tailback_net::frame::{EndpointId, Frame, HostId};
+use tailback_net::host::{ReceiveRing, TransmitQueue};
+use tailback_net::random::Stream;
+use tailback_tcp::{Config, Connection, Event, Flags, Transmit};
+use tailback_units::Time;
+
+use super::network::LinkState;
+use super::{Ledger, World};
+use crate::workload::Notice;
+
+/// One host.
+#[derive(Debug)]
+pub(crate) struct HostState {
+    pub(crate) name: String,
+    pub(crate) uplink: u32,
+    pub(crate) queue: TransmitQueue,
+    pub(crate) ring: ReceiveRing,
+    /// Draws interrupt delays.
+    pub(crate) stream: Stream,
+}
+
+impl HostState {
+    /// A frame arrives at `at`: when TCP gets it, if the receive ring has room.
+    #[inline]
+    pub(super) fn arrive(&mut self, at: Time, payload_bytes: u16) -> Option<Time> {
+        self.ring.arrive(at, payload_bytes, &mut self.stream)
+    }
+}
+
+/// One end of a connection, with the application on top of it.
+#[derive(Debug)]
+pub(crate) struct Endpoint {
+    pub(crate) connection: Option<Connection>,
+    pub(crate) config: Config,
+    pub(crate) host: HostId,
+    pub(crate) peer: EndpointId,
+    pub(crate) peer_host: HostId,
+    /// Bytes that the application has to write and the send buffer has no room for.
+    pub(crate) backlog_bytes: u64,
+    pub(crate) written_bytes: u64,
+    pub(crate) read_bytes: u64,
+    /// When the application wants to be woken.
+    pub(crate) app_wake: Time,
+    /// When the calendar will look at this endpoint; no later than its true deadline.
+    pub(crate) armed: Time,
+}
+
+impl World {
+    /// A frame has come through a host's receive path.
+    #[inline]
+    pub(super) fn receive(&mut self, frame: &Frame) {
+        self.ledger.delivered.count(frame);
+        let segment = &frame.segment;
+        let seen = (u64::from(segment.seq.0) << 32)
+            ^ u64::from(segment.ack.0)
+            ^ (u64::from(frame.to.0) << 16);
+        self.trajectory = (self.trajectory ^ seen ^ self.now.as_ps())
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            .rotate_left(23);
+        let endpoint = &mut self.endpoints[frame.to.0 as usize];
+        match &mut endpoint.connection {
+            Some(connection) => connection.handle_segment(self.now, segment),
+            None if segment.flags.contains(Flags::SYN) => {
+                endpoint.connection = Some(Connection::accept(&endpoint.config, self.now, segment));
+            }
+            None => return,
+        }
+        self.drive(frame.to);
+    }
+
+    /// The calendar says it is time to look at an endpoint.
+    pub(super) fn handle_timer(&mut self, id: EndpointId) {
+        let now = self.now;
+        self.timers.cancel(id.0);
+        let endpoint = &mut self.endpoints[id.0 as usize];
+        endpoint.armed = Time::NEVER;
+        if endpoint.app_wake <= now {
+            endpoint.app_wake = Time::NEVER;
+            self.workload
+                .notice(now, id, Notice::Awake, &mut self.actions);
+            self.do_actions();
+        }
+        let endpoint = &mut self.endpoints[id.0 as usize];
+        if let Some(connection) = &mut endpoint.connection {
+            if connection.poll_timeout() <= now {
+                connection.handle_timeout(now);
+            }
+        }
+        self.drive(id);
+    }
+
+    /// Lets an endpoint do all it can: events to the application, segments to the wire, timers.
+    #[inline]
+    pub(super) fn drive(&mut self, id: EndpointId) {
+        let now = self.now;
+        let endpoint = &mut self.endpoints[id.0 as usize];
+        let Some(connection) = &mut endpoint.connection else {
+            return endpoint.arm(id, &mut self.timers);
+        };
+        let mut noticed = false;
+        while let Some(event) = connection.poll_event() {
+            let notice = match event {
+                Event::Readable => {
+                    let bytes = connection.read(now, u64::MAX);
+                    endpoint.read_bytes += bytes;
+                    Notice::Received(bytes)
+                }
+                Event::Writable => {
+                    if endpoint.backlog_bytes > 0 {
+                        let accepted = connection.write(now, endpoint.backlog_bytes);
+                        endpoint.backlog_bytes -= accepted;
+                        endpoint.written_bytes += accepted;
+                    }
+                    continue;
+                }
+                Event::Connected => Notice::Connected,
+                Event::PeerClosed | Event::Closed | Event::Reset => Notice::Closed,
+            };
+            self.workload.notice(now, id, notice, &mut self.actions);
+            noticed = true;
+        }
+        let host = usize::from(endpoint.host.0);
+        let uplink = self.hosts[host].uplink;
+        while let Some(transmit) = connection.poll_transmit(now) {
+            if !self.hosts[host].queue.admits(now) {
+                connection.local_congestion(now);
+                continue;
+            }
+            let state = &mut self.links[uplink as usize];
+            let to = (endpoint.peer, endpoint.peer_host);
+            let (first, last) = send(state, &mut self.hosts, &mut self.ledger, now, &transmit, to);
+            self.hosts[host].queue.leaves(last);
+            self.hosts[host].ring.sent();
+            if let Some(first) = first {
+                self.calendar.schedule(uplink, first);
+            }
+        }
+        endpoint.arm(id, &mut self.timers);
+        if noticed && !self.actions.is_empty() {
+            self.do_actions();
+        }
+    }
+
+    /// An application begins to connect to its peer.
+    pub(super) fn connect(&mut self, client: EndpointId) {
+        let endpoint = &mut self.endpoints[client.0 as usize];
+        endpoint.connection = Some(Connection::connect(&endpoint.config, self.now));
+        self.drive(client);
+    }
+
+    /// An application writes; what the send buffer has no room for now follows when it has.
+    pub(super) fn app_write(&mut self, id: EndpointId, bytes: u64) {
+        let endpoint = &mut self.endpoints[id.0 as usize];
+        let Some(connection) = &mut endpoint.connection else {
+            return;
+        };
+        endpoint.backlog_bytes += bytes;
+        let accepted = connection.write(self.now, endpoint.backlog_bytes);
+        endpoint.backlog_bytes -= accepted;
+        endpoint.written_bytes += accepted;
+        self.drive(id);
+    }
+
+    /// An application asks to be woken.
+    pub(super) fn wake_app_at(&mut self, id: EndpointId, at: Time) {
+        let endpoint = &mut self.endpoints[id.0 as usize];
+        endpoint.app_wake = at;
+        endpoint.arm(id, &mut self.timers);
+    }
+}
+
+impl Endpoint {
+    /// Sees to it that the calendar looks at this endpoint by its deadline. A deadline that moved
+    /// away is found out when the calendar looks; only one that came closer costs anything now.
+    #[inline]
+    fn arm(&mut self, id: EndpointId, timers: &mut crate::event::Calendar) {
+        let tcp = self
+            .connection
+            .as_ref()
+            .map_or(Time::NEVER, Connection::poll_timeout);
+        let deadline = tcp.min(self.app_wake);
+        if deadline < self.armed {
+            self.armed = deadline;
+            timers.schedule(id.0, deadline);
+        }
+    }
+}
+
+/// Cuts what TCP gave into frames and puts them on the host's link. Answers when the link's next
+/// event is, if it had none, and when the last frame has left.
+#[inline]
+fn send(
+    state: &mut LinkState,
+    hosts: &mut [HostState],
+    ledger: &mut Ledger,
+    now: Time,
+    transmit: &Transmit,
+    (to, destination): (EndpointId, HostId),
+) -> (Option<Time>, Time) {
+    let mut first = None;
+    let whole = &transmit.segment;
+    let mut sent_bytes = 0;
+    loop {
+        let mut segment = *whole;
+        let rest = whole.payload_bytes - sent_bytes;
+        segment.seq += u32::from(sent_bytes);
+        if rest > transmit.mss {
+            segment.payload_bytes = transmit.mss;
+            segment.flags = segment.flags.without(Flags::PSH.with(Flags::FIN));
+        } else {
+            segment.payload_bytes = rest;
+        }
+        if sent_bytes > 0 {
+            segment.flags = segment.flags.without(Flags::CWR);
+        }
+        sent_bytes += segment.payload_bytes;
+        let frame = Frame::new(segment, to, destination);
+        ledger.sent.count(&frame);
+        let finish = state.link.transmit(now, &frame);
+        first = first.or(state.launch(finish, frame, hosts, ledger));
+        if sent_bytes == whole.payload_bytes {
+            return (first, finish);
+        }
+    }
+}

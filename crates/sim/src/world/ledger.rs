@@ -1,0 +1,152 @@
+//! The books: what hosts sent, what reached them, what was lost and where.
+//!
+//! At the end of every run frames and payload bytes sent must equal those delivered, dropped and
+//! on their way, and what applications read must be what was written.
+
+use tailback_net::frame::Frame;
+use tailback_net::switch::DropCause;
+
+use super::World;
+use super::network::SwitchBuffer;
+use crate::SimError;
+
+/// Frames and the payload in them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub(crate) frames: u64,
+    pub(crate) payload_bytes: u64,
+}
+
+impl Tally {
+    #[inline]
+    pub(crate) fn count(&mut self, frame: &Frame) {
+        self.frames += 1;
+        self.payload_bytes += u64::from(frame.segment.payload_bytes);
+    }
+}
+
+/// What has been sent, delivered and dropped outside of switches and links.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ledger {
+    pub(crate) sent: Tally,
+    pub(crate) delivered: Tally,
+    ring_dropped: Tally,
+}
+
+/// A place where frames were lost, why, and how many.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DropRow {
+    pub(crate) place: String,
+    pub(crate) cause: &'static str,
+    pub(crate) frames: u64,
+}
+
+impl Ledger {
+    #[cold]
+    pub(crate) fn ring_drop(&mut self, frame: &Frame) {
+        self.ring_dropped.count(frame);
+    }
+
+    /// Frames that found a receive ring full.
+    pub(crate) fn ring_drops(&self) -> u64 {
+        self.ring_dropped.frames
+    }
+}
+
+impl World {
+    /// Checks that nothing was made or lost unseen; the error says what does not add up.
+    pub(crate) fn check_conservation(&self) -> Result<(), SimError> {
+        let mut accounted = self.ledger.delivered;
+        let mut add = |frames: u64, payload_bytes: u64| {
+            accounted.frames += frames;
+            accounted.payload_bytes += payload_bytes;
+        };
+        add(
+            self.ledger.ring_dropped.frames,
+            self.ledger.ring_dropped.payload_bytes,
+        );
+        for state in &self.links {
+            add(state.link.lost(), state.link.lost_payload_bytes());
+            for frame in state.link.flying() {
+                add(1, u64::from(frame.segment.payload_bytes));
+            }
+        }
+        for switch in &self.switches {
+            add(
+                switch.drops(),
+                switch.ports.iter().map(|p| p.dropped_payload_bytes).sum(),
+            );
+            if let SwitchBuffer::Voq(buffer) = &switch.buffer {
+                for frame in buffer.waiting() {
+                    add(1, u64::from(frame.segment.payload_bytes));
+                }
+            }
+        }
+        if accounted != self.ledger.sent {
+            return Err(SimError::Conservation(format!(
+                "hosts sent {:?}, but delivered, dropped and on their way are {accounted:?}",
+                self.ledger.sent
+            )));
+        }
+        self.check_streams()
+    }
+
+    /// Every byte an application read was written at the other end, and none is missing between
+    /// what was acknowledged and what was received.
+    fn check_streams(&self) -> Result<(), SimError> {
+        for (index, endpoint) in self.endpoints.iter().enumerate() {
+            let peer = &self.endpoints[endpoint.peer.0 as usize];
+            if endpoint.read_bytes > peer.written_bytes {
+                return Err(SimError::Conservation(format!(
+                    "endpoint {index} read {} bytes of the {} its peer wrote",
+                    endpoint.read_bytes, peer.written_bytes
+                )));
+            }
+            let acknowledged = peer
+                .connection
+                .as_ref()
+                .map_or(0, |c| c.stats().bytes_acked);
+            let received =
+                endpoint.read_bytes + endpoint.connection.as_ref().map_or(0, |c| c.readable());
+            if acknowledged > received {
+                return Err(SimError::Conservation(format!(
+                    "endpoint {index} acknowledged {acknowledged} bytes but received {received}"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Every place that lost frames.
+    pub(crate) fn drop_rows(&self) -> Vec<DropRow> {
+        let mut rows = Vec::new();
+        let mut row = |place: String, cause, frames| {
+            if frames > 0 {
+                rows.push(DropRow {
+                    place,
+                    cause,
+                    frames,
+                });
+            }
+        };
+        for switch in &self.switches {
+            for (number, port) in switch.ports.iter().enumerate() {
+                for cause in DropCause::ALL {
+                    row(
+                        format!("{}:{number}", switch.name),
+                        cause.name(),
+                        port.drops[cause as usize],
+                    );
+                }
+            }
+        }
+        for state in &self.links {
+            row(state.name.clone(), "link-loss", state.link.lost());
+        }
+        for host in &self.hosts {
+            row(host.name.clone(), "rx-ring-full", host.ring.dropped());
+            row(host.name.clone(), "tx-queue-full", host.queue.refused());
+        }
+        rows
+    }
+}

@@ -1,0 +1,114 @@
+//! The simulated world: components, and the loop that hands each its next event.
+//!
+//! A packet's way: an application writes, TCP gives segments ([`hosts`]), the host's link carries
+//! frames, a switch admits, marks or drops them ([`switching`]) and sends them on, and the last
+//! link hands them to the host's receive path and TCP.
+
+use std::collections::VecDeque;
+
+mod count;
+mod hosts;
+mod ledger;
+mod network;
+mod switching;
+
+use tailback_net::frame::EndpointId;
+use tailback_units::Time;
+
+use crate::event::Calendar;
+use crate::record::Recorder;
+use crate::workload::{Action, Workload};
+use crate::{Control, SimError};
+
+pub(crate) use count::{Totals, Transaction};
+pub(crate) use hosts::{Endpoint, HostState};
+pub(crate) use ledger::Ledger;
+pub(crate) use network::{LinkState, PortState, Sink, SwitchBuffer, SwitchState};
+
+/// Everything there is in a run.
+pub(crate) struct World {
+    pub(crate) now: Time,
+    /// Links first, by number; then every switch's ports.
+    pub(crate) calendar: Calendar,
+    /// TCP's and the applications' timers, by endpoint.
+    pub(crate) timers: Calendar,
+    pub(crate) links: Vec<LinkState>,
+    pub(crate) switches: Vec<SwitchState>,
+    pub(crate) hosts: Vec<HostState>,
+    pub(crate) endpoints: Vec<Endpoint>,
+    pub(crate) workload: Workload,
+    pub(crate) recorder: Recorder,
+    pub(crate) ledger: Ledger,
+    /// Counters at the beginning of the current iteration, and all iterations so far.
+    pub(crate) iteration_start: Totals,
+    pub(crate) transactions: Vec<Transaction>,
+    /// What the workload asked for and has not been done yet.
+    pub(crate) actions: VecDeque<Action>,
+    /// Frames that have crossed a link.
+    pub(crate) hops: u64,
+    pub(crate) events: u64,
+    /// A running hash of every delivery: two runs with the same one took the same course.
+    pub(crate) trajectory: u64,
+}
+
+/// Between two looks at whether the run is to be given up.
+const EVENTS_PER_CHECK: u64 = 1 << 16;
+
+impl World {
+    /// Runs until the workload is done.
+    pub(crate) fn run(&mut self, control: &Control) -> Result<(), SimError> {
+        self.workload.start(self.now, &mut self.actions);
+        self.do_actions();
+        while !self.workload.is_done() {
+            self.step()?;
+            self.events += 1;
+            if self.events.is_multiple_of(EVENTS_PER_CHECK) {
+                control.check(self.workload.progress())?;
+            }
+        }
+        control.check(self.workload.progress())
+    }
+
+    /// Handles the earliest event: frames and ports before timers, then by rank.
+    #[inline]
+    fn step(&mut self) -> Result<(), SimError> {
+        let frame = self.calendar.next();
+        let timer = self.timers.next();
+        let (at, rank, is_timer) = match (frame, timer) {
+            (Some((at, rank)), None) => (at, rank, false),
+            (Some((at, rank)), Some((timer_at, _))) if at <= timer_at => (at, rank, false),
+            (_, Some((at, rank))) => (at, rank, true),
+            (None, None) => {
+                return Err(SimError::Stalled {
+                    at: self.now,
+                    done: self.workload.progress(),
+                });
+            }
+        };
+        if self.recorder.due(at) {
+            self.sample_until(at);
+        }
+        self.now = at;
+        if is_timer {
+            self.handle_timer(EndpointId(rank));
+        } else if (rank as usize) < self.links.len() {
+            self.handle_landing(rank);
+        } else {
+            self.handle_port(rank);
+        }
+        Ok(())
+    }
+
+    /// Does what the workload asked for, and what it asks for in turn.
+    pub(crate) fn do_actions(&mut self) {
+        while let Some(action) = self.actions.pop_front() {
+            match action {
+                Action::Connect { client } => self.connect(client),
+                Action::Write { endpoint, bytes } => self.app_write(endpoint, bytes),
+                Action::Wake { endpoint, at } => self.wake_app_at(endpoint, at),
+                Action::Begin { iteration } => self.begin_iteration(iteration),
+                Action::End { started } => self.end_iteration(started),
+            }
+        }
+    }
+}

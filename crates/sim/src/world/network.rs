@@ -1,0 +1,151 @@
+//! Links and switches as the world holds them.
+
+use tailback_net::frame::{Frame, HostId};
+use tailback_net::link::Link;
+use tailback_net::marking::Marker;
+use tailback_net::switch::DropCause;
+use tailback_net::switch::shared::SharedBuffer;
+use tailback_net::switch::voq::VoqBuffer;
+use tailback_units::{Duration, Time};
+
+use super::{HostState, Ledger};
+use crate::route::Routes;
+
+/// One direction of a link and what is at its end.
+#[derive(Debug)]
+pub(crate) struct LinkState {
+    pub(crate) link: Link,
+    pub(crate) sink: Sink,
+    pub(crate) name: String,
+}
+
+/// What a link leads to.
+#[derive(Debug)]
+pub(crate) enum Sink {
+    /// A port of a switch.
+    Switch { switch: u16, port: u16 },
+    /// A host: its receive path is fed by this link alone, so when TCP gets a frame is known as
+    /// soon as the frame is on its way, and needs no event of its own.
+    Host {
+        host: HostId,
+        ring: ReceiveRing,
+        stream: Stream,
+    },
+}
+
+/// A switch's packet memory.
+#[derive(Debug)]
+pub(crate) enum SwitchBuffer {
+    Shared(SharedBuffer),
+    Voq(VoqBuffer),
+}
+
+/// One switch.
+#[derive(Debug)]
+pub(crate) struct SwitchState {
+    pub(crate) name: String,
+    pub(crate) buffer: SwitchBuffer,
+    pub(crate) marker: Marker,
+    pub(crate) cut_through: bool,
+    pub(crate) latency: Duration,
+    pub(crate) routes: Routes,
+    pub(crate) ports: Vec<PortState>,
+    /// Calendar rank of port 0.
+    pub(crate) first_rank: u32,
+}
+
+/// One port of a switch.
+#[derive(Clone, Debug)]
+pub(crate) struct PortState {
+    /// The link that leaves from here, and the one that arrives; none where nothing is plugged in.
+    pub(crate) out_link: u32,
+    pub(crate) in_link: u32,
+    /// The port has an event pending (virtual output queues only).
+    pub(crate) busy: bool,
+    /// Most bytes that waited for this port.
+    pub(crate) queued_bytes_max: u64,
+    /// Frames and payload bytes dropped on the way to this port, by [`DropCause`].
+    pub(crate) drops: [u64; DropCause::ALL.len()],
+    pub(crate) dropped_payload_bytes: u64,
+    pub(crate) marked: u64,
+}
+
+impl SwitchState {
+    pub(crate) fn drops(&self) -> u64 {
+        self.ports.iter().map(|p| p.drops.iter().sum::<u64>()).sum()
+    }
+
+    pub(crate) fn marked(&self) -> u64 {
+        self.ports.iter().map(|p| p.marked).sum()
+    }
+
+    /// Brings the books of every port up to `now`.
+    pub(crate) fn settle(&mut self, now: Time) {
+        if let SwitchBuffer::Shared(buffer) = &mut self.buffer {
+            for port in 0..self.ports.len() as u16 {
+                buffer.settle(now, port);
+            }
+        }
+    }
+
+    /// Bytes that wait for a port.
+    pub(crate) fn queued_bytes(&self, port: u16) -> u64 {
+        match &self.buffer {
+            SwitchBuffer::Shared(buffer) => buffer.queued_bytes(port),
+            SwitchBuffer::Voq(buffer) => buffer.queued_bytes(port),
+        }
+    }
+}
+
+impl LinkState {
+    /// The earliest that a switch may begin to send a frame that arrived whole over this link at
+    /// `now`. A cut-through switch may have begun before that, as long as the last bit does not
+    /// leave before it arrived; where the egress link is faster than this one that bound rules.
+    #[inline]
+    pub(super) fn earliest_departure(
+        &self,
+        now: Time,
+        cut_through: bool,
+        latency: Duration,
+        egress: &Link,
+        frame: &Frame,
+    ) -> Time {
+        if !cut_through {
+            return now + latency;
+        }
+        let overlap = self
+            .link
+            .serialisation(frame)
+            .min(egress.serialisation(frame));
+        (now + latency).before(overlap)
+    }
+
+    /// A frame's last bit has left onto this link at `finish`: it is lost, dropped by a receive
+    /// ring, or on its way. Answers with the time of the link's next event if that is new.
+    #[inline]
+    pub(super) fn launch(
+        &mut self,
+        finish: Time,
+        frame: Frame,
+        hosts: &mut [HostState],
+        ledger: &mut Ledger,
+    ) -> Option<Time> {
+        if self.link.loses(&frame) {
+            return None;
+        }
+        let arrival = self.link.arrival(finish);
+        let at = match self.sink {
+            Sink::Switch { .. } => arrival,
+            Sink::Host { host } => {
+                match hosts[usize::from(host.0)].arrive(arrival, frame.segment.payload_bytes) {
+                    Some(handled) => handled,
+                    None => {
+                        ledger.ring_drop(&frame);
+                        return None;
+                    }
+                }
+            }
+        };
+        self.link.launch(at, frame).then_some(at)
+    }
+}

@@ -1,0 +1,155 @@
+//! Frames landing, switches forwarding.
+
+use tailback_net::frame::Frame;
+use tailback_net::switch::DropCause;
+use tailback_net::switch::voq::Grant;
+use tailback_units::Time;
+
+use super::World;
+use super::network::{PortState, Sink, SwitchBuffer};
+
+impl World {
+    /// The first frame of a link is there.
+    #[inline]
+    pub(super) fn handle_landing(&mut self, rank: u32) {
+        let state = &mut self.links[rank as usize];
+        let Some(frame) = state.link.land() else {
+            return;
+        };
+        match state.link.next_at() {
+            Some(next) => self.calendar.schedule(rank, next),
+            None => self.calendar.cancel(rank),
+        }
+        self.hops += 1;
+        match state.sink {
+            Sink::Switch { switch, port } => self.forward(switch, port, rank, frame),
+            Sink::Host { .. } => self.receive(&frame),
+        }
+    }
+
+    /// A frame has arrived whole at a switch.
+    #[inline]
+    fn forward(&mut self, switch: u16, in_port: u16, in_link: u32, mut frame: Frame) {
+        let now = self.now;
+        let state = &mut self.switches[usize::from(switch)];
+        let out_port = state.routes.port(frame.destination.0, frame.to.0);
+        let port = &mut state.ports[usize::from(out_port)];
+        match &mut state.buffer {
+            SwitchBuffer::Shared(buffer) => {
+                let pool = match buffer.offer(now, in_port, out_port, frame.frame_bytes) {
+                    Ok(pool) => pool,
+                    Err(cause) => return drop_frame(port, cause, &frame),
+                };
+                let queued_bytes = buffer.queued_bytes(out_port);
+                if state.marker.marks(queued_bytes) && frame.mark_ce() {
+                    port.marked += 1;
+                }
+                port.queued_bytes_max = port
+                    .queued_bytes_max
+                    .max(queued_bytes + u64::from(frame.frame_bytes));
+                let out_link = port.out_link;
+                let egress = &self.links[out_link as usize].link;
+                let ingress = &self.links[in_link as usize];
+                let earliest = ingress.earliest_departure(
+                    now,
+                    state.cut_through,
+                    state.latency,
+                    egress,
+                    &frame,
+                );
+                let egress = &mut self.links[out_link as usize];
+                let finish = egress.link.transmit(earliest, &frame);
+                buffer.leaves(in_port, out_port, frame.frame_bytes, pool, finish);
+                if let Some(at) = egress.launch(finish, frame, &mut self.hosts, &mut self.ledger) {
+                    self.calendar.schedule(out_link, at);
+                }
+            }
+            SwitchBuffer::Voq(buffer) => {
+                let queued_bytes = buffer.queued_bytes(out_port);
+                if state.marker.marks(queued_bytes) && frame.mark_ce() {
+                    port.marked += 1;
+                }
+                if let Err(cause) = buffer.offer(now, in_port, out_port, frame) {
+                    return drop_frame(port, cause, &frame);
+                }
+                port.queued_bytes_max = port
+                    .queued_bytes_max
+                    .max(queued_bytes + u64::from(frame.frame_bytes));
+                if !port.busy {
+                    let egress = &self.links[port.out_link as usize].link;
+                    let ingress = &self.links[in_link as usize];
+                    let earliest = ingress.earliest_departure(
+                        now,
+                        state.cut_through,
+                        state.latency,
+                        egress,
+                        &frame,
+                    );
+                    self.serve(switch, out_port, earliest);
+                }
+            }
+        }
+    }
+
+    /// A port with virtual output queues is free, or an ingress port it waited for is.
+    pub(super) fn handle_port(&mut self, rank: u32) {
+        self.calendar.cancel(rank);
+        let Some((switch, port)) = self.port_of_rank(rank) else {
+            return;
+        };
+        self.switches[usize::from(switch)].ports[usize::from(port)].busy = false;
+        self.serve(switch, port, self.now);
+    }
+
+    /// Gives a port its next frame, which leaves no earlier than `earliest`, and comes back when
+    /// the port is free again as long as anything waits for it.
+    fn serve(&mut self, switch: u16, out_port: u16, earliest: Time) {
+        let state = &mut self.switches[usize::from(switch)];
+        let port = &mut state.ports[usize::from(out_port)];
+        let SwitchBuffer::Voq(buffer) = &mut state.buffer else {
+            return;
+        };
+        let rank = state.first_rank + u32::from(out_port);
+        let state = &mut self.links[port.out_link as usize];
+        let link = &mut state.link;
+        if link.free_at() > self.now {
+            port.busy = true;
+            self.calendar.schedule(rank, link.free_at());
+            return;
+        }
+        match buffer.grant(self.now, out_port, |frame| link.serialisation(frame)) {
+            Grant::Frame { frame, .. } => {
+                let finish = link.transmit(earliest, &frame);
+                if buffer.queued_bytes(out_port) > 0 {
+                    port.busy = true;
+                    self.calendar.schedule(rank, finish);
+                }
+                if let Some(at) = state.launch(finish, frame, &mut self.hosts, &mut self.ledger) {
+                    self.calendar.schedule(port.out_link, at);
+                }
+            }
+            Grant::Wait(until) => {
+                port.busy = true;
+                self.calendar.schedule(rank, until);
+            }
+            Grant::Empty => {}
+        }
+    }
+
+    fn port_of_rank(&self, rank: u32) -> Option<(u16, u16)> {
+        let switch = self
+            .switches
+            .partition_point(|s| s.first_rank <= rank)
+            .checked_sub(1)?;
+        Some((
+            switch as u16,
+            (rank - self.switches[switch].first_rank) as u16,
+        ))
+    }
+}
+
+#[cold]
+fn drop_frame(port: &mut PortState, cause: DropCause, frame: &Frame) {
+    port.drops[cause as usize] += 1;
+    port.dropped_payload_bytes += u64::from(frame.segment.payload_bytes);
+}
