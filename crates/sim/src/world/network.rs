@@ -24,13 +24,9 @@ pub(crate) struct LinkState {
 pub(crate) enum Sink {
     /// A port of a switch.
     Switch { switch: u16, port: u16 },
-    /// A host: its receive path is fed by this link alone, so when TCP gets a frame is known as
+    /// A host: its receive ring is fed by this link alone, so when TCP gets a frame is known as
     /// soon as the frame is on its way, and needs no event of its own.
-    Host {
-        host: HostId,
-        ring: ReceiveRing,
-        stream: Stream,
-    },
+    Host { host: HostId },
 }
 
 /// A switch's packet memory.
