@@ -1,1 +1,31 @@
-//! tailback-scenario
+//! The one definition of a scenario: its types, units, presets, checks, sweeps and workloads.
+//!
+//! [`Plan::from_toml`] turns a scenario file into the runs it stands for, or into all that is
+//! wrong with it. This crate knows no backend: a [`Run`] says what is to happen, not how.
+
+mod built_in;
+mod check;
+mod document;
+mod meaning;
+mod model;
+mod nearest;
+mod network;
+mod path;
+mod plan;
+mod preset;
+mod problem;
+mod resolve;
+mod schema;
+mod stack;
+mod sweep;
+mod topology;
+mod workload;
+
+pub use built_in::BUILT_IN;
+pub use model::Record;
+pub use plan::{Plan, Run};
+pub use preset::{Kind, built_in as presets};
+pub use problem::{Problem, Severity};
+pub use schema::schema;
+pub use topology::{Host, Link, Node, Switch, Topology};
+pub use workload::{Incast, Workload};

@@ -1,0 +1,383 @@
+//! Checks a tree of values against the schema, collecting every error.
+//!
+//! A walk over the schema that this crate generates, with exactly the keywords that it uses (a
+//! test says so). General validators were weighed: they bring some fifty crates, report a table
+//! that fits none of several kinds as one error without a place, and know nothing of units,
+//! presets or near misses.
+
+use serde_json::{Map, Value};
+use tailback_units::{Bytes, Duration, Rate};
+
+use crate::nearest;
+use crate::path;
+use crate::problem::Finding;
+use crate::schema;
+
+/// All that is wrong with `value`, which stands at `at`, by `node` of the schema. Nothing at or
+/// below a path in `skip` is looked at.
+pub(crate) fn check(node: &Value, value: &Value, at: &str, skip: &[String]) -> Vec<Finding> {
+    let mut checker = Checker {
+        skip,
+        findings: Vec::new(),
+    };
+    checker.check(node, value, at);
+    checker.findings
+}
+
+/// The schema's node for a value: references followed, and for a place where a preset may stand
+/// the definition that the complete table must meet.
+pub(crate) fn resolve(node: &Value) -> &Value {
+    if let Some(complete) = node.get(schema::COMPLETE) {
+        return resolve(complete);
+    }
+    match node.get("$ref").and_then(Value::as_str) {
+        Some(reference) => resolve(schema::definition(reference)),
+        None => node,
+    }
+}
+
+/// The property that tells the branches of a `oneOf` of tables apart, if it is one.
+pub(crate) fn tag(branches: &[Value]) -> Option<&'static str> {
+    ["kind", "topology"]
+        .into_iter()
+        .find(|tag| branches.iter().all(|b| tag_value(b, tag).is_some()))
+}
+
+/// The value of that property in one branch.
+pub(crate) fn tag_value<'s>(branch: &'s Value, tag: &str) -> Option<&'s str> {
+    branch.get("properties")?.get(tag)?.get("const")?.as_str()
+}
+
+struct Checker<'a> {
+    skip: &'a [String],
+    findings: Vec<Finding>,
+}
+
+impl Checker<'_> {
+    fn find(&mut self, at: &str, reason: impl Into<String>, remedy: impl Into<String>) {
+        self.findings.push(Finding::new(at, reason, remedy));
+    }
+
+    fn check(&mut self, node: &Value, value: &Value, at: &str) {
+        if self.skip.iter().any(|s| s == at) {
+            return;
+        }
+        let node = resolve(node);
+        if let Some(branches) = node.get("oneOf").and_then(Value::as_array) {
+            return match tag(branches) {
+                Some(tag) => self.check_tagged(branches, tag, value, at),
+                None => self.check_words(branches, value, at),
+            };
+        }
+        if let Some(branches) = node.get("anyOf").and_then(Value::as_array) {
+            return self.check_any(branches, value, at);
+        }
+        if !self.check_type(node, value, at) {
+            return;
+        }
+        match value {
+            Value::Object(map) => self.check_table(node, map, at, &[]),
+            Value::Array(items) => self.check_list(node, items, at),
+            Value::Number(_) => self.check_number(node, value, at),
+            Value::String(text) => self.check_text(node, text, at),
+            Value::Bool(_) | Value::Null => {}
+        }
+    }
+
+    fn check_type(&mut self, node: &Value, value: &Value, at: &str) -> bool {
+        let types: Vec<&str> = match node.get("type") {
+            Some(Value::String(one)) => vec![one],
+            Some(Value::Array(several)) => several.iter().filter_map(Value::as_str).collect(),
+            _ => return true,
+        };
+        let fits = |t: &&str| match *t {
+            "object" => value.is_object(),
+            "array" => value.is_array(),
+            "string" => value.is_string(),
+            "boolean" => value.is_boolean(),
+            "integer" => value.is_i64() || value.is_u64(),
+            "number" => value.is_number(),
+            "null" => value.is_null(),
+            _ => false,
+        };
+        if types.iter().any(fits) {
+            return true;
+        }
+        let remedy = match (node.get("format").and_then(Value::as_str), types[0]) {
+            (Some(format), "string") if format.starts_with("tailback-") => {
+                let mut remedy = "a text with its unit".to_owned();
+                if let Value::Number(_) = value {
+                    remedy += " in quotes";
+                }
+                remedy + &example(node)
+            }
+            (_, "object") => "a table".to_owned(),
+            (_, "array") => "a list in brackets".to_owned(),
+            (_, "string") => format!("a text in quotes{}", example(node)),
+            (_, "boolean") => "true or false".to_owned(),
+            (_, "integer") => "a whole number".to_owned(),
+            (_, other) => format!("a {other}"),
+        };
+        self.find(at, format!("{} does not fit here", kind_of(value)), remedy);
+        false
+    }
+
+    /// A choice of words.
+    fn check_words(&mut self, branches: &[Value], value: &Value, at: &str) {
+        let words: Vec<&str> = branches
+            .iter()
+            .flat_map(|b| {
+                let one = b.get("const").into_iter();
+                one.chain(
+                    b.get("enum")
+                        .and_then(Value::as_array)
+                        .into_iter()
+                        .flatten(),
+                )
+            })
+            .filter_map(Value::as_str)
+            .collect();
+        self.check_word(&words, value, at);
+    }
+
+    fn check_word(&mut self, words: &[&str], value: &Value, at: &str) {
+        match value.as_str() {
+            Some(word) if words.contains(&word) => {}
+            Some(word) => self.find(
+                at,
+                format!("{word:?} is not a choice here"),
+                nearest::suggest(word, words.iter().copied()),
+            ),
+            None => self.find(
+                at,
+                format!("{} does not fit here", kind_of(value)),
+                format!("one of {}", quoted(words)),
+            ),
+        }
+    }
+
+    /// A table whose `tag` says which of several kinds it is.
+    fn check_tagged(&mut self, branches: &[Value], tag: &str, value: &Value, at: &str) {
+        let kinds: Vec<&str> = branches.iter().filter_map(|b| tag_value(b, tag)).collect();
+        let Value::Object(map) = value else {
+            let remedy = format!("a table with {tag} = one of {}", quoted(&kinds));
+            self.find(at, format!("{} does not fit here", kind_of(value)), remedy);
+            return;
+        };
+        match map.get(tag) {
+            None => self.find(
+                &path::join(at, tag),
+                format!("the key {tag:?} is missing"),
+                format!("one of {}", quoted(&kinds)),
+            ),
+            Some(found) => {
+                let branch = branches
+                    .iter()
+                    .find(|b| tag_value(b, tag) == found.as_str() && found.is_string());
+                match branch {
+                    Some(branch) => {
+                        let others: Vec<(&str, &Value)> = branches
+                            .iter()
+                            .filter_map(|b| Some((tag_value(b, tag)?, b)))
+                            .filter(|(kind, _)| Some(*kind) != found.as_str())
+                            .collect();
+                        let others: Vec<Other<'_>> = others
+                            .into_iter()
+                            .map(|(kind, branch)| Other { tag, kind, branch })
+                            .collect();
+                        self.check_table(branch, map, at, &others);
+                    }
+                    None => self.check_word(&kinds, found, &path::join(at, tag)),
+                }
+            }
+        }
+    }
+
+    /// One of several forms that differ in type.
+    fn check_any(&mut self, branches: &[Value], value: &Value, at: &str) {
+        let mut nearest: Option<Vec<Finding>> = None;
+        for branch in branches {
+            if resolve(branch).get("type").and_then(Value::as_str) == Some("null") {
+                continue;
+            }
+            let found = check(branch, value, at, self.skip);
+            if found.is_empty() {
+                return;
+            }
+            // Errors within are nearer to a fit than one about the whole.
+            let within = found.iter().any(|f| f.path != at);
+            if nearest.is_none() || within {
+                nearest = Some(found);
+            }
+        }
+        self.findings.extend(nearest.unwrap_or_default());
+    }
+
+    fn check_table(
+        &mut self,
+        node: &Value,
+        map: &Map<String, Value>,
+        at: &str,
+        others: &[Other<'_>],
+    ) {
+        let none = Map::new();
+        let known = node
+            .get("properties")
+            .and_then(Value::as_object)
+            .unwrap_or(&none);
+        for (key, value) in map {
+            let here = path::join(at, key);
+            match (known.get(key), node.get("additionalProperties")) {
+                (Some(property), _) => self.check(property, value, &here),
+                (None, Some(Value::Bool(false))) => {
+                    let finding = self.unknown_key(key, &here, known, map, others);
+                    self.findings.push(finding);
+                }
+                (None, Some(node)) => self.check(node, value, &here),
+                (None, None) => {}
+            }
+        }
+        let required = node.get("required").and_then(Value::as_array);
+        for key in required.into_iter().flatten().filter_map(Value::as_str) {
+            let here = path::join(at, key);
+            if !map.contains_key(key) && !self.skip.contains(&here) {
+                let remedy = describe(&known[key]);
+                self.find(&here, format!("the key {key:?} is missing"), remedy);
+            }
+        }
+    }
+
+    fn unknown_key(
+        &self,
+        key: &str,
+        here: &str,
+        known: &Map<String, Value>,
+        map: &Map<String, Value>,
+        others: &[Other<'_>],
+    ) -> Finding {
+        let other = others
+            .iter()
+            .find(|o| o.branch["properties"].get(key).is_some());
+        let remedy = match other {
+            Some(Other { tag, kind, .. }) => format!("it belongs to {tag} = {kind:?}"),
+            None => {
+                let free = known.keys().filter(|k| !map.contains_key(*k));
+                match nearest::nearest(key, free.map(String::as_str)) {
+                    Some(near) => format!("did you mean {near:?}?"),
+                    None => format!(
+                        "the keys here are {}",
+                        known.keys().cloned().collect::<Vec<_>>().join(", ")
+                    ),
+                }
+            }
+        };
+        Finding::new(here, format!("there is no key {key:?} here"), remedy).at_key()
+    }
+
+    fn check_list(&mut self, node: &Value, items: &[Value], at: &str) {
+        let count = items.len() as u64;
+        let least = node.get("minItems").and_then(Value::as_u64).unwrap_or(0);
+        let most = node.get("maxItems").and_then(Value::as_u64);
+        if count < least || most.is_some_and(|m| count > m) {
+            let right = match most {
+                Some(most) if most == least => format!("exactly {least}"),
+                Some(most) => format!("{least} to {most}"),
+                None => format!("at least {least}"),
+            };
+            self.find(at, format!("the list has {count} elements"), right);
+        }
+        if let Some(node) = node.get("items") {
+            for (i, item) in items.iter().enumerate() {
+                self.check(node, item, &path::index(at, i));
+            }
+        }
+    }
+
+    fn check_number(&mut self, node: &Value, value: &Value, at: &str) {
+        let limit = match node.get("format").and_then(Value::as_str) {
+            Some("uint8") => Some(Value::from(u8::MAX)),
+            Some("uint16") => Some(Value::from(u16::MAX)),
+            Some("uint32") => Some(Value::from(u32::MAX)),
+            Some("int8") => Some(Value::from(i8::MAX)),
+            Some("int16") => Some(Value::from(i16::MAX)),
+            Some("int32") => Some(Value::from(i32::MAX)),
+            _ => None,
+        };
+        let least = node.get("minimum");
+        let most = node.get("maximum").or(limit.as_ref());
+        let number = |v: &Value| v.as_f64().unwrap_or(f64::NAN);
+        let too_small = least.is_some_and(|l| number(value) < number(l));
+        let too_large = most.is_some_and(|m| number(value) > number(m));
+        if too_small || too_large {
+            let right = match (least, most) {
+                (Some(least), Some(most)) => format!("{least} to {most}"),
+                (Some(least), None) => format!("at least {least}"),
+                (None, Some(most)) => format!("at most {most}"),
+                (None, None) => String::new(),
+            };
+            self.find(at, format!("{value} is out of range"), right);
+        }
+    }
+
+    fn check_text(&mut self, node: &Value, text: &str, at: &str) {
+        if let Some(words) = node.get("enum").and_then(Value::as_array) {
+            let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+            return self.check_word(&words, &Value::from(text), at);
+        }
+        if let Some(word) = node.get("const").and_then(Value::as_str) {
+            return self.check_word(&[word], &Value::from(text), at);
+        }
+        let error = match node.get("format").and_then(Value::as_str) {
+            Some("tailback-Bytes") => text.parse::<Bytes>().err(),
+            Some("tailback-Rate") => text.parse::<Rate>().err(),
+            Some("tailback-Duration") => text.parse::<Duration>().err(),
+            _ => None,
+        };
+        if let Some(error) = error {
+            let first = node["examples"][0].as_str().unwrap_or_default();
+            self.find(at, error.to_string(), format!("for instance {first:?}"));
+        }
+        let least = node.get("minLength").and_then(Value::as_u64).unwrap_or(0);
+        if (text.chars().count() as u64) < least {
+            self.find(at, "the text is empty", "give it a value");
+        }
+    }
+}
+
+/// A kind that a tagged table is not.
+struct Other<'s> {
+    tag: &'s str,
+    kind: &'s str,
+    branch: &'s Value,
+}
+
+fn kind_of(value: &Value) -> String {
+    match value {
+        Value::Null => "nothing".to_owned(),
+        Value::Bool(b) => format!("{b}"),
+        Value::Number(n) => format!("the number {n}"),
+        Value::String(s) => format!("the text {s:?}"),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "a table".to_owned(),
+    }
+}
+
+fn quoted(words: &[&str]) -> String {
+    let words: Vec<String> = words.iter().map(|w| format!("{w:?}")).collect();
+    words.join(", ")
+}
+
+fn example(node: &Value) -> String {
+    match node["examples"].get(0) {
+        Some(example) => format!(", for instance {example}"),
+        None => String::new(),
+    }
+}
+
+/// What a missing key is for: its description's first sentence.
+fn describe(property: &Value) -> String {
+    let text = property["description"].as_str().unwrap_or_default();
+    let sentence = text.split_once(". ").map_or(text, |(first, _)| first);
+    let sentence = sentence.trim_end_matches('.');
+    format!("it says: {sentence}{}", example(property))
+}

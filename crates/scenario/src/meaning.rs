@@ -1,0 +1,188 @@
+//! What a schema cannot say: values that do not make sense, alone or together.
+
+use tailback_net::host::HostConfig;
+use tailback_net::link::LinkConfig;
+use tailback_net::switch::{BufferConfig, SwitchConfig};
+use tailback_units::{Bytes, Duration};
+
+use crate::model::Scenario;
+use crate::network::Network;
+use crate::problem::Finding;
+use crate::stack::Stack;
+use crate::topology::Topology;
+
+/// RFC 791: every host accepts datagrams of 576 bytes.
+const SMALLEST_MTU_BYTES: u64 = 576;
+/// The usual limit of switches that carry jumbo frames.
+const LARGEST_MTU_BYTES: u64 = 9216;
+/// Ethernet header and FCS.
+const FRAME_OVERHEAD_BYTES: u64 = 18;
+
+/// The network of `scenario`, or all that is wrong with what it says.
+pub(crate) fn check(scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
+    let mut findings = name(&scenario.name);
+    let mut mtu = 0;
+    for (path, link) in links(&scenario.network) {
+        findings.extend(check_link(link).into_iter().map(|f| f.within(&path)));
+        mtu = mtu.max(link.mtu.get());
+    }
+    for (path, switch) in switches(&scenario.network) {
+        let found = check_switch(switch, mtu);
+        findings.extend(found.into_iter().map(|f| f.within(&path)));
+    }
+    findings.extend(check_host(&scenario.host).map(|f| f.within("host")));
+    findings.extend(stack_findings(&scenario.stack, "stack"));
+    if let Network::Explicit(explicit) = &scenario.network {
+        for (i, host) in explicit.host.iter().enumerate() {
+            let at = format!("network.host[{i}]");
+            if let Some(own) = &host.host {
+                findings.extend(check_host(own).map(|f| f.within(&format!("{at}.host"))));
+            }
+            if let Some(own) = &host.stack {
+                findings.extend(stack_findings(own, &format!("{at}.stack")));
+            }
+        }
+    }
+    let hosts = match &scenario.network {
+        Network::Star(star) => star.hosts as usize,
+        Network::Explicit(explicit) => explicit.host.len(),
+    };
+    let workload = scenario.workload.findings(hosts);
+    findings.extend(workload.into_iter().map(|f| f.within("workload")));
+    match Topology::new(&scenario.network, &scenario.host, &scenario.stack) {
+        Ok(topology) if findings.is_empty() => Ok(topology),
+        Ok(_) => Err(findings),
+        Err(more) => {
+            findings.extend(more);
+            Err(findings)
+        }
+    }
+}
+
+fn name(name: &str) -> Vec<Finding> {
+    let part = |p: &str| {
+        !p.is_empty()
+            && p.bytes()
+                .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
+    };
+    if name.split('-').all(part) {
+        return Vec::new();
+    }
+    vec![Finding::new(
+        "name",
+        format!("{name:?} cannot name a scenario"),
+        "lower-case letters, digits and hyphens, such as \"incast-8mb\"",
+    )]
+}
+
+fn links(network: &Network) -> Vec<(String, &LinkConfig)> {
+    match network {
+        Network::Star(star) => vec![("network.link".to_owned(), &star.link)],
+        Network::Explicit(explicit) => {
+            let links = explicit.link.iter().enumerate();
+            links
+                .map(|(i, l)| (format!("network.link[{i}]"), &l.link))
+                .collect()
+        }
+    }
+}
+
+fn switches(network: &Network) -> Vec<(String, &SwitchConfig)> {
+    match network {
+        Network::Star(star) => vec![("network.switch".to_owned(), &star.switch)],
+        Network::Explicit(explicit) => {
+            let switches = explicit.switch.iter().enumerate();
+            switches
+                .map(|(i, s)| (format!("network.switch[{i}].model"), &s.model))
+                .collect()
+        }
+    }
+}
+
+fn check_link(link: &LinkConfig) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if !(SMALLEST_MTU_BYTES..=LARGEST_MTU_BYTES).contains(&link.mtu.get()) {
+        findings.push(Finding::new(
+            "mtu",
+            format!("an MTU of {} is out of range", link.mtu),
+            format!("{SMALLEST_MTU_BYTES}B to {LARGEST_MTU_BYTES}B"),
+        ));
+    }
+    if link.rate.as_bps() == 0 {
+        findings.push(Finding::new(
+            "rate",
+            "nothing ever crosses a link of rate zero",
+            "a rate above zero, such as \"10Gbit\"",
+        ));
+    }
+    findings
+}
+
+fn check_switch(switch: &SwitchConfig, mtu_bytes: u64) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let frame_bytes = mtu_bytes + FRAME_OVERHEAD_BYTES;
+    let mut holds_no_frame = |path: &str, room: u64, unit: Bytes| {
+        let unit = unit.get().max(1);
+        let needed = frame_bytes.div_ceil(unit) * unit;
+        if room < needed {
+            findings.push(Finding::new(
+                path,
+                format!("there is no room for one frame of {frame_bytes} bytes"),
+                format!("at least {needed}B, or a smaller MTU"),
+            ));
+        }
+    };
+    let unit = match &switch.buffer {
+        BufferConfig::Shared(shared) => {
+            let private = shared.rx_private.get().max(shared.tx_private.get());
+            let room = shared.shared.get().max(private);
+            holds_no_frame("buffer.shared", room, shared.segment);
+            ("buffer.segment", shared.segment)
+        }
+        BufferConfig::Voq(voq) => {
+            holds_no_frame("buffer.port_buffer", voq.port_buffer.get(), voq.cell);
+            ("buffer.cell", voq.cell)
+        }
+    };
+    if unit.1.get() == 0 {
+        findings.push(Finding::new(
+            unit.0,
+            "memory cannot be given out in pieces of no bytes",
+            "at least 1B",
+        ));
+    }
+    findings
+}
+
+fn check_host(host: &HostConfig) -> Option<Finding> {
+    (host.interrupt_jitter > host.interrupt_delay).then(|| {
+        Finding::new(
+            "interrupt_jitter",
+            format!(
+                "the wait of {} ± {} could be negative",
+                host.interrupt_delay, host.interrupt_jitter
+            ),
+            "no more than interrupt_delay",
+        )
+    })
+}
+
+fn stack_findings(stack: &Stack, at: &str) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if stack.hz == 0 {
+        findings.push(Finding::new("hz", "a clock that never ticks", "at least 1"));
+    } else if stack.rto_min.as_ps() < Duration::from_secs(1).as_ps() / u64::from(stack.hz) {
+        findings.push(Finding::new(
+            "rto_min",
+            format!(
+                "{} is shorter than a tick of this stack's clock",
+                stack.rto_min
+            ),
+            format!(
+                "at least {}, or a larger hz",
+                Duration::from_ps(Duration::from_secs(1).as_ps() / u64::from(stack.hz))
+            ),
+        ));
+    }
+    findings.into_iter().map(|f| f.within(at)).collect()
+}

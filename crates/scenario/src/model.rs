@@ -1,0 +1,120 @@
+//! What a scenario file may say, as types.
+//!
+//! These types are the one definition of the format: the JSON Schema is generated from them and
+//! a file is checked against it before it is read into them. Where a preset's name may stand for
+//! a table, the type's place is marked with [`Presettable`](crate::schema::Presettable).
+
+use crate::stack::Stack;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use tailback_net::host::HostConfig;
+use tailback_net::switch::SwitchConfig;
+
+use crate::network::Network;
+use crate::preset::Kind;
+use crate::schema::{Overlays, PresetTables, Presettable};
+use crate::sweep::Axis;
+use crate::workload::Workload;
+
+/// A Tailback scenario: a network, its hosts and their TCP, what they send, and what is varied.
+///
+/// Every quantity is a string with its unit: "10Gbit", "500ns", "8MB".
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "Tailback scenario")]
+pub struct Scenario {
+    /// Short name: lower-case letters, digits and hyphens.
+    #[schemars(regex(pattern = r"^[a-z0-9]+(-[a-z0-9]+)*$"), extend("examples" = ["incast-8mb"]))]
+    pub name: String,
+    /// One line for headings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What is asked, and how it is set up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Name of the published study that it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["incast"]))]
+    pub study: Option<String>,
+    /// Files laid over this one, in order, relative to it; such as `tailback fit` writes.
+    #[serde(default, skip_serializing_if = "Overlays::is_empty")]
+    pub overlay: Overlays,
+    /// Hosts, switches and links.
+    pub network: Network,
+    /// The machine every host is, unless a host says otherwise.
+    #[schemars(with = "Presettable<HostConfig>")]
+    pub host: HostConfig,
+    /// The TCP every host speaks, unless a host says otherwise.
+    #[schemars(with = "Presettable<Stack>")]
+    pub stack: Stack,
+    /// What the hosts send.
+    pub workload: Workload,
+    /// Values to vary: the runs are the product of all axes, the first axis slowest.
+    ///
+    /// A key without a dot names the one value whose last part it is (`servers` is
+    /// `workload.servers`, `rto_min` is `stack.rto_min`); a quoted key is a full path
+    /// ("network.link.rate").
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub sweep: BTreeMap<String, Axis>,
+    /// How often each run is repeated, and from which seed.
+    #[serde(default)]
+    pub run: RunOptions,
+    /// What is recorded beyond the tables every run gives.
+    #[serde(default)]
+    pub record: Record,
+    /// Presets of this scenario's own, by kind and name. One with the name of a built-in preset
+    /// changes values of that one.
+    #[serde(default, skip_serializing_if = "PresetTables::is_empty")]
+    pub preset: PresetTables,
+}
+
+/// How often each run is repeated, and from which seed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RunOptions {
+    /// Runs of each combination of swept values, each from a seed of its own.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub repetitions: u32,
+    /// The seed all randomness derives from.
+    #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64))]
+    pub seed: u64,
+}
+
+impl Default for RunOptions {
+    fn default() -> RunOptions {
+        RunOptions {
+            repetitions: 1,
+            seed: 1,
+        }
+    }
+}
+
+/// What is recorded beyond the tables every run gives.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Record {
+    /// The iteration, counted from 0, of which every run records the time series of the tables
+    /// `queues` and `progress`; beyond the last iteration: the last. Absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 4_294_967_295_u32))]
+    pub anatomy_iteration: Option<u32>,
+}
+
+/// A configuration of which there are presets.
+pub trait HasPresets: JsonSchema {
+    /// Which presets.
+    const KIND: Kind;
+}
+
+impl HasPresets for SwitchConfig {
+    const KIND: Kind = Kind::Switch;
+}
+
+impl HasPresets for HostConfig {
+    const KIND: Kind = Kind::Host;
+}
+
+impl HasPresets for Stack {
+    const KIND: Kind = Kind::Stack;
+}

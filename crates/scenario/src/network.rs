@@ -1,0 +1,94 @@
+//! The network as a scenario file writes it.
+
+use crate::stack::Stack;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tailback_net::host::HostConfig;
+use tailback_net::link::LinkConfig;
+use tailback_net::switch::SwitchConfig;
+
+use crate::schema::Presettable;
+
+/// Hosts, switches and links.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "topology", rename_all = "kebab-case")]
+pub enum Network {
+    /// One switch; every host has one link to it.
+    Star(Star),
+    /// Every host, switch and link by name.
+    Explicit(Explicit),
+}
+
+/// One switch with a link to every host. Port 0 of the switch is host 0's, port 1 host 1's, ….
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Star {
+    /// The switch.
+    #[schemars(with = "Presettable<SwitchConfig>")]
+    pub switch: SwitchConfig,
+    /// Number of hosts; no more than the switch has ports.
+    #[schemars(range(min = 2, max = 1024))]
+    pub hosts: u32,
+    /// The link of every host to the switch.
+    pub link: LinkConfig,
+    /// The hosts' names, in port order; absent: host0, host1, ….
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = [["client", "10.0.0.1"]]))]
+    pub names: Option<Vec<String>>,
+}
+
+/// Every host, switch and link by name.
+///
+/// A switch's ports are its links in the order in which the file lists them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Explicit {
+    /// The hosts, in the order in which a workload takes them.
+    #[schemars(length(min = 2))]
+    pub host: Vec<ExplicitHost>,
+    /// The switches.
+    #[serde(default)]
+    pub switch: Vec<ExplicitSwitch>,
+    /// The links.
+    #[schemars(length(min = 1))]
+    pub link: Vec<ExplicitLink>,
+}
+
+/// A host by name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExplicitHost {
+    /// Its name, unique among hosts and switches.
+    #[schemars(length(min = 1))]
+    pub name: String,
+    /// Its machine: a preset's name, or a table laid over the scenario's `host`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Presettable<HostConfig>")]
+    pub host: Option<HostConfig>,
+    /// Its TCP: a preset's name, or a table laid over the scenario's `stack`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Presettable<Stack>")]
+    pub stack: Option<Stack>,
+}
+
+/// A switch by name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExplicitSwitch {
+    /// Its name, unique among hosts and switches.
+    #[schemars(length(min = 1))]
+    pub name: String,
+    /// What it is.
+    #[schemars(with = "Presettable<SwitchConfig>")]
+    pub model: SwitchConfig,
+}
+
+/// A link by the names of what it joins.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ExplicitLink {
+    /// The two hosts or switches that it joins.
+    pub ends: [String; 2],
+    /// The link itself.
+    #[serde(flatten)]
+    pub link: LinkConfig,
+}
