@@ -41,6 +41,14 @@ class Control:
 class RunResult:
     """The tables of one finished run."""
 
+    @property
+    def hops(self) -> int:
+        """Frames that crossed a link."""
+
+    @property
+    def events(self) -> int:
+        """Events handled."""
+
     def tables(self) -> dict[str, bytes]:
         """Each table by its name, as an Arrow IPC stream."""
 

@@ -9,6 +9,8 @@ class Problem(TypedDict):
 
     path: str
     """Dotted path of the value, e.g. `workload.servers`; empty for the file as a whole."""
+    source: str
+    """Where the value was written: the file's name, or the override as it was given."""
     line: int | None
     """Line in the file, from 1; None where the value is in no file (`--set`)."""
     column: int | None
@@ -36,10 +38,9 @@ class InputError(TailbackError):
 class ScenarioError(InputError):
     """A scenario has errors; all of them are in `problems`."""
 
-    def __init__(self, problems: Sequence[Problem], file_name: str = "") -> None:
+    def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = list(problems)
-        self.file_name = file_name
-        super().__init__("\n".join(describe(problem, file_name) for problem in self.problems))
+        super().__init__("\n".join(describe(problem) for problem in self.problems))
 
 
 class SimulationError(TailbackError):
@@ -56,8 +57,9 @@ class Interrupted(TailbackError):
     exit_code = 130
 
 
-def describe(problem: Problem, file_name: str = "") -> str:
+def describe(problem: Problem) -> str:
     """One problem in one line: where, what, and what would be right."""
-    place = ":".join(str(part) for part in (file_name, problem["line"], problem["column"]) if part)
+    where = (problem["source"], problem["line"], problem["column"])
+    place = ":".join(str(part) for part in where if part)
     head = ": ".join(part for part in (place, problem["path"], problem["reason"]) if part)
     return f"{head}; {problem['remedy']}" if problem["remedy"] else head

@@ -1,1 +1,25 @@
-//! Python bindings: conversion only.
+//! `tailback._native`: the scenario model and the simulator for Python. Conversion only.
+//!
+//! What Python sees is typed in python/tailback/_native.pyi.
+
+mod control;
+mod errors;
+mod plan;
+mod scenario;
+mod tables;
+
+use pyo3::prelude::*;
+
+#[pymodule(name = "_native")]
+mod native {
+    #[pymodule_export]
+    use crate::control::Control;
+    #[pymodule_export]
+    use crate::plan::{Plan, RunResult};
+    #[pymodule_export]
+    use crate::scenario::{built_in, check, dat_to_toml, presets, schema};
+
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

@@ -1,6 +1,7 @@
 """The packet-level simulator (Rust, crates/sim)."""
 
 import io
+import time
 from collections.abc import Mapping
 
 import polars as pl
@@ -14,6 +15,23 @@ class Simulator:
     name = "sim"
 
     def run(self, plan: Plan, index: int, control: Control) -> Mapping[str, pl.DataFrame]:
-        """Simulates one run; the GIL is released meanwhile."""
-        tables = plan.run(index, control).tables()
-        return {name: pl.read_ipc_stream(io.BytesIO(data)) for name, data in tables.items()}
+        """Simulates one run; the GIL is released meanwhile.
+
+        The table `performance` says what it cost; it alone depends on the machine.
+        """
+        wall_s, cpu_s = time.perf_counter(), time.thread_time()
+        result = plan.run(index, control)
+        wall_s, cpu_s = time.perf_counter() - wall_s, time.thread_time() - cpu_s
+        tables = {
+            name: pl.read_ipc_stream(io.BytesIO(data)) for name, data in result.tables().items()
+        }
+        tables["performance"] = pl.DataFrame(
+            {
+                "hops": [result.hops],
+                "events": [result.events],
+                "wall_s": [wall_s],
+                "cpu_s": [cpu_s],
+                "hops_per_cpu_s": [result.hops / cpu_s if cpu_s else 0.0],
+            }
+        )
+        return tables

@@ -22,15 +22,15 @@ def command(
 
     try:
         found = scenario_from(scenario, overrides)
-        problems, file_name = found.check(), found.file_name
+        problems = found.check()
     except ScenarioError as error:  # a .dat file that cannot be imported
-        problems, file_name = error.problems, error.file_name
+        problems = error.problems
     bad = any(problem["severity"] == "error" for problem in problems)
     if as_json:
-        console.print_json({"file": file_name, "ok": not bad, "problems": problems})
+        console.print_json({"ok": not bad, "problems": problems})
     else:
         for problem in problems:
-            console.err.out(f"{problem['severity']}: {describe(problem, file_name)}")
+            console.err.out(f"{problem['severity']}: {describe(problem)}")
         if not bad:
             runs = found.plan.runs
             iterations = sum(run["iterations"] for run in runs)

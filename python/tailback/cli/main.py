@@ -76,10 +76,11 @@ def cli() -> None:
 
 def main() -> NoReturn:
     """Entry point of the `tailback` program."""
-    sys.exit(_main())
+    sys.exit(run_command())
 
 
-def _main() -> int:
+def run_command() -> int:
+    """Run what `sys.argv` says; gives the exit code."""
     try:
         code = cli.main(prog_name="tailback", standalone_mode=False)
     except click.ClickException as error:
