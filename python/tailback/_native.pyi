@@ -1,30 +1,11 @@
 """The compiled part: scenario model and simulator (Rust, crates/py)."""
 
-from typing import Any, TypedDict, final
+from typing import final
 
 from tailback.errors import Problem
+from tailback.records import BuiltIn, PlannedRun
 
 __version__: str
-
-class PlannedRun(TypedDict):
-    """One run of a plan."""
-
-    index: int
-    parameters: list[tuple[str, Any]]
-    """The sweep's values in this run, first axis first: column name and value."""
-    repetition: int
-    seed: int
-    iterations: int
-    """Iterations (transactions) that the run will make."""
-    work: float
-    """Estimate of the run's cost, in bytes to be carried: for order and progress only."""
-
-class BuiltIn(TypedDict):
-    """A scenario that comes with Tailback."""
-
-    name: str
-    path: str
-    text: str
 
 @final
 class Control:

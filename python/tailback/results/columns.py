@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from tailback._native import PlannedRun
+from tailback.records import PlannedRun
 from tailback.toml_value import toml_value
 
 

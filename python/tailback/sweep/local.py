@@ -10,9 +10,10 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 import polars as pl
 
-from tailback._native import Control, Plan, PlannedRun
+from tailback._native import Control, Plan
 from tailback.backends import Backend
 from tailback.errors import SimulationError
+from tailback.records import PlannedRun
 from tailback.sweep.progress import OnProgress, Progress
 
 Save = Callable[[int, Mapping[str, pl.DataFrame]], None]

@@ -1,0 +1,37 @@
+"""`tailback report`."""
+
+from pathlib import Path
+
+import click
+
+
+@click.command("report")
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="File to write; by default DIR/report.html.",
+)
+@click.option(
+    "--png",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="FOLDER",
+    help="Save each chart as a PNG file in this folder too.",
+)
+def command(folder: Path, output: Path | None, png: Path | None) -> None:
+    """One HTML file with the charts of a results folder; it opens offline."""
+    write(folder, output)
+    if png is not None:
+        from tailback.report import write_pngs
+
+        write_pngs(folder, png)
+
+
+def write(folder: Path, output: Path | None) -> None:
+    """Writes the report and says where it is."""
+    from tailback.cli import console
+    from tailback.report import write_report
+
+    console.out.out(f"Report: {write_report(folder, output or folder / 'report.html')}")

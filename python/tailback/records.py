@@ -1,0 +1,25 @@
+"""Shapes of the dicts that the native module gives."""
+
+from typing import Any, TypedDict
+
+
+class PlannedRun(TypedDict):
+    """One run of a plan."""
+
+    index: int
+    parameters: list[tuple[str, Any]]
+    """The sweep's values in this run, first axis first: column name and value."""
+    repetition: int
+    seed: int
+    iterations: int
+    """Iterations (transactions) that the run will make."""
+    work: float
+    """Estimate of the run's cost, in bytes to be carried: for order and progress only."""
+
+
+class BuiltIn(TypedDict):
+    """A scenario that comes with Tailback."""
+
+    name: str
+    path: str
+    text: str

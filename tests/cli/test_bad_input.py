@@ -1,0 +1,115 @@
+"""Bad input: a clear message on stderr, exit code 2, no traceback, nothing written."""
+
+from pathlib import Path
+
+import pytest
+
+from helpers import SMALL_ARGS, Answer, Command
+
+
+def refused(answer: Answer, *said: str) -> None:
+    """`answer` refuses bad input, and says all of `said`."""
+    assert answer.code == 2, answer
+    assert answer.out == ""
+    assert "Traceback" not in answer.err
+    for text in said:
+        assert text in answer.err, answer.err
+
+
+@pytest.mark.parametrize(
+    ("override", "said"),
+    [
+        ("workload.sevrers=3", ("workload.sevrers", "servers")),
+        ("network.link.rate=10Gbyte", ("network.link.rate", "Gbit")),
+        ("network.link.delay=8MB", ("network.link.delay",)),
+        ("workload.size=-8MB", ("workload.size",)),
+        ("network.hosts=0", ("network.hosts",)),
+        ("network.hosts=100", ("network.switch", "ports", "100")),
+        ("sweep.servers=[24]", ("servers", "24")),
+        ("sweep.servers=[]", ("sweep.servers",)),
+        ('sweep.switch=["arista-7124"]', ("arista-7124s",)),
+        ("stack=linux-2.6.81", ("linux-2.6.18",)),
+        ("nothing", ("nothing",)),
+    ],
+)
+@pytest.mark.parametrize("name", ["check", "run"])
+def test_a_wrong_value(
+    command: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    override: str,
+    said: tuple[str, ...],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    refused(command(name, "incast-8mb", "--set", override), *said)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_all_errors_of_a_file_with_their_lines(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        'name = "mine"\nhost = "rhel-5.4-x5540-ne020"\nstack = "linux-2.6.18"\n'
+        '[network]\ntopology = "star"\nswitch = "arista-7124s"\nhosts = 0\n'
+        'link = { rate = "10Gbit", delay = "25ns", mtu = "9000" }\n'
+        '[workload]\nkind = "incast"\nservers = 1\nsize = "-8MB"\niterations = 1\ncolour = "red"\n'
+    )
+    refused(
+        command("check", path),
+        f"{path}:7:",
+        f"{path}:8:",
+        f"{path}:12:",
+        f"{path}:14:",
+        "network.link.mtu",
+    )
+
+
+@pytest.mark.parametrize("text", ["", "name = ", "\x00", "[[[", "2 10.0.0.2"])
+def test_a_file_that_is_no_scenario(command: Command, tmp_path: Path, text: str) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(text)
+    refused(command("check", path), "mine.toml")
+    refused(command("run", path), "mine.toml")
+
+
+@pytest.mark.parametrize("text", ["", "2\n10.0.0.2\n", "2\n10.0.0.2\n10.0.0.3\n8000000\n"])
+def test_a_dat_file_cut_short(command: Command, tmp_path: Path, text: str) -> None:
+    path = tmp_path / "incast.dat"
+    path.write_text(text)
+    for name in ("check", "run", "show"):
+        refused(command(name, path), "incast.dat")
+
+
+def test_a_file_that_is_not_there(command: Command, tmp_path: Path) -> None:
+    refused(command("run", tmp_path / "missing.toml"), "missing.toml", "No such file")
+    refused(command("show", "incast-9mb"), "did you mean")
+
+
+def test_an_output_folder_that_exists(command: Command, tmp_path: Path) -> None:
+    refused(command("run", "incast-8mb", *SMALL_ARGS, "--out", tmp_path), "never overwritten")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("run",),
+        ("run", "incast-8mb", "--jobs", "0"),
+        ("run", "incast-8mb", "--backend", "magic"),
+        ("export", "nowhere"),
+        ("export", "nowhere", "--format", "xlsx"),
+        ("report", "nowhere"),
+        ("compare", "nowhere", "published:incast-8MB"),
+        ("show", "arista-7124s", "--resolved"),
+        ("fly",),
+    ],
+)
+def test_a_command_that_cannot_be_meant(command: Command, arguments: tuple[str, ...]) -> None:
+    refused(command(*arguments))
+
+
+def test_a_partial_folder_of_another_scenario(command: Command, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    partial = tmp_path / "out.partial"
+    partial.mkdir()
+    (partial / "manifest.json").write_text("{}")
+    refused(command("run", "incast-8mb", *SMALL_ARGS, "--out", out), "not a run folder")

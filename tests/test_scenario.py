@@ -1,0 +1,83 @@
+"""Scenarios from Python: loading, setting, checking."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import tailback
+from tailback.errors import InputError, ScenarioError
+
+
+def test_a_built_in_scenario_is_loaded_by_name() -> None:
+    scenario = tailback.load("incast-8mb")
+    assert scenario.name == "incast-8mb"
+    assert len(scenario.plan.runs) == 46
+
+
+def test_set_gives_a_new_scenario() -> None:
+    scenario = tailback.load("incast-8mb")
+    changed = scenario.set("sweep.servers", [2, 9]).set("workload.iterations", 20)
+    assert len(scenario.plan.runs) == 46
+    assert [run["iterations"] for run in changed.plan.runs] == [20] * 4
+    assert [dict(run["parameters"])["servers"] for run in changed.plan.runs] == [2, 9, 2, 9]
+
+
+def test_a_dict_and_its_toml_are_the_same_scenario(tmp_path: Path) -> None:
+    text = tailback.load("incast-8mb").text
+    from_dict = tailback.Scenario(tomllib.loads(text))
+    path = tmp_path / "mine.toml"
+    path.write_text(text)
+    assert from_dict.plan.hash == tailback.load(path).plan.hash
+    assert from_dict.plan.hash == tailback.load("incast-8mb").plan.hash
+
+
+def test_another_seed_is_another_plan() -> None:
+    scenario = tailback.load("incast-8mb")
+    other = scenario.set("run.seed", 2)
+    assert other.plan.hash != scenario.plan.hash
+    seeds = {run["seed"] for plan in (scenario.plan, other.plan) for run in plan.runs}
+    assert len(seeds) == 92
+
+
+def test_all_problems_are_told_at_once() -> None:
+    scenario = tailback.load("incast-8mb").set("network.hosts", 0).set("workload.sizes", "8MB")
+    problems = scenario.check()
+    assert {"network.hosts", "workload.sizes"} <= {problem["path"] for problem in problems}
+    with pytest.raises(ScenarioError) as caught:
+        _ = scenario.plan
+    assert caught.value.problems == problems
+    assert "workload.sizes" in str(caught.value)
+
+
+def test_an_unknown_name_is_answered_with_the_nearest() -> None:
+    with pytest.raises(InputError, match="did you mean 'incast-8mb'"):
+        tailback.load("incast-8bm")
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"missing\.toml: cannot be read: No such file"):
+        tailback.load(tmp_path / "missing.toml")
+
+
+def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "binary.toml"
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError, match="not a text file"):
+        tailback.load(path)
+
+
+def test_a_client_side_dat_file_is_a_scenario(tmp_path: Path) -> None:
+    path = tmp_path / "incast.dat"
+    path.write_text("2\n10.0.0.2\n10.0.0.3\n8000000\n1000\n")
+    scenario = tailback.load(path)
+    workload = scenario.resolved["workload"]
+    assert (workload["servers"], workload["iterations"]) == (2, 1000)
+
+
+def test_the_names_of_the_package_are_all_there() -> None:
+    for name in tailback.__all__:
+        assert getattr(tailback, name) is not None
+    assert dir(tailback) == sorted([*tailback.__all__, "__version__"])
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = tailback.nothing
