@@ -85,25 +85,22 @@ impl Checker<'_> {
     }
 
     fn check_type(&mut self, node: &Value, value: &Value, at: &str) -> bool {
-        let types: Vec<&str> = match node.get("type") {
-            Some(Value::String(one)) => vec![one],
-            Some(Value::Array(several)) => several.iter().filter_map(Value::as_str).collect(),
-            _ => return true,
+        let Some(expected) = node.get("type").and_then(Value::as_str) else {
+            return true;
         };
-        let fits = |t: &&str| match *t {
+        let fits = match expected {
             "object" => value.is_object(),
             "array" => value.is_array(),
             "string" => value.is_string(),
             "boolean" => value.is_boolean(),
             "integer" => value.is_i64() || value.is_u64(),
             "number" => value.is_number(),
-            "null" => value.is_null(),
             _ => false,
         };
-        if types.iter().any(fits) {
+        if fits {
             return true;
         }
-        let remedy = match (node.get("format").and_then(Value::as_str), types[0]) {
+        let remedy = match (node.get("format").and_then(Value::as_str), expected) {
             (Some(format), "string") if format.starts_with("tailback-") => {
                 let mut remedy = "a text with its unit".to_owned();
                 if let Value::Number(_) = value {
@@ -197,9 +194,6 @@ impl Checker<'_> {
     fn check_any(&mut self, branches: &[Value], value: &Value, at: &str) {
         let mut nearest: Option<Vec<Finding>> = None;
         for branch in branches {
-            if resolve(branch).get("type").and_then(Value::as_str) == Some("null") {
-                continue;
-            }
             let found = check(branch, value, at, self.skip);
             if found.is_empty() {
                 return;
@@ -225,12 +219,16 @@ impl Checker<'_> {
             .get("properties")
             .and_then(Value::as_object)
             .unwrap_or(&none);
+        // Keys that were meant by misspelt ones: they are not missing as well.
+        let mut meant = Vec::new();
         for (key, value) in map {
             let here = path::join(at, key);
             match (known.get(key), node.get("additionalProperties")) {
                 (Some(property), _) => self.check(property, value, &here),
                 (None, Some(Value::Bool(false))) => {
-                    let finding = self.unknown_key(key, &here, known, map, others);
+                    let near = nearest::nearest(key, known.keys().map(String::as_str));
+                    meant.extend(near);
+                    let finding = unknown_key(key, &here, known, near, others);
                     self.findings.push(finding);
                 }
                 (None, Some(node)) => self.check(node, value, &here),
@@ -240,38 +238,11 @@ impl Checker<'_> {
         let required = node.get("required").and_then(Value::as_array);
         for key in required.into_iter().flatten().filter_map(Value::as_str) {
             let here = path::join(at, key);
-            if !map.contains_key(key) && !self.skip.contains(&here) {
+            if !map.contains_key(key) && !meant.contains(&key) && !self.skip.contains(&here) {
                 let remedy = describe(&known[key]);
                 self.find(&here, format!("the key {key:?} is missing"), remedy);
             }
         }
-    }
-
-    fn unknown_key(
-        &self,
-        key: &str,
-        here: &str,
-        known: &Map<String, Value>,
-        map: &Map<String, Value>,
-        others: &[Other<'_>],
-    ) -> Finding {
-        let other = others
-            .iter()
-            .find(|o| o.branch["properties"].get(key).is_some());
-        let remedy = match other {
-            Some(Other { tag, kind, .. }) => format!("it belongs to {tag} = {kind:?}"),
-            None => {
-                let free = known.keys().filter(|k| !map.contains_key(*k));
-                match nearest::nearest(key, free.map(String::as_str)) {
-                    Some(near) => format!("did you mean {near:?}?"),
-                    None => format!(
-                        "the keys here are {}",
-                        known.keys().cloned().collect::<Vec<_>>().join(", ")
-                    ),
-                }
-            }
-        };
-        Finding::new(here, format!("there is no key {key:?} here"), remedy).at_key()
     }
 
     fn check_list(&mut self, node: &Value, items: &[Value], at: &str) {
@@ -342,6 +313,27 @@ impl Checker<'_> {
             self.find(at, "the text is empty", "give it a value");
         }
     }
+}
+
+fn unknown_key(
+    key: &str,
+    here: &str,
+    known: &Map<String, Value>,
+    near: Option<&str>,
+    others: &[Other<'_>],
+) -> Finding {
+    let other = others
+        .iter()
+        .find(|o| o.branch["properties"].get(key).is_some());
+    let remedy = match (other, near) {
+        (Some(Other { tag, kind, .. }), _) => format!("it belongs to {tag} = {kind:?}"),
+        (None, Some(near)) => format!("did you mean {near:?}?"),
+        (None, None) => {
+            let keys: Vec<&str> = known.keys().map(String::as_str).collect();
+            format!("the keys here are {}", keys.join(", "))
+        }
+    };
+    Finding::new(here, format!("there is no key {key:?} here"), remedy).at_key()
 }
 
 /// A kind that a tagged table is not.

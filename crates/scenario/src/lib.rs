@@ -5,11 +5,14 @@
 
 mod built_in;
 mod check;
+mod dat;
 mod document;
+mod identity;
 mod meaning;
 mod model;
 mod nearest;
 mod network;
+mod overrides;
 mod path;
 mod plan;
 mod preset;
@@ -22,6 +25,7 @@ mod topology;
 mod workload;
 
 pub use built_in::BUILT_IN;
+pub use dat::dat_to_toml;
 pub use model::Record;
 pub use plan::{Plan, Run};
 pub use preset::{Kind, built_in as presets};

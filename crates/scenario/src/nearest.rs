@@ -31,3 +31,7 @@ pub(crate) fn suggest<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a 
         None => format!("one of {}", candidates.join(", ")),
     }
 }
+
+#[cfg(test)]
+#[path = "nearest_tests.rs"]
+mod tests;

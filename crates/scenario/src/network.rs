@@ -85,6 +85,7 @@ pub struct ExplicitSwitch {
 
 /// A link by the names of what it joins.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(extend("additionalProperties" = false))] // serde cannot, with a flattened field
 pub struct ExplicitLink {
     /// The two hosts or switches that it joins.
     pub ends: [String; 2],

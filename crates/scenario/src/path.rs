@@ -89,3 +89,7 @@ pub(crate) fn show(steps: &[String]) -> String {
         .iter()
         .fold(String::new(), |path, step| join(&path, step))
 }
+
+#[cfg(test)]
+#[path = "path_tests.rs"]
+mod tests;

@@ -6,15 +6,15 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use serde_json::{Map, Value, json};
-use sha2::{Digest, Sha256};
+use serde_json::{Map, Value};
 
 use crate::check;
 use crate::document::{Document, Origin};
+use crate::identity;
 use crate::meaning;
 use crate::model::{Record, RunOptions, Scenario};
-use crate::nearest;
-use crate::path::{self, Steps};
+use crate::overrides;
+use crate::path;
 use crate::preset::{Kind, Presets};
 use crate::problem::{Finding, Problem, Severity};
 use crate::resolve;
@@ -72,12 +72,7 @@ impl Plan {
     ) -> Result<Plan, Vec<Problem>> {
         let mut problems = Vec::new();
         let mut document = Document::parse(text, file_name)?;
-        let overrides = parse_overrides(&document, overrides, &mut problems);
-        let (overlays, others): (Vec<_>, Vec<_>) =
-            overrides.into_iter().partition(|o| o.steps[0] == "overlay");
-        apply(&mut document, overlays, &mut problems);
-        lay_overlays(&mut document, base_dir, &mut problems);
-        apply(&mut document, others, &mut problems);
+        overrides::lay(&mut document, overrides, base_dir, &mut problems);
 
         let (presets, findings) = Presets::new(&document);
         problems.extend(document.problems(findings));
@@ -113,7 +108,7 @@ impl Plan {
                     let mut run = run.clone();
                     run.index = runs.len();
                     run.repetition = repetition;
-                    run.seed = seed(options.seed, &run.parameters, repetition);
+                    run.seed = identity::seed(options.seed, &run.parameters, repetition);
                     runs.push(run);
                 }
             }
@@ -126,7 +121,7 @@ impl Plan {
         let scenario = resolved(&document, &axes, &presets, &used);
         Ok(Plan {
             name: scenario["name"].as_str().unwrap_or_default().to_owned(),
-            hash: hash(&scenario),
+            hash: identity::hash(&scenario),
             scenario,
             runs,
             warnings,
@@ -144,156 +139,6 @@ impl Plan {
         match Plan::from_toml(text, file_name, overrides, base_dir) {
             Ok(plan) => plan.warnings,
             Err(problems) => problems,
-        }
-    }
-}
-
-struct Override {
-    steps: Steps,
-    value: Value,
-    origin: Origin,
-}
-
-/// Reads `path=value` texts; the value is TOML, or a text without quotes.
-fn parse_overrides(
-    document: &Document,
-    overrides: &[String],
-    problems: &mut Vec<Problem>,
-) -> Vec<Override> {
-    let places = sweep::settable(&document.root);
-    let mut read = Vec::new();
-    for text in overrides {
-        let mut wrong = |reason: String, remedy: &str| {
-            problems.push(Problem {
-                path: String::new(),
-                source: format!("--set {text}"),
-                line: None,
-                column: None,
-                reason,
-                remedy: remedy.to_owned(),
-                severity: Severity::Error,
-            });
-        };
-        let Some((key, value)) = text.split_once('=') else {
-            wrong(
-                "this is not path=value".to_owned(),
-                "for instance workload.iterations=20",
-            );
-            continue;
-        };
-        let Some(mut steps) = path::parse(key.trim()) else {
-            wrong(
-                format!("{:?} is not a path", key.trim()),
-                "keys joined by dots, such as workload.iterations",
-            );
-            continue;
-        };
-        let known = &schema::root()["properties"];
-        if known.get(&steps[0]).is_none() {
-            // A value's name alone will do where it is the only one, as in a sweep.
-            let named = (steps.len() == 1).then(|| sweep::resolve_key(&steps[0], &places));
-            match named {
-                Some(Ok(full)) => steps = full,
-                Some(Err(finding)) => {
-                    wrong(finding.reason, &finding.remedy);
-                    continue;
-                }
-                None => {
-                    let keys = known.as_object().into_iter().flatten();
-                    let near = nearest::suggest(&steps[0], keys.map(|(k, _)| k.as_str()));
-                    wrong(
-                        format!("there is no key {:?} in a scenario", steps[0]),
-                        &near,
-                    );
-                    continue;
-                }
-            }
-        }
-        let value = value.trim();
-        let value = match Document::parse(&format!("value = {value}"), "") {
-            Ok(parsed) if parsed.root.as_object().is_some_and(|m| m.len() == 1) => {
-                parsed.root["value"].clone()
-            }
-            _ if value.starts_with(['[', '{', '"', '\'']) => {
-                wrong(
-                    format!("{value} is not a TOML value"),
-                    "close its brackets and quotes; texts within brackets need quotes",
-                );
-                continue;
-            }
-            _ => Value::from(value),
-        };
-        read.push(Override {
-            steps,
-            value,
-            origin: Document::origin_of_override(text),
-        });
-    }
-    // A whole goes before its parts, so that the order of the command line does not matter.
-    read.sort_by_key(|o| o.steps.len());
-    read
-}
-
-fn apply(document: &mut Document, overrides: Vec<Override>, problems: &mut Vec<Problem>) {
-    for Override {
-        steps,
-        value,
-        origin,
-    } in overrides
-    {
-        if let Err(finding) = document.set(&steps, value, &origin) {
-            let mut problem = document.problem(finding, Severity::Error);
-            problem.source = origin.source_name().to_owned();
-            (problem.line, problem.column) = (None, None);
-            problems.push(problem);
-        }
-    }
-}
-
-/// Lays the files that `overlay` names over the document.
-fn lay_overlays(document: &mut Document, base_dir: Option<&Path>, problems: &mut Vec<Problem>) {
-    let Some(value) = document.root.get("overlay").cloned() else {
-        return;
-    };
-    let node = &schema::root()["properties"]["overlay"];
-    let wrong = check::check(node, &value, "overlay", &[]);
-    if !wrong.is_empty() {
-        problems.extend(document.problems(wrong));
-        return;
-    }
-    let names: Vec<&str> = match &value {
-        Value::Array(names) => names.iter().filter_map(Value::as_str).collect(),
-        name => name.as_str().into_iter().collect(),
-    };
-    for (i, name) in names.into_iter().enumerate() {
-        let at = match value {
-            Value::Array(_) => path::index("overlay", i),
-            _ => "overlay".to_owned(),
-        };
-        let file = base_dir.map_or_else(|| Path::new(name).to_owned(), |dir| dir.join(name));
-        let text = match std::fs::read_to_string(&file) {
-            Ok(text) => text,
-            Err(error) => {
-                let finding = Finding::new(
-                    at,
-                    format!("{} cannot be read: {error}", file.display()),
-                    "a file's path, relative to the scenario's own",
-                );
-                problems.push(document.problem(finding, Severity::Error));
-                continue;
-            }
-        };
-        match Document::parse(&text, &file.display().to_string()) {
-            Ok(overlay) if overlay.root.get("overlay").is_some() => {
-                let finding = Finding::new(
-                    at,
-                    format!("{name:?} names overlays of its own"),
-                    "name all of them in the scenario",
-                );
-                problems.push(document.problem(finding, Severity::Error));
-            }
-            Ok(overlay) => document.lay_over(overlay),
-            Err(found) => problems.extend(found),
         }
     }
 }
@@ -345,11 +190,14 @@ fn choices(axes: &[Resolved]) -> Vec<Vec<usize>> {
     all
 }
 
+/// Path, source, line and column of a problem.
+type Told = (String, String, Option<u32>, Option<u32>);
+
 struct Planner<'a> {
     presets: &'a Presets,
     problems: Vec<Problem>,
     /// Places whose problem has been told: runs share most of their values.
-    seen: BTreeSet<(String, Option<(u32, u32)>, String)>,
+    seen: BTreeSet<Told>,
     used: BTreeSet<(Kind, String)>,
 }
 
@@ -382,7 +230,7 @@ impl Planner<'_> {
         }
         let skip = resolve::presets(&mut document, self.presets, &mut self.used, &mut findings);
         findings.extend(check::check(schema::root(), &document.root, "", &skip));
-        if !findings.is_empty() || !self.problems.is_empty() && !skip.is_empty() {
+        if !findings.is_empty() || !skip.is_empty() {
             self.tell(&document, findings);
             return None;
         }
@@ -419,8 +267,8 @@ impl Planner<'_> {
         let mut new = Vec::new();
         for finding in findings {
             let problem = document.problem(finding, Severity::Error);
-            let place = problem.line.zip(problem.column);
-            let key = (problem.path.clone(), place, problem.source.clone());
+            let Problem { path, source, .. } = &problem;
+            let key = (path.clone(), source.clone(), problem.line, problem.column);
             if !self.seen.contains(&key) {
                 new.push((key, problem));
             }
@@ -453,50 +301,6 @@ fn words(value: &Value) -> String {
         }
         other => other.to_string(),
     }
-}
-
-/// A run's seed: the first 8 bytes of a SHA-256 over what identifies it.
-fn seed(scenario_seed: u64, parameters: &[(String, Value)], repetition: u32) -> u64 {
-    let identity = json!([scenario_seed, parameters, repetition]);
-    let digest = Sha256::digest(canonical(&identity).as_bytes());
-    let mut first = [0; 8];
-    first.copy_from_slice(&digest[..8]);
-    u64::from_be_bytes(first)
-}
-
-/// JSON with the keys of every table in alphabetical order.
-fn canonical(value: &Value) -> String {
-    fn sort(value: &Value) -> Value {
-        match value {
-            Value::Object(map) => {
-                let mut keys: Vec<&String> = map.keys().collect();
-                keys.sort();
-                Value::Object(
-                    keys.into_iter()
-                        .map(|k| (k.clone(), sort(&map[k])))
-                        .collect(),
-                )
-            }
-            Value::Array(items) => Value::Array(items.iter().map(sort).collect()),
-            plain => plain.clone(),
-        }
-    }
-    sort(value).to_string()
-}
-
-/// The hash of all that the runs depend on: the order of the axes counts, prose does not.
-fn hash(scenario: &Value) -> String {
-    let mut hashed = scenario.clone();
-    if let Value::Object(map) = &mut hashed {
-        map.shift_remove("title");
-        map.shift_remove("description");
-        if let Some(Value::Object(sweep)) = map.shift_remove("sweep") {
-            let axes: Vec<Value> = sweep.into_iter().map(|(k, v)| json!([k, v])).collect();
-            map.insert("sweep".to_owned(), Value::Array(axes));
-        }
-    }
-    let digest = Sha256::digest(canonical(&hashed).as_bytes());
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The scenario as a whole, standing on its own.

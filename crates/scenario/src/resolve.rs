@@ -27,9 +27,8 @@ pub(crate) fn presets(
     let root = &mut document.root;
     let host = resolver.slot(root.get_mut("host"), Kind::Host, "host", None);
     let stack = resolver.slot(root.get_mut("stack"), Kind::Stack, "stack", None);
-    match root.get_mut("network") {
-        Some(Value::Object(network)) => resolver.network(network, host, stack),
-        Some(_) | None => {}
+    if let Some(Value::Object(network)) = root.get_mut("network") {
+        resolver.network(network, host, stack);
     }
     resolver.skip
 }

@@ -155,6 +155,7 @@ fn generate() -> Value {
         .into_root_schema_for::<Scenario>();
     let mut root = schema.to_value();
     plain_text(&mut root);
+    without_null(&mut root);
     let Some(defs) = root.get("$defs").and_then(Value::as_object).cloned() else {
         return root;
     };
@@ -238,3 +239,37 @@ fn plain_text(node: &mut Value) {
         _ => {}
     }
 }
+
+/// Takes out what optional fields bring along: TOML has no null, a key is left out instead.
+fn without_null(node: &mut Value) {
+    let Value::Object(map) = node else {
+        if let Value::Array(items) = node {
+            items.iter_mut().for_each(without_null);
+        }
+        return;
+    };
+    if map.get("default") == Some(&Value::Null) {
+        map.shift_remove("default");
+    }
+    if let Some(Value::Array(types)) = map.get_mut("type") {
+        types.retain(|t| t != "null");
+        if let [one] = types.as_slice() {
+            map["type"] = one.clone();
+        }
+    }
+    if let Some(Value::Array(branches)) = map.get_mut("anyOf") {
+        branches.retain(|b| b["type"] != "null");
+        if let [Value::Object(one)] = branches.as_slice() {
+            let one = one.clone();
+            map.shift_remove("anyOf");
+            for (key, value) in one {
+                map.entry(key).or_insert(value);
+            }
+        }
+    }
+    map.values_mut().for_each(without_null);
+}
+
+#[cfg(test)]
+#[path = "schema_tests.rs"]
+mod tests;

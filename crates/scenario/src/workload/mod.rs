@@ -30,11 +30,11 @@ impl Workload {
         }
     }
 
-    /// Payload bytes that all iterations together bring to their receivers.
+    /// Payload bytes that an iteration brings to their receivers.
     #[must_use]
-    pub fn bytes(&self) -> u64 {
+    pub fn iteration_bytes(&self) -> u64 {
         match self {
-            Workload::Incast(incast) => incast.iteration_bytes() * u64::from(incast.iterations),
+            Workload::Incast(incast) => incast.iteration_bytes(),
         }
     }
 

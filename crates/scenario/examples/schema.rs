@@ -1,0 +1,5 @@
+//! Prints the JSON Schema of scenario files, for `schema/scenario.schema.json`.
+
+fn main() {
+    print!("{}", tailback_scenario::schema());
+}

@@ -1,0 +1,37 @@
+//! The examples of the guide are sound.
+
+use crate::common::{STAR, plan};
+
+const GUIDE: &str = include_str!("../../../../docs/guide/scenario-files.md");
+
+fn blocks() -> Vec<&'static str> {
+    let parts = GUIDE.split("```toml\n").skip(1);
+    parts.filter_map(|part| part.split("```").next()).collect()
+}
+
+#[test]
+fn the_worked_example_is_twelve_runs() {
+    assert_eq!(plan(blocks()[0], &[]).runs.len(), 12);
+}
+
+#[test]
+fn the_other_examples_fit_into_a_scenario() {
+    let blocks = blocks();
+    let [_, switches, preset, explicit] = blocks.as_slice() else {
+        panic!("{} examples", blocks.len())
+    };
+    for switch in switches.lines() {
+        let text = STAR.replace("switch = \"arista-7124s\"", switch);
+        assert_eq!(plan(&text, &[]).runs.len(), 1);
+    }
+    let own = plan(&format!("{STAR}{preset}"), &[]);
+    assert_eq!(
+        own.scenario["preset"]["switch"]["arista-7124s"]["buffer"]["shared"],
+        "1.1MB"
+    );
+    let star = STAR.find("[network]").expect("a network")..STAR.find("[host]").expect("hosts");
+    let text = STAR
+        .replace(&STAR[star], explicit)
+        .replace("servers = 3", "servers = 1");
+    assert_eq!(plan(&text, &[]).runs[0].network.links.len(), 2);
+}

@@ -1,0 +1,9 @@
+//! From a scenario file to its runs, or to what is wrong with it.
+
+mod built_in;
+mod common;
+mod guide;
+mod plans;
+mod presets;
+mod problems;
+mod sweeps;

@@ -1,0 +1,216 @@
+//! Presets, what is laid over them, overlays.
+
+use std::path::PathBuf;
+
+use tailback_net::switch::BufferConfig;
+use tailback_scenario::{Kind, Plan, presets};
+
+use crate::common::{EXPLICIT, STAR, plan, problem, problems};
+
+fn star(own: &str) -> String {
+    format!("{STAR}{own}\n")
+}
+
+#[test]
+fn every_built_in_preset_is_complete_and_names_its_sources() {
+    for kind in Kind::ALL {
+        assert!(!presets(*kind).is_empty());
+        for (name, text) in presets(*kind) {
+            let own = match kind {
+                Kind::Switch => format!("network.switch={name}"),
+                kind => format!("{kind}.preset={name}"),
+            };
+            assert_eq!(plan(STAR, &[&own]).runs.len(), 1);
+            assert!(text.contains('#'), "{name} has no comments");
+        }
+    }
+}
+
+#[test]
+fn values_laid_over_a_preset_change_only_themselves() {
+    let base = plan(STAR, &[]);
+    let over = plan(STAR, &["network.switch.buffer.tx_private=40KB"]);
+    let mut config = base.runs[0].network.switches[0].config.clone();
+    let BufferConfig::Shared(shared) = &mut config.buffer else {
+        panic!("the preset has a shared memory")
+    };
+    shared.tx_private = "40KB".parse().expect("a size");
+    assert_eq!(over.runs[0].network.switches[0].config, config);
+}
+
+#[test]
+fn a_table_of_another_kind_replaces_the_presets() {
+    let buffer = "{ kind = \"voq\", port_buffer = \"100KB\", cell = \"80B\", speedup = 1 }";
+    let plan = plan(STAR, &[&format!("network.switch.buffer={buffer}")]);
+    let config = &plan.runs[0].network.switches[0].config;
+    assert!(matches!(config.buffer, BufferConfig::Voq(_)));
+    let part = "network.switch.buffer={ kind = \"voq\", port_buffer = \"9MB\" }";
+    let found = problems(STAR, &[part]);
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found[0].contains("network.switch.buffer.cell: the key \"cell\" is missing"));
+    assert!(found[1].contains("network.switch.buffer.speedup: the key"));
+}
+
+#[test]
+fn a_table_without_a_preset_must_be_complete() {
+    let text = STAR.replace(
+        "preset = \"rhel-5.4-x5540-ne020\"",
+        "rx_segment_cost = \"1us\"",
+    );
+    let found = problems(&text, &[]);
+    assert!(found.len() > 5, "{found:?}");
+    assert!(
+        found
+            .iter()
+            .all(|f| f.contains(": host.") && f.contains("is missing")),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn hosts_and_switches_of_an_explicit_network_have_their_own_values() {
+    let plan = plan(EXPLICIT, &[]);
+    let hosts = &plan.runs[0].network.hosts;
+    let minima: Vec<String> = hosts.iter().map(|h| h.stack.rto_min.to_string()).collect();
+    assert_eq!(minima, ["200ms", "300ms", "200ms"]);
+    let rings: Vec<u32> = hosts.iter().map(|h| h.config.rx_ring_descriptors).collect();
+    assert_eq!(rings, [511, 511, 100]);
+    let latencies: Vec<String> = plan.runs[0]
+        .network
+        .switches
+        .iter()
+        .map(|s| s.config.latency.to_string())
+        .collect();
+    assert_eq!(latencies, ["600ns", "1us"]);
+}
+
+#[test]
+fn a_scenarios_own_presets_begin_with_others() {
+    let text = star(
+        "[preset.switch.deep]\npreset = \"deeper\"\nlatency = \"1us\"\n\
+         [preset.switch.deeper]\npreset = \"arista-7124s\"\nbuffer.shared = \"9MB\"\n\
+         [sweep]\nswitch = [\"arista-7124s\", \"deep\"]",
+    );
+    let plan = plan(&text, &[]);
+    let config = |i: usize| plan.runs[i].network.switches[0].config.clone();
+    assert_eq!(config(1).latency.to_string(), "1us");
+    let BufferConfig::Shared(shared) = config(1).buffer else {
+        panic!("a shared memory")
+    };
+    assert_eq!(shared.shared.to_string(), "9MB");
+    assert_eq!(config(0).latency.to_string(), "600ns");
+}
+
+#[test]
+fn a_built_in_presets_name_changes_that_one_in_a_sweep_too() {
+    let text = star("[sweep]\nswitch = [\"arista-7124s\", \"cisco-nexus-5010\"]");
+    let set = [
+        "preset.switch.arista-7124s.latency=9us",
+        "preset.stack.\"linux-2.6.18\".rto_min=1s",
+    ];
+    let plan = plan(&text, &set);
+    let latency = |i: usize| plan.runs[i].network.switches[0].config.latency.to_string();
+    assert_eq!(
+        (latency(0), latency(1)),
+        ("9us".to_owned(), "3200ns".to_owned())
+    );
+    assert_eq!(
+        plan.runs[0].network.hosts[0].stack.rto_min.to_string(),
+        "1s"
+    );
+}
+
+#[test]
+fn what_is_wrong_with_an_own_preset_is_told_there_and_once() {
+    assert_eq!(
+        problem(&star("[preset.switch.arista-7124s]\nlatncy = \"1us\""), &[]),
+        "s.toml:21:1: preset.switch.arista-7124s.latncy: there is no key \"latncy\" here; did you \
+         mean \"latency\"?"
+    );
+    let cases = [
+        (
+            "[preset.swich.x]\nports = 2",
+            "preset.swich: there are no presets of kind \"swich\"; did you mean \"switch\"?",
+        ),
+        (
+            "[preset.switch]\nx = 2",
+            "preset.switch.x: this is not a table",
+        ),
+        (
+            "[preset.switch.x]\npreset = \"aruba\"",
+            "preset.switch.x.preset: there is no switch preset \"aruba\"",
+        ),
+        (
+            "[preset.switch.x]\npreset = 2",
+            "preset.switch.x.preset: a preset is named by a string",
+        ),
+    ];
+    for (own, wanted) in cases {
+        let found = problem(&star(own), &[]);
+        assert!(found.contains(wanted), "{own}: {found}");
+    }
+    let found = problems(
+        &star("[preset.switch.a]\npreset = \"b\"\n[preset.switch.b]\npreset = \"a\""),
+        &[],
+    );
+    assert_eq!(found.len(), 2);
+    assert!(
+        found.iter().all(|f| f.contains("begin with one another")),
+        "{found:?}"
+    );
+}
+
+fn folder(name: &str, files: &[(&str, &str)]) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&folder).expect("a folder");
+    for (name, text) in files {
+        std::fs::write(folder.join(name), text).expect("a file");
+    }
+    folder
+}
+
+#[test]
+fn overlays_go_over_the_scenario_and_under_overrides() {
+    let fitted = "[preset.switch.arista-7124s.buffer]\nshared = \"1.1MB\"\n[workload]\nservers = 2\nsize = \"1MB\"\n";
+    let folder = folder("overlays", &[("fitted.toml", fitted)]);
+    let text = format!("overlay = \"fitted.toml\"\n{STAR}");
+    let set = ["workload.servers=1".to_owned()];
+    let plan = Plan::from_toml(&text, "s.toml", &set, Some(&folder)).expect("sound");
+    assert_eq!(plan.scenario["workload"]["servers"], 1);
+    assert_eq!(plan.scenario["workload"]["size"], "1MB");
+    assert!(plan.scenario.get("overlay").is_none());
+    let shared = &plan.scenario["preset"]["switch"]["arista-7124s"]["buffer"]["shared"];
+    assert_eq!(shared, "1.1MB");
+    let by_override = Plan::from_toml(
+        STAR,
+        "s.toml",
+        &[
+            "overlay=[\"fitted.toml\"]".to_owned(),
+            "workload.servers=1".to_owned(),
+        ],
+        Some(&folder),
+    );
+    assert_eq!(by_override.expect("sound").hash, plan.hash);
+}
+
+#[test]
+fn what_is_wrong_in_an_overlay_is_told_with_its_name() {
+    let files = [
+        ("typo.toml", "[workload]\nserverz = 2\n"),
+        ("broken.toml", "[workload\n"),
+        ("nested.toml", "overlay = \"typo.toml\"\n"),
+    ];
+    let folder = folder("wrong-overlays", &files);
+    let find = |overlay: &str| {
+        let text = format!("overlay = [{overlay:?}]\n{STAR}");
+        let found = Plan::from_toml(&text, "s.toml", &[], Some(&folder)).expect_err("unsound");
+        assert_eq!(found.len(), 1, "{found:?}");
+        found[0].to_string()
+    };
+    assert!(find("typo.toml").ends_with(
+        "typo.toml:2:1: workload.serverz: there is no key \"serverz\" here; did you mean \"servers\"?"
+    ));
+    assert!(find("broken.toml").contains("broken.toml:1:10: this is not TOML"));
+    assert!(find("nested.toml").contains("overlay[0]: \"nested.toml\" names overlays of its own"));
+    assert!(find("none.toml").starts_with("s.toml:1:12: overlay[0]: "));
+}

@@ -1,0 +1,331 @@
+//! What is wrong with a scenario is said with its place, its reason and what would be right.
+
+use crate::common::{EXPLICIT, STAR, problem, problems};
+
+/// `STAR` with one text replaced by another.
+#[track_caller]
+fn star(from: &str, to: &str) -> String {
+    assert!(STAR.contains(from), "{from}");
+    STAR.replacen(from, to, 1)
+}
+
+#[track_caller]
+fn explicit(from: &str, to: &str) -> String {
+    assert!(EXPLICIT.contains(from), "{from}");
+    EXPLICIT.replacen(from, to, 1)
+}
+
+#[test]
+fn an_unknown_key_is_named_with_the_nearest_right_one() {
+    assert_eq!(
+        problem(&star("hosts = 4", "hosts = 4\nnamse = []"), &[]),
+        "s.toml:7:1: network.namse: there is no key \"namse\" here; did you mean \"names\"?"
+    );
+    assert_eq!(
+        problem(&star("servers = 3", "servers = 3\ncolour = 20"), &[]),
+        "s.toml:18:1: workload.colour: there is no key \"colour\" here; the keys here are kind, \
+         servers, size, striped, iterations, request"
+    );
+}
+
+#[test]
+fn a_misspelt_key_that_is_required_is_told_once_as_such() {
+    let found = problems(&star("iterations", "itterations"), &[]);
+    assert_eq!(
+        found,
+        [
+            "s.toml:19:1: workload.itterations: there is no key \"itterations\" here; did you mean \
+             \"iterations\"?",
+        ]
+    );
+}
+
+#[test]
+fn a_key_of_another_kind_is_said_to_belong_there() {
+    let text = star(
+        "switch = \"arista-7124s\"",
+        "switch = { preset = \"arista-7124s\", buffer = { port_buffer = \"1MB\" } }",
+    );
+    assert_eq!(
+        problem(&text, &[]),
+        "s.toml:5:48: network.switch.buffer.port_buffer: there is no key \"port_buffer\" here; it \
+         belongs to kind = \"voq\""
+    );
+}
+
+#[test]
+fn a_missing_key_is_said_with_what_it_is_for() {
+    assert_eq!(
+        problem(&star("size = \"8MB\"\n", ""), &[]),
+        "s.toml:15:2: workload.size: the key \"size\" is missing; it says: Bytes that each server \
+         sends; with `striped`, that all servers send together, for instance \"8MB\""
+    );
+}
+
+#[test]
+fn wrong_units_and_numbers_without_one_are_told() {
+    assert_eq!(
+        problem(&star("\"10Gbit\"", "\"10GB\""), &[]),
+        "s.toml:7:17: network.link.rate: \"10GB\" is not a rate in decimal bits per second with its \
+         unit, such as \"10Gbit\" or \"2.5Gbit\" (bit, Kbit, Mbit, Gbit, Tbit): \"GB\" is not a \
+         unit it knows; for instance \"10Gbit\""
+    );
+    assert_eq!(
+        problem(&star("\"8MB\"", "8000000"), &[]),
+        "s.toml:18:8: workload.size: the number 8000000 does not fit here; a text with its unit in \
+         quotes, for instance \"8MB\""
+    );
+}
+
+#[test]
+fn negative_sizes_are_told() {
+    assert!(problem(&star("8MB", "-8MB"), &[]).contains("it cannot be negative"));
+    let found = problem(&star("\"8MB\"", "-8"), &[]);
+    assert!(found.contains("the number -8 does not fit here"), "{found}");
+}
+
+#[test]
+fn zero_hosts_servers_sizes_and_rates_are_told_all_at_once() {
+    let text = star("hosts = 4", "hosts = 0").replace("servers = 3", "servers = 0");
+    assert_eq!(
+        problems(&text, &[]),
+        [
+            "s.toml:6:9: network.hosts: 0 is out of range; 2 to 1024",
+            "s.toml:17:11: workload.servers: 0 is out of range; 1 to 1023",
+        ]
+    );
+    let text = star("8MB", "0B").replace("10Gbit", "0bit");
+    let found = problems(&text, &[]);
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found[0].contains("network.link.rate: nothing ever crosses"));
+    assert!(found[1].contains("workload.size: no bytes to send"));
+}
+
+#[test]
+fn a_switch_with_fewer_ports_than_hosts_is_told() {
+    assert_eq!(
+        problem(&star("hosts = 4", "hosts = 25"), &[]),
+        "s.toml:6:9: network.hosts: 25 hosts do not fit a switch with 24 ports; at most 24 hosts, or \
+         a larger network.switch.ports"
+    );
+}
+
+#[test]
+fn more_servers_than_hosts_beside_the_client_are_told() {
+    assert_eq!(
+        problem(&star("servers = 3", "servers = 4"), &[]),
+        "s.toml:17:11: workload.servers: 4 servers and the client need 5 hosts, and the network has \
+         4; at most 3 servers, or more hosts"
+    );
+}
+
+#[test]
+fn an_mtu_out_of_range_is_told() {
+    for mtu in ["575B", "9217B"] {
+        let found = problem(&star("9000B", mtu), &[]);
+        assert!(found.contains("network.link.mtu: an MTU of"), "{found}");
+        assert!(found.ends_with("576B to 9216B"), "{found}");
+    }
+}
+
+#[test]
+fn a_buffer_that_holds_no_frame_is_told() {
+    let found = problem(
+        STAR,
+        &[
+            "network.switch.buffer.shared=8KB",
+            "network.switch.buffer.tx_private=0B",
+        ],
+    );
+    assert!(
+        found.contains("network.switch.buffer.shared: there is no room for one frame of 9018"),
+        "{found}"
+    );
+    let found = problem(STAR, &["network.switch.buffer.segment=0B"]);
+    assert!(found.contains("buffer.segment"), "{found}");
+}
+
+#[test]
+fn an_unknown_preset_is_told_with_the_nearest_and_all() {
+    assert_eq!(
+        problem(&star("arista-7124s", "arista-7142s"), &[]),
+        "s.toml:5:10: network.switch: there is no switch preset \"arista-7142s\"; did you mean \
+         \"arista-7124s\"? There are arista-7124s, cisco-nexus-5010"
+    );
+    let found = problem(&star("linux-2.6.18", "beos"), &[]);
+    assert!(
+        found.starts_with("s.toml:13:10: stack.preset: there is no stack preset \"beos\"; one of"),
+        "{found}"
+    );
+}
+
+#[test]
+fn a_stripe_smaller_than_a_byte_a_server_is_told() {
+    let text = star("size = \"8MB\"", "size = \"2B\"\nstriped = true");
+    assert!(problem(&text, &[]).contains("2B divided among 3 servers leaves some with nothing"));
+}
+
+#[test]
+fn what_is_not_toml_is_told_by_line_and_column() {
+    let found = problem(&star("hosts = 4", "hosts = four"), &[]);
+    assert!(
+        found.starts_with("s.toml:6:9: this is not TOML: "),
+        "{found}"
+    );
+    let found = problems("name = \n[network\n", &[]);
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found[1].starts_with("s.toml:2:"), "{found:?}");
+    let found = problems("\u{0}\u{fffd}PNG", &[]);
+    assert!(!found.is_empty());
+    let found = problem(&star("hosts = 4", "hosts = 4\nhosts = 5"), &[]);
+    assert!(
+        found.starts_with("s.toml:7:1: this is not TOML: "),
+        "{found}"
+    );
+}
+
+#[test]
+fn an_empty_file_lacks_everything() {
+    let found = problems("", &[]);
+    let keys = ["name", "network", "host", "stack", "workload"];
+    assert_eq!(found.len(), keys.len());
+    for key in keys {
+        assert!(
+            found
+                .iter()
+                .any(|f| f.starts_with(&format!("s.toml: {key}: the key"))),
+            "{key}"
+        );
+    }
+}
+
+#[test]
+fn infinite_and_huge_numbers_are_told() {
+    assert!(problem(&star("servers = 3", "servers = inf"), &[]).contains("inf is not a number"));
+    let huge = star("servers = 3", "servers = 99999999999999999999");
+    assert!(problem(&huge, &[]).contains("larger than any number"));
+    assert!(problem(&star("servers = 3", "servers = 5000000000"), &[]).contains("out of range"));
+    assert!(problem(&star("servers = 3", "servers = 2.5"), &[]).contains("a whole number"));
+}
+
+#[test]
+fn a_name_that_is_none_is_told() {
+    for name in ["Small", "a b", "", "-a", "a--b"] {
+        let text = STAR.replace("\"small\"", &format!("{name:?}"));
+        assert!(
+            problem(&text, &[]).contains("cannot name a scenario"),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn problems_of_every_sort_come_at_once_in_the_order_of_the_file() {
+    let text = STAR
+        .replace("\"25ns\"", "\"25m\"")
+        .replace("hosts = 4", "hosts = 4\ncolour = \"red\"")
+        .replace("rhel-5.4-x5540-ne020", "rhel-6")
+        .replace("incast", "outcast")
+        + "[sweep]\nserver = [1]\nmtu = []\n[run]\nrepetitions = 0\n";
+    let found = problems(&text, &["network.shape=blue", "sweeep.x=1"]);
+    let wanted = [
+        "network.colour: there is no key",
+        "network.link.delay: \"25m\"",
+        "host.preset: there is no host preset",
+        "workload.kind: \"outcast\" is not a choice",
+        "sweep.server: no value is named \"server\"",
+        "sweep.mtu: the axis is empty",
+        "run.repetitions: 0 is out of range",
+        "--set sweeep.x=1: there is no key \"sweeep\" in a scenario; did you mean \"sweep\"?",
+        "--set network.shape=blue: network.shape: there is no key",
+    ];
+    assert_eq!(found.len(), wanted.len(), "{}", found.join("\n"));
+    for (found, wanted) in found.iter().zip(wanted) {
+        assert!(found.contains(wanted), "{found}\n{wanted}");
+    }
+}
+
+#[test]
+fn links_to_unknown_nodes_are_told_with_the_nearest_name() {
+    assert_eq!(
+        problem(&explicit("[\"a1\", \"left\"]", "[\"a1\", \"lefft\"]"), &[]),
+        "s.toml:28:15: network.link[0].ends[1]: there is no host or switch \"lefft\"; did you mean \
+         \"left\"?"
+    );
+    let found = problem(&explicit("[\"a1\", \"left\"]", "[\"left\", \"left\"]"), &[]);
+    assert!(
+        found.contains("network.link[0].ends: both ends are at \"left\""),
+        "{found}"
+    );
+    let found = problem(&explicit("[\"a1\", \"left\"]", "[\"a1\"]"), &[]);
+    assert!(
+        found.contains("the list has 1 elements; exactly 2"),
+        "{found}"
+    );
+}
+
+#[test]
+fn what_no_path_joins_is_told() {
+    let text = EXPLICIT.replace("[\"left\", \"right\"]", "[\"right\", \"right\"]");
+    assert_eq!(problems(&text, &[]).len(), 2);
+    let cut = explicit("ends = [\"b1\", \"right\"]", "ends = [\"left\", \"right\"]");
+    assert_eq!(
+        problem(&cut, &[]),
+        "s.toml:15:1: network.host[2]: host \"b1\" is not connected to host \"a1\"; add the links \
+         that join them"
+    );
+}
+
+#[test]
+fn names_taken_twice_are_told() {
+    let found = problem(
+        &explicit("name = \"b1\"", "name = \"a1\"").replace("\"b1\"", "\"a1\""),
+        &[],
+    );
+    assert!(
+        found.contains("network.host[2].name: the name \"a1\" is taken by network.host[0].name"),
+        "{found}"
+    );
+    let found = problem(STAR, &["network.names=[\"c\", \"x\", \"y\", \"x\"]"]);
+    assert!(
+        found.contains("network.names[3]: the name \"x\" is taken by network.names[1]"),
+        "{found}"
+    );
+    let found = problem(STAR, &["network.names=[\"c\", \"x\"]"]);
+    assert!(found.contains("2 names for 4 hosts"), "{found}");
+}
+
+#[test]
+fn a_host_with_two_links_is_told() {
+    let text = explicit("ends = [\"left\", \"right\"]", "ends = [\"a1\", \"right\"]");
+    let found = problem(&text, &[]);
+    assert!(found.contains("host \"a1\" has 2 links"), "{found}");
+}
+
+#[test]
+fn a_switch_with_more_links_than_ports_is_told() {
+    let found = problem(EXPLICIT, &["network.switch.right.model.ports=2"]);
+    assert!(
+        found.contains("switch \"right\" has 2 ports and 3 links"),
+        "{found}"
+    );
+}
+
+#[test]
+fn packets_too_large_for_a_link_between_switches_are_told() {
+    let found = problem(EXPLICIT, &["network.link.3.mtu=1500B"]);
+    assert!(
+        found.contains("network.link[3].mtu: switches do not fragment"),
+        "{found}"
+    );
+}
+
+#[test]
+fn values_of_a_host_of_its_own_are_told_at_its_place() {
+    let text = explicit("rx_ring_descriptors = 100", "rx_ring_descriptor = 100");
+    assert_eq!(
+        problem(&text, &[]),
+        "s.toml:17:10: network.host[2].host.rx_ring_descriptor: there is no key \
+         \"rx_ring_descriptor\" here; did you mean \"rx_ring_descriptors\"?"
+    );
+}
