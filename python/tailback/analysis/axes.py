@@ -1,0 +1,118 @@
+"""Which column of a sweep runs along x, and which ones tell curves apart."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import polars as pl
+
+Kind = Literal["numeric", "ordinal", "nominal"]
+
+_QUANTITY = re.compile(r"[\d.]+\s*[A-Za-zµ%/]*$")
+_MANY_DECADES = 100.0
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis of a sweep.
+
+    Attributes:
+        name: the column.
+        kind: numeric; ordinal (quantities with a unit, in the order of the sweep); nominal.
+        values: its distinct values, numeric ones ascending, others in the order of the sweep.
+    """
+
+    name: str
+    kind: Kind
+    values: tuple[Any, ...]
+
+    @property
+    def varies(self) -> bool:
+        """Whether it takes more than one value."""
+        return len(self.values) > 1
+
+    @property
+    def logarithmic(self) -> bool:
+        """Whether its values span decades, so that a logarithmic scale shows them better."""
+        if self.kind != "numeric" or not self.varies:
+            return False
+        least, greatest = float(self.values[0]), float(self.values[-1])
+        return least > 0 and greatest / least >= _MANY_DECADES
+
+
+@dataclass(frozen=True)
+class Axes:
+    """The axes of a sweep with their part in a chart.
+
+    Attributes:
+        x: runs along x; `None` when nothing varies.
+        colour: tells curves apart by colour.
+        dash: tells curves apart by dashes.
+        rest: any others that vary; they join the colour's label.
+        fixed: axes that take one value only.
+    """
+
+    x: Axis | None = None
+    colour: Axis | None = None
+    dash: Axis | None = None
+    rest: tuple[Axis, ...] = ()
+    fixed: tuple[Axis, ...] = ()
+
+    @property
+    def groups(self) -> tuple[Axis, ...]:
+        """All axes that vary but x: each combination of their values is a curve."""
+        return tuple(a for a in (self.colour, self.dash) if a is not None) + self.rest
+
+    @property
+    def names(self) -> list[str]:
+        """Columns of all axes that vary, x last."""
+        return [a.name for a in self.groups] + ([self.x.name] if self.x else [])
+
+    @property
+    def all_names(self) -> list[str]:
+        """Columns of all axes, those that take one value included."""
+        return [a.name for a in self.fixed] + self.names
+
+
+def _axis(frame: pl.DataFrame, name: str) -> Axis:
+    column = frame.get_column(name)
+    if column.dtype.is_numeric():
+        return Axis(name, "numeric", tuple(column.unique().sort().to_list()))
+    values = tuple(column.unique(maintain_order=True).to_list())
+    quantities = all(isinstance(v, str) and _QUANTITY.match(v) for v in values)
+    return Axis(name, "ordinal" if quantities else "nominal", values)
+
+
+def choose(summary: pl.DataFrame, parameters: Sequence[str]) -> Axes:
+    """Give each axis of the sweep its part; `parameters` are their columns, first axis first.
+
+    The numeric axis with the most values runs along x, else the ordinal one, else the nominal
+    one; of equals the first. The others, in the order of the sweep, are told apart by colour,
+    then by dashes, then together with the colour.
+    """
+    axes = [_axis(summary, name) for name in parameters]
+    varying = [a for a in axes if a.varies]
+    fixed = tuple(a for a in axes if not a.varies)
+    x: Axis | None = None
+    for kind in ("numeric", "ordinal", "nominal"):
+        candidates = [a for a in varying if a.kind == kind]
+        if candidates:
+            x = max(candidates, key=lambda a: len(a.values))
+            break
+    others: Sequence[Axis] = [a for a in varying if a is not x]
+    return Axes(
+        x=x,
+        colour=others[0] if others else None,
+        dash=others[1] if len(others) > 1 else None,
+        rest=tuple(others[2:]),
+        fixed=fixed,
+    )
+
+
+def in_words(axis: Axis, value: object) -> str:
+    """Return an axis' value as a label: names stand alone, numbers name their axis."""
+    if axis.kind == "nominal" and not isinstance(value, bool):
+        return str(value)
+    text = f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{axis.name} {text}"

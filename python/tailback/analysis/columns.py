@@ -1,0 +1,87 @@
+"""Names of columns in words, with their units."""
+
+from dataclasses import dataclass
+
+_WORDS = {
+    "completion_ms": ("Completion time", "ms"),
+    "goodput_mbps": ("Goodput", "Mb/s"),
+    "switch_drops": ("Drops at the switch", "frames per transaction"),
+    "host_drops": ("Drops at the hosts", "frames per transaction"),
+    "link_losses": ("Losses on links", "frames per transaction"),
+    "marks": ("Congestion marks", "frames per transaction"),
+    "retransmissions": ("Retransmissions", "segments per transaction"),
+    "timeouts": ("Retransmission timeouts", "per transaction"),
+    "fast_recoveries": ("Fast recoveries", "per transaction"),
+    "queue_bytes": ("Longest queue", "bytes"),
+    "data_bytes_total": ("Data received", "bytes"),
+    "duration_s_total": ("Duration", "s"),
+    "iterations": ("Transactions", ""),
+}
+
+_STATISTICS = {
+    "mean": "mean",
+    "median": "median",
+    "min": "least",
+    "max": "longest",
+    "p95": "95th percentile",
+    "p99": "99th percentile",
+}
+
+_AXES = {
+    "servers": "Servers sending at once",
+    "switch": "Switch",
+    "rto_min": "Least retransmission timeout",
+    "rto_jitter": "Randomised share of the timeout",
+    "congestion_control": "Congestion control",
+}
+
+COUNTS = (
+    "switch_drops_mean",
+    "host_drops_mean",
+    "link_losses_mean",
+    "marks_mean",
+    "retransmissions_mean",
+    "timeouts_mean",
+    "fast_recoveries_mean",
+)
+"""Metrics that count events per transaction: below 1 a relative error says nothing."""
+
+
+@dataclass(frozen=True)
+class Label:
+    """A column in words."""
+
+    text: str
+    unit: str
+    statistic: str = ""
+
+    @property
+    def axis(self) -> str:
+        """As the title of a chart's axis: `Completion time (ms)`."""
+        return f"{self.text} ({self.unit})" if self.unit else self.text
+
+    @property
+    def full(self) -> str:
+        """With its statistic, for the head of a table's column."""
+        words = f"{self.text}, {self.statistic}" if self.statistic else self.text
+        return f"{words} ({self.unit})" if self.unit else words
+
+
+def label(column: str) -> Label:
+    """Return the words for a metric's column; an unknown one keeps its own name."""
+    if column in _WORDS:
+        return Label(*_WORDS[column])
+    stem, _, last = column.rpartition("_")
+    if last in _STATISTICS and stem in _WORDS:
+        text, unit = _WORDS[stem]
+        # Counts are means already ("per transaction"), and a maximum is in its own name.
+        statistic = "" if unit.endswith("per transaction") or last == "max" else _STATISTICS[last]
+        if stem == "completion_ms" and last == "max":
+            statistic = _STATISTICS[last]
+        return Label(text, unit, statistic)
+    return Label(column.replace("_", " "), "")
+
+
+def axis_label(name: str) -> str:
+    """Return the words for a sweep's axis; an unknown one keeps its own name."""
+    return _AXES.get(name, name)

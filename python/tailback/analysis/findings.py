@@ -1,0 +1,152 @@
+"""Sentences computed from the tables: headlines of figures and key findings."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from tailback.analysis.axes import Axis
+from tailback.analysis.columns import Label, label
+from tailback.analysis.curves import pair
+from tailback.analysis.view import GROUP, View
+from tailback.analysis.words import number, percent
+
+_METRIC = "completion_ms_mean"
+_NEARLY_ALL = 0.95
+_PLACES = {"servers": "{} servers", "hosts": "{} hosts", "flows": "{} flows"}
+"""Axes that count something read as a quantity; others as `name value`."""
+
+
+def headline(view: View, metric: str) -> str:
+    """Return one sentence on a metric of `summary`, to stand above its figure."""
+    words = label(metric)
+    x = view.axes.x
+    if x is None:
+        value = float(view.points.get_column(metric)[0])
+        return f"{words.text}: {_quantity(value, words)}."
+    if not view.has(metric):
+        return f"{words.text}: none in any run."
+    last = _at(view.points, x, x.values[-1])
+    if last.height == 1:
+        first = _at(view.points, x, x.values[0])
+        low, high = (_quantity(float(f.get_column(metric)[0]), words) for f in (first, last))
+        return f"{words.text}: {low} at {_place(x, 0)}, {high} at {_place(x, -1)}."
+    ends = last.sort(metric)
+    least, greatest = (float(ends.get_column(metric)[i]) for i in (0, -1))
+    best, worst = (ends.get_column(GROUP)[i] for i in (0, -1))
+    joint = "against" if last.height == 2 else "to"
+    return (
+        f"{words.text} at {_place(x, -1)}: {_quantity(least, words)} with {best} "
+        f"{joint} {number(greatest)} with {worst}."
+    )
+
+
+def key_findings(view: View) -> list[str]:
+    """Return the report's first sentences: who is ahead, where curves cross, what is lost."""
+    if _METRIC not in view.points.columns:
+        return []
+    if view.axes.x is None:
+        return [_single(view)]
+    found = [headline(view, _METRIC)]
+    if len(view.groups) == 2:
+        found = _two(view, view.axes.x)
+    found += _goodput_extremes(view, view.axes.x)
+    return found
+
+
+@dataclass(frozen=True)
+class _Contest:
+    slow: str
+    fast: str
+    ratio: float
+
+
+def _two(view: View, x: Axis) -> list[str]:
+    a, b = view.groups
+    ratio = pair(view, view.points, _METRIC, a, b).last
+    if ratio is None:
+        return []
+    contest = _Contest(a, b, ratio) if ratio >= 1 else _Contest(b, a, 1 / ratio)
+    first = (
+        f"At {_place(x, -1)}, a transaction takes {(contest.ratio - 1) * 100:.3g} % longer with "
+        f"{contest.slow} than with {contest.fast}"
+    )
+    drops = (
+        pair(view, view.points, "switch_drops_mean", contest.slow, contest.fast).last
+        if view.has("switch_drops_mean")
+        else None
+    )
+    if drops:
+        first += f", and the switch drops {drops:.2g} times the packets"
+    return [first + ".", *_crossing(view, x, contest)]
+
+
+def _crossing(view: View, x: Axis, contest: _Contest) -> list[str]:
+    """Where the one that loses in the end is ahead, leaving differences under 1 % aside."""
+    curves = pair(view, view.points, _METRIC, contest.slow, contest.fast)
+    ahead = [v for v, r in zip(curves.x, curves.ratios, strict=True) if r is not None and r < 0.99]
+    if not ahead:
+        return []
+    return [f"{contest.slow} is ahead at {_listed(x, ahead)} only."]
+
+
+def _goodput_extremes(view: View, x: Axis) -> list[str]:
+    """The deepest dip of goodput inside the sweep: where losses cost most."""
+    metric = "goodput_mbps_mean"
+    if metric not in view.points.columns or x.kind != "numeric" or len(view.groups) > 2:
+        return []
+    found = []
+    for (group,), rows in view.points.group_by(GROUP, maintain_order=True):
+        ordered = rows.sort(x.name)
+        at = ordered.get_column(metric).arg_min()
+        if at is None or at in {0, ordered.height - 1}:
+            continue
+        low = float(ordered.get_column(metric)[at])
+        top = max(float(v) for v in ordered.get_column(metric))
+        if top <= 0 or low > 0.8 * top:
+            continue
+        who = f"Goodput with {group}" if group else "Goodput"
+        place = _named(x, ordered.get_column(x.name)[at])
+        share = percent(low / top, decimals=0)
+        words = f"{who} is least at {place}: {number(low, 4)} Mb/s, {share} of its best."
+        found.append((low / top, words))
+    return [min(found)[1]] if found else []
+
+
+def _single(view: View) -> str:
+    row: dict[str, Any] = view.points.row(0, named=True)
+    text = f"A transaction takes {number(row[_METRIC])} ms in the mean"
+    if not view.transactions.is_empty():
+        times = view.transactions.get_column("completion_ms")
+        within_ms = number(float(times.quantile(_NEARLY_ALL) or 0))
+        text += f", {percent(_NEARLY_ALL, decimals=0)} within {within_ms} ms"
+    for metric, words in (
+        ("switch_drops_mean", "drops at the switch"),
+        ("retransmissions_mean", "retransmissions"),
+        ("timeouts_mean", "timeouts"),
+    ):
+        if row.get(metric):
+            text += f"; {number(row[metric])} {words} each"
+    return text + "."
+
+
+def _at(points: pl.DataFrame, x: Axis, value: object) -> pl.DataFrame:
+    return points.filter(pl.col(x.name) == value)
+
+
+def _place(x: Axis, index: int) -> str:
+    return _named(x, x.values[index])
+
+
+def _named(x: Axis, value: object) -> str:
+    return _listed(x, [value])
+
+
+def _listed(x: Axis, values: list[Any]) -> str:
+    texts = [str(v) for v in values]
+    joined = texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
+    return joined if x.kind == "nominal" else _PLACES.get(x.name, f"{x.name} {{}}").format(joined)
+
+
+def _quantity(value: float, words: Label) -> str:
+    return f"{number(value)} {words.unit}".strip()

@@ -1,0 +1,119 @@
+"""A run folder's results, prepared once for findings, tables and charts."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import polars as pl
+
+from tailback import published
+from tailback.analysis.axes import Axes, Axis, choose, in_words
+from tailback.published import PublishedTable
+from tailback.results import Results
+
+GROUP = "group"
+"""Column with the label of the curve a row belongs to: all axes but x."""
+COLOUR = "colour"
+"""Column with the label that a curve's colour stands for."""
+DASH = "dash"
+"""Column with the label that a curve's dashes stand for."""
+
+
+@dataclass(frozen=True)
+class View:
+    """Results with their axes chosen and their curves named."""
+
+    results: Results
+
+    @cached_property
+    def summary(self) -> pl.DataFrame:
+        """The table `summary`: one row per run."""
+        return self.labelled(self.results.summary)
+
+    @cached_property
+    def axes(self) -> Axes:
+        """The part each axis of the sweep plays."""
+        return choose(self.results.summary, self.results.parameters)
+
+    @cached_property
+    def points(self) -> pl.DataFrame:
+        """One row per combination of the axes: metrics averaged over repetitions.
+
+        `NAME_low` and `NAME_high` hold the least and greatest of the repetitions.
+        """
+        numeric = [
+            c
+            for c, t in self.summary.schema.items()
+            if t.is_numeric() and c not in {"run", "repetition", *self.results.parameters}
+        ]
+        keys = [*self.axes.all_names, GROUP, COLOUR, DASH]
+        return self.summary.group_by(keys, maintain_order=True).agg(
+            *(pl.col(c).mean() for c in numeric),
+            *(pl.col(c).min().alias(f"{c}_low") for c in numeric),
+            *(pl.col(c).max().alias(f"{c}_high") for c in numeric),
+            pl.len().alias("repetitions"),
+        )
+
+    @cached_property
+    def groups(self) -> list[str]:
+        """Labels of the curves, in the order of the sweep."""
+        groups: list[str] = self.summary.get_column(GROUP).unique(maintain_order=True).to_list()
+        return groups
+
+    @cached_property
+    def transactions(self) -> pl.DataFrame:
+        """The table `transactions`, labelled; empty when the runs recorded none."""
+        return self.labelled(self.optional("transactions"))
+
+    @cached_property
+    def table(self) -> PublishedTable | None:
+        """The published table that this scenario predicts, if its axes are in the sweep."""
+        found = published.for_scenario(self.results.name)
+        if found is None or not set(found.axes) <= set(self.axes.all_names):
+            return None
+        return found
+
+    @cached_property
+    def published(self) -> pl.DataFrame | None:
+        """The published rows for the points that were run, labelled like ours."""
+        if self.table is None:
+            return None
+        keys = [*self.table.axes]
+        rows = self.table.frame.join(self.points.select(keys).unique(), on=keys, how="semi")
+        return None if rows.is_empty() else self.labelled(rows)
+
+    def optional(self, name: str) -> pl.DataFrame:
+        """Return the table called `name`, or an empty frame when the runs recorded none."""
+        return self.results.table(name) if name in self.results.tables else pl.DataFrame()
+
+    @property
+    def repeated(self) -> bool:
+        """Whether any point was run more than once."""
+        return bool(self.points.get_column("repetitions").max() != 1)
+
+    def has(self, metric: str) -> bool:
+        """Whether the summary has a metric, with a value other than zero somewhere."""
+        if metric not in self.points.columns:
+            return False
+        return bool((self.points.get_column(metric).fill_null(0) != 0).any())
+
+    def labelled(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Return `frame` with the columns `group`, `colour` and `dash`, where it has the axes."""
+        if frame.is_empty():
+            return frame
+        axes = self.axes
+        joined = tuple(a for a in (axes.colour, *axes.rest) if a is not None)
+        return frame.with_columns(
+            _label(axes.groups).alias(GROUP),
+            _label(joined).alias(COLOUR),
+            _label((axes.dash,) if axes.dash else ()).alias(DASH),
+        )
+
+
+def _label(axes: tuple[Axis, ...]) -> pl.Expr:
+    parts = [
+        pl.col(a.name).replace_strict(
+            list(a.values), [in_words(a, v) for v in a.values], return_dtype=pl.String, default=None
+        )
+        for a in axes
+    ]
+    return pl.concat_str(parts, separator=", ") if parts else pl.lit("")

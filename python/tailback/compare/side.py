@@ -1,0 +1,94 @@
+"""One side of a comparison: a run folder's summary or a published table."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from tailback import published
+from tailback.analysis.axes import Axes, choose
+from tailback.published import PublishedTable
+
+if TYPE_CHECKING:
+    from tailback.results import Results
+
+_NOT_METRICS = {"run", "repetition", "iterations", "data_bytes_total"}
+
+
+@dataclass(frozen=True)
+class Side:
+    """Points of a sweep with their metrics.
+
+    Attributes:
+        name: what messages and tables call it.
+        frame: one row per point, repetitions averaged.
+        axes: its axes' columns, first axis first.
+        metrics: its metrics' columns.
+        roles: the part each axis plays.
+    """
+
+    name: str
+    frame: pl.DataFrame
+    axes: tuple[str, ...]
+    metrics: tuple[str, ...]
+    roles: Axes
+
+    @property
+    def varying(self) -> list[str]:
+        """Axes with more than one value."""
+        return self.roles.names
+
+    def joined(self, other: "Side", keys: list[str], metrics: list[str]) -> pl.DataFrame:
+        """Return the points both have: the keys, each metric, and `METRIC_reference` of `other`."""
+        mine = self.frame.select(*keys, *metrics)
+        theirs = other.frame.select(*keys, *(pl.col(m).alias(f"{m}_reference") for m in metrics))
+        if not keys:
+            return mine.join(theirs, how="cross")
+        casts = [pl.col(k).cast(_common(mine.schema[k], theirs.schema[k])) for k in keys]
+        return mine.with_columns(casts).join(
+            theirs.with_columns(casts), on=keys, how="inner", maintain_order="left"
+        )
+
+
+def side(of: "str | Path | Results") -> Side:
+    """Return the side that a path, `published:NAME` or `Results` name."""
+    if isinstance(of, str) and of.startswith("published:"):
+        return of_published(published.load(of))
+    from tailback.results import Results
+
+    return of_results(of if isinstance(of, Results) else Results(of))
+
+
+def of_published(table: PublishedTable) -> Side:
+    """Return a published table as one side."""
+    return Side(
+        name=f"published:{table.name}",
+        frame=table.frame,
+        axes=table.axes,
+        metrics=tuple(table.metrics),
+        roles=choose(table.frame, table.axes),
+    )
+
+
+def of_results(results: "Results") -> Side:
+    """Return a run folder's summary as one side."""
+    axes = tuple(results.parameters)
+    metrics = tuple(
+        name
+        for name, kind in results.summary.schema.items()
+        if kind.is_numeric() and name not in _NOT_METRICS and name not in axes
+    )
+    summary = results.summary
+    frame = (
+        summary.group_by(axes, maintain_order=True).agg(pl.col(m).mean() for m in metrics)
+        if axes
+        else summary.select(pl.col(m).mean() for m in metrics)
+    )
+    return Side(str(results.path), frame, axes, metrics, choose(summary, axes))
+
+
+def _common(a: pl.DataType, b: pl.DataType) -> pl.DataType | type[pl.DataType]:
+    if a == b:
+        return a
+    return pl.Float64 if a.is_numeric() and b.is_numeric() else pl.String

@@ -1,0 +1,82 @@
+"""The distribution of completion times at every point of the sweep, on a logarithmic axis."""
+
+from typing import Any
+
+import altair as alt
+
+from tailback.analysis.axes import Axis
+from tailback.analysis.columns import axis_label
+from tailback.analysis.distribution import quantiles
+from tailback.analysis.view import GROUP, View
+from tailback.report.charts.data import AnyChart, inline
+from tailback.report.charts.encoding import LADDER, curve_channels, field, tooltips
+from tailback.report.charts.nothing import NothingToDrawError
+from tailback.report.theme import HEIGHT, WIDTH
+
+_WORDS = {
+    "least": "Shortest",
+    "q5": "5 % within",
+    "q25": "25 % within",
+    "q50": "Median",
+    "q75": "75 % within",
+    "q95": "95 % within",
+    "greatest": "Longest",
+}
+
+
+def distribution(view: View) -> AnyChart:
+    """Return rules from the 5th to the 95th percentile, bars between the quartiles, and medians.
+
+    Curves stand side by side at each value of x.
+    """
+    axis = view.axes.x
+    if axis is None:
+        raise NothingToDrawError("nothing varies in this sweep; ecdf() shows its distribution")
+    if view.transactions.is_empty():
+        raise NothingToDrawError("the runs recorded no transactions")
+    base = alt.Chart(inline(quantiles(view))).encode(**_channels(view, axis))
+    return alt.layer(
+        base.mark_rule(opacity=0.9).encode(y=_time("q5"), y2="q95"),
+        base.mark_bar(opacity=0.5, width={"band": 0.8}).encode(y=_time("q25"), y2="q75"),
+        base.mark_tick(thickness=2.4, opacity=1, width={"band": 0.9}).encode(y=_time("q50")),
+    ).properties(
+        width=WIDTH,
+        height=HEIGHT,
+        title=alt.TitleParams(
+            "Distribution of completion times",
+            subtitle=["Tick: median. Bar: middle half. Line: 5th to 95th percentile."],
+        ),
+        description=(
+            "Completion time per transaction on a logarithmic axis: median, quartiles and 5th "
+            f"to 95th percentile along {axis.name}, one box per curve."
+        ),
+    )
+
+
+def _channels(view: View, axis: Axis) -> dict[str, Any]:
+    channels = curve_channels(view)
+    channels.pop("strokeDash", None)
+    if view.axes.colour is not None:
+        channels["xOffset"] = alt.XOffset(GROUP, type="nominal", sort=view.groups)
+    # Boxes stand side by side, so that x has a place per value whatever the values are.
+    channels["x"] = alt.X(
+        field(axis.name), type="ordinal", title=axis_label(axis.name), sort=list(axis.values)
+    ).axis(labelAngle=0)
+    channels["tooltip"] = [
+        *tooltips(view),
+        *(
+            alt.Tooltip(name, type="quantitative", format=",.4~r", title=f"{words} (ms)")
+            for name, words in _WORDS.items()
+        ),
+        alt.Tooltip("transactions", type="quantitative", title="Transactions"),
+    ]
+    return channels
+
+
+def _time(column: str) -> alt.Y:
+    return alt.Y(
+        column,
+        type="quantitative",
+        title="Completion time (ms)",
+        scale=alt.Scale(type="log", nice=False, padding=8),
+    ).axis(format=",~r", values=LADDER)

@@ -1,0 +1,70 @@
+"""Which share of transactions was done within a time: the empirical distribution function."""
+
+import altair as alt
+import polars as pl
+
+from tailback.analysis.axes import Axis
+from tailback.analysis.columns import axis_label
+from tailback.analysis.distribution import ecdf as steps
+from tailback.analysis.view import View
+from tailback.report.charts.data import AnyChart, inline
+from tailback.report.charts.encoding import FINE_LADDER, curve_channels, detail, tooltips
+from tailback.report.theme import HEIGHT, WIDTH
+
+_AT = "at"
+
+
+def ecdf(view: View) -> AnyChart:
+    """Return one curve per group, time on a logarithmic axis, at one value of x.
+
+    A drop-down below the chart picks the value; it opens at the greatest.
+    """
+    axis = view.axes.x
+    frame = steps(view)
+    if axis is not None:
+        frame = frame.with_columns(pl.col(axis.name).cast(pl.String).alias(_AT))
+    chart = (
+        alt.Chart(inline(frame))
+        .mark_line(interpolate="step-after", strokeWidth=2.2, clip=True)
+        .encode(
+            x=alt.X(
+                "completion_ms",
+                type="quantitative",
+                title="Completion time (ms)",
+                scale=alt.Scale(type="log", nice=False, padding=8),
+            ).axis(format=",~r", grid=True, values=FINE_LADDER),
+            y=alt.Y(
+                "share",
+                type="quantitative",
+                title="Share of transactions done",
+                scale=alt.Scale(domain=[0, 1]),
+            ).axis(format="%", tickCount=5),
+            **curve_channels(view),
+            detail=detail(view),
+            tooltip=[
+                *tooltips(view, "completion_ms"),
+                alt.Tooltip("share", type="quantitative", format=".1%", title="Done within it"),
+            ],
+        )
+        .properties(
+            width=WIDTH,
+            height=HEIGHT,
+            title="Share of transactions done within a time",
+            description=(
+                "Empirical distribution function of the completion time per transaction, time "
+                "on a logarithmic axis. Steps about one retransmission timeout apart are "
+                "transactions that waited for timeouts."
+            ),
+        )
+    )
+    return chart if axis is None else _with_choice(chart, axis)
+
+
+def _with_choice(chart: alt.Chart, axis: Axis) -> AnyChart:
+    values = [str(v) for v in axis.values]
+    choice = alt.param(
+        name="at",
+        value=values[-1],
+        bind=alt.binding_select(options=values, name=f"{axis_label(axis.name)}: "),
+    )
+    return chart.add_params(choice).transform_filter(f"datum.{_AT} === at")

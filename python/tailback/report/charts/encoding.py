@@ -1,0 +1,87 @@
+"""Channels that charts share: the sweep's axes as x, colour and dashes."""
+
+from typing import Any
+
+import altair as alt
+
+from tailback.analysis.axes import Axis
+from tailback.analysis.columns import axis_label, label
+from tailback.analysis.view import COLOUR, DASH, View
+
+_DECADES = 100.0
+
+LADDER = [step * 10.0**power for power in range(-3, 7) for step in (1, 2, 5)]
+"""Where a logarithmic axis has its labels and grid lines: 1, 2, 5 in every decade."""
+FINE_LADDER = [step * 10.0**power for power in range(-3, 7) for step in (1, 1.5, 2, 3, 4, 5, 7)]
+"""The same for an axis that may span less than a decade."""
+
+
+def field(name: str) -> str:
+    """Return a column's name with the characters escaped that Vega reads as paths."""
+    return name.replace("\\", "\\\\").replace(".", "\\.").replace("[", "\\[").replace("]", "\\]")
+
+
+def x_channel(axis: Axis) -> alt.X:
+    """Return the sweep's main axis as x."""
+    title = axis_label(axis.name)
+    if axis.kind == "numeric":
+        whole = all(float(v).is_integer() for v in axis.values)
+        scale = (
+            alt.Scale(type="log", nice=False)
+            if axis.logarithmic
+            else alt.Scale(zero=False, nice=False, padding=12)
+        )
+        ticks: dict[str, Any] = {"tickMinStep": 1, "format": "d"} if whole else {}
+        if axis.logarithmic:
+            ticks = {"format": "~s"}
+        return alt.X(field(axis.name), type="quantitative", title=title, scale=scale).axis(**ticks)
+    return alt.X(field(axis.name), type="ordinal", title=title, sort=list(axis.values)).axis(
+        labelAngle=0
+    )
+
+
+def curve_channels(view: View) -> dict[str, Any]:
+    """Return colour and dashes, in the order of the sweep, as far as the sweep has them."""
+    channels: dict[str, Any] = {}
+    if view.axes.colour is not None:
+        channels["color"] = alt.Color(COLOUR, type="nominal", sort=_order(view, COLOUR), title=None)
+    if view.axes.dash is not None:
+        channels["strokeDash"] = alt.StrokeDash(
+            DASH, type="nominal", sort=_order(view, DASH), title=None
+        )
+    return channels
+
+
+def detail(view: View) -> list[str]:
+    """Return the columns that keep curves apart though neither colour nor dashes do."""
+    return [] if view.axes.colour is None else ["group:N"]
+
+
+def y_scale(low: float | None, high: float | None) -> alt.Scale:
+    """Return a linear scale from zero, or a logarithmic one for values over two decades."""
+    if low is not None and high is not None and low > 0 and high / low >= _DECADES:
+        return alt.Scale(type="log")
+    return alt.Scale(zero=True)
+
+
+def tooltips(view: View, *metrics: str) -> list[alt.Tooltip]:
+    """Return the point's place in the sweep and its metrics, with units."""
+    axes = [*view.axes.groups, *([view.axes.x] if view.axes.x else [])]
+    places = [
+        alt.Tooltip(
+            field(a.name),
+            type="quantitative" if a.kind == "numeric" else "nominal",
+            title=axis_label(a.name),
+        )
+        for a in axes
+    ]
+    values = [
+        alt.Tooltip(field(m), type="quantitative", format=",.4~r", title=label(m).full)
+        for m in metrics
+    ]
+    return places + values
+
+
+def _order(view: View, column: str) -> list[str]:
+    order: list[str] = view.summary.get_column(column).unique(maintain_order=True).to_list()
+    return order

@@ -1,0 +1,88 @@
+"""One metric along the sweep: lines for what was run, hollow points for what was published."""
+
+import altair as alt
+
+from tailback.analysis.columns import COUNTS, label
+from tailback.analysis.view import COLOUR, DASH, GROUP, View
+from tailback.report.charts.data import AnyChart, inline
+from tailback.report.charts.encoding import (
+    curve_channels,
+    detail,
+    field,
+    tooltips,
+    x_channel,
+    y_scale,
+)
+from tailback.report.charts.nothing import NothingToDrawError
+from tailback.report.theme import HEIGHT, WIDTH
+
+
+def metric(view: View, column: str, *, height: int = HEIGHT) -> AnyChart:
+    """Return the chart of one metric of `summary` along the sweep's main axis.
+
+    Repetitions show as bars from the least to the greatest. Along names (not numbers) there is
+    no line to draw, only points.
+    """
+    if column not in view.points.columns:
+        raise NothingToDrawError(f"the summary has no metric '{column}'")
+    axis = view.axes.x
+    if axis is None:
+        raise NothingToDrawError("nothing varies in this sweep, so there is no axis to draw along")
+    words = label(column)
+    reference = view.published
+    has_reference = reference is not None and column in reference.columns
+    columns = [*view.axes.names, GROUP, COLOUR, DASH, column]
+    spread = [f"{column}_low", f"{column}_high"]
+    ours = view.points.select(*columns, *spread)
+    values = ours.get_column(column)
+    y = alt.Y(
+        field(column),
+        type="quantitative",
+        title=words.axis,
+        scale=alt.Scale(zero=True)
+        if column in COUNTS
+        else y_scale(_number(values.min()), _number(values.max())),
+    ).axis(tickCount=5, format="~s" if column.endswith("bytes_max") else ",~r")
+    shared = {"x": x_channel(axis), **curve_channels(view), "detail": detail(view)}
+    base = alt.Chart(inline(ours)).encode(**shared)
+    tips = tooltips(view, column)
+    layers: list[alt.Chart] = []
+    if axis.kind != "nominal":
+        layers.append(base.mark_line().encode(y=y))
+    layers.append(base.mark_point(size=18, opacity=1).encode(y=y, tooltip=tips))
+    if view.repeated:
+        layers.append(
+            base.mark_rule(opacity=0.6).encode(
+                y=alt.Y(field(spread[0]), type="quantitative"), y2=alt.Y2(field(spread[1]))
+            )
+        )
+    if has_reference and reference is not None:
+        layers.append(
+            alt.Chart(inline(reference.select(columns)))
+            .mark_point(size=64, filled=False, strokeWidth=1.6, opacity=0.9)
+            .encode(**shared, y=y, tooltip=tips)
+        )
+    title = alt.TitleParams(
+        words.full,
+        subtitle=["Lines: this run. Circles: published."] if has_reference else [],
+    )
+    return alt.layer(*layers).properties(
+        width=WIDTH,
+        height=height,
+        title=title,
+        description=_described(view, column, has_reference=has_reference),
+    )
+
+
+def _described(view: View, column: str, *, has_reference: bool) -> str:
+    parts = [f"{label(column).full} along {view.axes.x.name if view.axes.x else ''}."]
+    for (group,), rows in view.points.group_by(GROUP, maintain_order=True):
+        low, high = rows.get_column(column).min(), rows.get_column(column).max()
+        parts.append(f"{group or 'All runs'}: from {_number(low):.4g} to {_number(high):.4g}.")
+    if has_reference:
+        parts.append("Published values as hollow circles.")
+    return " ".join(parts)
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0

@@ -1,0 +1,1 @@
+"""The report's page: what it says (`contents`), its template, style and script."""

@@ -1,0 +1,152 @@
+"""What the report says, in order: each section is left out when there is nothing for it."""
+
+import json
+
+from tailback.analysis.anatomy import Anatomy, anatomies
+from tailback.analysis.axes import in_words
+from tailback.analysis.columns import COUNTS, axis_label, label
+from tailback.analysis.findings import headline, key_findings
+from tailback.analysis.view import View
+from tailback.compare import between
+from tailback.compare.incast import incast_checks
+from tailback.compare.side import of_published, of_results
+from tailback.report.charts.anatomy import anatomy
+from tailback.report.charts.distribution import distribution
+from tailback.report.charts.ecdf import ecdf
+from tailback.report.charts.errors import errors
+from tailback.report.charts.excess import excess
+from tailback.report.charts.metric import metric
+from tailback.report.page import facts, tables
+from tailback.report.page.model import Choice, Figure, Page, Section
+
+_SMALL = 210
+"""Height of the charts that stand two in a row, px."""
+
+
+def contents(view: View) -> Page:
+    """Return the report of one run folder."""
+    manifest = view.results.manifest
+    sections = (
+        _main(view),
+        _losses(view),
+        _published(view),
+        _distribution(view),
+        _anatomy(view),
+        _totals(view),
+        _points(view),
+    )
+    return Page(
+        title=manifest["title"],
+        description=manifest["description"].strip(),
+        strap=facts.strap(view),
+        facts=facts.facts(view),
+        findings=key_findings(view),
+        sections=[section for section in sections if section is not None],
+        scenario=json.dumps(manifest["scenario"], indent=2, ensure_ascii=False),
+    )
+
+
+def _main(view: View) -> Section | None:
+    if view.axes.x is None:
+        return None
+    wanted = [m for m in ("completion_ms_mean", "goodput_mbps_mean") if m in view.points.columns]
+    figures = [Figure.of(m, metric(view, m), headline(view, m)) for m in wanted]
+    return Section("main", "Completion time and goodput", figures=figures)
+
+
+def _losses(view: View) -> Section | None:
+    """Counts per transaction; those that are zero everywhere are said, not drawn."""
+    if view.axes.x is None:
+        return None
+    known = [m for m in COUNTS if m in view.points.columns]
+    drawn = [m for m in known if view.has(m)]
+    nowhere = [label(m).text.lower() for m in known if m not in drawn]
+    lead = f"Not seen in any run: {', '.join(nowhere)}." if nowhere else ""
+    figures = [Figure.of(m, metric(view, m, height=_SMALL), headline(view, m)) for m in drawn]
+    return Section("losses", "Losses and repairs", lead=lead, small=figures)
+
+
+def _published(view: View) -> Section | None:
+    if view.table is None or view.published is None:
+        return None
+    comparison = between(of_results(view.results), of_published(view.table))
+    checks = incast_checks(view)
+    missed = sum(check.verdict == "outside" for check in checks)
+    held = sum(check.verdict == "within" for check in checks)
+    lead = f"{view.table.title}. Source: {view.table.source}."
+    if checks:
+        lead += f" Of {held + missed} claims that could be checked, {held} hold."
+    section = Section(
+        "published",
+        "Against what was published",
+        lead=lead,
+        tables=[*([tables.checks(checks)] if checks else []), tables.comparison(comparison)],
+    )
+    if view.axes.x is not None:
+        caption = "Zero is the published value; above it the run's is greater."
+        section.small.append(
+            Figure.of(
+                "errors", errors(view, height=_SMALL), "Completion time, relative error", caption
+            )
+        )
+        section.small.append(
+            Figure.of(
+                "errors-drops",
+                errors(view, "switch_drops_mean", height=_SMALL),
+                "Drops at the switch, relative error",
+                caption,
+            )
+        )
+        section.figures.append(Figure.of("excess", excess(view)))
+    return section
+
+
+def _distribution(view: View) -> Section | None:
+    if view.transactions.is_empty():
+        return None
+    figures = [] if view.axes.x is None else [Figure.of("distribution", distribution(view))]
+    figures.append(
+        Figure.of(
+            "ecdf",
+            ecdf(view),
+            caption="A step to the right by one retransmission timeout is a share of "
+            "transactions that waited for one.",
+        )
+    )
+    return Section("distribution", "How completion times are distributed", figures=figures)
+
+
+def _anatomy(view: View) -> Section | None:
+    found = anatomies(view)
+    if not found:
+        return None
+    sets: dict[str, list[Anatomy]] = {}
+    for one in found:
+        name = in_words(view.axes.x, one.x) if view.axes.x else "run"
+        sets.setdefault(name, []).append(one)
+    options = {}
+    for name, ones in sets.items():
+        until_us = max(one.end_us for one in ones)
+        options[name] = [
+            Figure.of(
+                f"anatomy-{one.run}",
+                anatomy(one, until_us=until_us),
+                f"{one.group or one.title}: {facts.waiting(one)}",
+            )
+            for one in ones
+        ]
+    choice = Choice("anatomy", axis_label(view.axes.x.name) if view.axes.x else "Run", options)
+    lead = (
+        "One recorded transaction per run: what waits in the switch, what each flow has "
+        "received, and, shaded, where a flow waits for its retransmission timer."
+    )
+    return Section("anatomy", "Anatomy of one transaction", lead=lead, choice=choice)
+
+
+def _totals(view: View) -> Section | None:
+    table = tables.totals(view)
+    return Section("totals", "Totals", tables=[table])
+
+
+def _points(view: View) -> Section | None:
+    return Section("points", "Every point in numbers", tables=[tables.points(view)], folded=True)

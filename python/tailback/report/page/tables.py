@@ -1,0 +1,108 @@
+"""The report's tables."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from tailback.analysis.columns import COUNTS, axis_label, label
+from tailback.analysis.totals import totals as totals_of
+from tailback.analysis.view import GROUP, View
+from tailback.analysis.words import number, percent
+from tailback.compare.checks import Check
+from tailback.compare.model import Comparison
+from tailback.report.page.model import Cell, Table
+
+_SHOWN = ("completion_ms_mean", "completion_ms_p99", "goodput_mbps_mean", *COUNTS)
+
+
+def checks(found: Sequence[Check]) -> Table:
+    """Return the study's claims with published value, ours, limit and verdict."""
+    return Table(
+        caption="Claims of the study. Limits are this project's own.",
+        heads=[Cell(h) for h in ("Claim", "Published", "This run", "Limit", "Verdict")],
+        rows=[
+            [
+                Cell(check.claim),
+                Cell(check.published),
+                Cell(check.ours),
+                Cell(check.limit),
+                Cell(f"{check.mark} {check.verdict}", mark=check.verdict.replace(" ", "-")),
+            ]
+            for check in found
+        ],
+    )
+
+
+def comparison(found: Comparison) -> Table:
+    """Return mean absolute error, bias and worst point per group and metric."""
+    grouped = any(found.groups)
+    heads = [Cell("Curve")] if grouped else []
+    heads += [Cell("Metric")]
+    names = ("Mean abs. error", "Bias", "Worst", "Points", "Near zero, difference")
+    heads += [Cell(h, number=True) for h in names]
+    rows = []
+    previous = None
+    for error in found.errors:
+        worst = percent(error.worst, signed=True)
+        if error.worst_at:
+            worst += f" at {error.worst_at}"
+        small = error.small_difference
+        row = [Cell(error.group if error.group != previous else "")] if grouped else []
+        row += [
+            Cell(label(error.metric).full),
+            Cell(percent(error.mean_absolute_error), number=True),
+            Cell(percent(error.bias, signed=True), number=True),
+            Cell(worst, number=True),
+            Cell(str(error.rows), number=True),
+            Cell("" if small is None else number(small), number=True),
+        ]
+        rows.append(row)
+        previous = error.group
+    return Table(
+        caption="Errors relative to the published value, over the points of each curve. Points "
+        "with a published zero, or a count below 1, are held against it by difference.",
+        heads=heads,
+        rows=rows,
+    )
+
+
+def totals(view: View) -> Table:
+    """Return total data, duration and goodput per group, as the study's tool closes."""
+    found = totals_of(view)
+    named = any(found)
+    heads = [Cell("Curve")] if named else []
+    heads += [
+        Cell(h, number=True) for h in ("Total data (GB)", "Total duration (s)", "Goodput (Mb/s)")
+    ]
+    rows = [
+        [
+            *([Cell(group)] if named else []),
+            Cell(f"{total.data_bytes / 1e9:,.3f}", number=True),
+            Cell(f"{total.duration_s:,.3f}", number=True),
+            Cell(f"{total.goodput_mbps:,.1f}", number=True),
+        ]
+        for group, total in found.items()
+    ]
+    return Table(heads=heads, rows=rows, caption="GB is 10^9 bytes, Mb/s 10^6 bit/s.")
+
+
+def points(view: View) -> Table:
+    """Return every point of the sweep with its metrics."""
+    axes = (*view.axes.groups, *((view.axes.x,) if view.axes.x else ()))
+    metrics = [m for m in _SHOWN if m in view.points.columns and (m not in COUNTS or view.has(m))]
+    columns = {m: _column(view.points.get_column(m)) for m in metrics}
+    heads = [Cell(axis_label(a.name), number=a.kind == "numeric") for a in axes]
+    heads += [Cell(label(m).full, number=True) for m in metrics]
+    rows = []
+    for i, row in enumerate(view.points.drop(GROUP).iter_rows(named=True)):
+        cells = [Cell(str(row[a.name]), number=a.kind == "numeric") for a in axes]
+        rows.append(cells + [Cell(columns[m][i], number=True) for m in metrics])
+    return Table(heads=heads, rows=rows)
+
+
+def _column(values: pl.Series) -> list[str]:
+    """Numbers of one column with as many decimals each as the greatest needs."""
+    known = [abs(float(v)) for v in values if v is not None]
+    greatest = max(known, default=0.0)
+    decimals = 1 if greatest >= 100 else 2 if greatest >= 1 else 3
+    return ["" if v is None else f"{v:,.{decimals}f}" for v in values]

@@ -1,0 +1,137 @@
+"""The report's charts for notebooks and image files: `results.plot`."""
+
+from collections.abc import Callable, Iterator
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tailback.analysis.anatomy import Anatomy, anatomies
+from tailback.analysis.view import View
+from tailback.errors import InputError
+from tailback.report.charts.anatomy import anatomy
+from tailback.report.charts.data import AnyChart
+from tailback.report.charts.distribution import distribution
+from tailback.report.charts.ecdf import ecdf
+from tailback.report.charts.errors import errors
+from tailback.report.charts.excess import excess
+from tailback.report.charts.metric import metric
+from tailback.report.charts.nothing import NothingToDrawError
+from tailback.report.theme import themed
+
+if TYPE_CHECKING:
+    from tailback.results import Results
+
+
+class Plots:
+    """Charts of a run folder, each an Altair chart with the report's light look.
+
+    A chart that the results have nothing for raises `NothingToDrawError` and says why.
+    """
+
+    def __init__(self, results: "Results") -> None:
+        self._view = View(results)
+
+    def metric(self, column: str) -> AnyChart:
+        """Any metric of `summary` along the sweep's main axis."""
+        return self._themed(metric(self._view, column))
+
+    def completion(self) -> AnyChart:
+        """Mean completion time per transaction, ms."""
+        return self.metric("completion_ms_mean")
+
+    def goodput(self) -> AnyChart:
+        """Application data received over time, Mb/s."""
+        return self.metric("goodput_mbps_mean")
+
+    def drops(self) -> AnyChart:
+        """Frames dropped at the switch per transaction."""
+        return self.metric("switch_drops_mean")
+
+    def retransmissions(self) -> AnyChart:
+        """Segments sent again per transaction."""
+        return self.metric("retransmissions_mean")
+
+    def timeouts(self) -> AnyChart:
+        """Retransmission timeouts per transaction."""
+        return self.metric("timeouts_mean")
+
+    def distribution(self) -> AnyChart:
+        """Median, quartiles, 5th and 95th percentile of completion times along the sweep."""
+        return self._themed(distribution(self._view))
+
+    def ecdf(self) -> AnyChart:
+        """Share of transactions done within a time, at a value of x picked below the chart."""
+        return self._themed(ecdf(self._view))
+
+    def errors(self, column: str = "completion_ms_mean") -> AnyChart:
+        """Relative error of a metric against the published table."""
+        return self._themed(errors(self._view, column))
+
+    def excess(self) -> AnyChart:
+        """Time beyond a clean transfer in units of one timeout, ours and published."""
+        return self._themed(excess(self._view))
+
+    def anatomy(self, run: int | None = None) -> AnyChart:
+        """One transaction of run number `run`; by default of the last run recorded."""
+        if not self._anatomies:
+            raise NothingToDrawError("no run recorded a transaction; set record.anatomy_iteration")
+        recorded = {one.run: one for one in self._anatomies}
+        if run is None:
+            run = self._anatomies[-1].run
+        if run not in recorded:
+            raise NothingToDrawError(f"run {run} is not among those recorded: {sorted(recorded)}")
+        return self._themed(anatomy(recorded[run]))
+
+    def save(self, folder: str | Path, *, kind: str = "png", scale: float = 2.0) -> list[Path]:
+        """Write every chart the results have something for into `folder`; return the files.
+
+        Of the anatomies those at the greatest x, one per curve.
+
+        Args:
+            folder: made if it is not there; files of the same names are replaced.
+            kind: "png" or "svg".
+            scale: pixels per unit of a PNG; 2 suits high-resolution screens and print.
+        """
+        if kind not in {"png", "svg"}:
+            raise InputError(f"{kind}: charts are saved as png or svg")
+        target = Path(folder)
+        target.mkdir(parents=True, exist_ok=True)
+        files = []
+        for name, chart in self._all():
+            path = target / f"{name}.{kind}"
+            chart.save(path, scale_factor=scale)
+            files.append(path)
+        return files
+
+    @cached_property
+    def _anatomies(self) -> list[Anatomy]:
+        return anatomies(self._view, rows_max=None)
+
+    def _all(self) -> Iterator[tuple[str, AnyChart]]:
+        makers: list[tuple[str, Callable[[], AnyChart]]] = [
+            ("completion", self.completion),
+            ("goodput", self.goodput),
+            ("drops", self.drops),
+            ("retransmissions", self.retransmissions),
+            ("timeouts", self.timeouts),
+            ("distribution", self.distribution),
+            ("ecdf", self.ecdf),
+            ("errors", self.errors),
+            ("excess", self.excess),
+        ]
+        x = self._view.axes.x
+        makers += [
+            (f"anatomy-run-{one.run}", partial(self.anatomy, one.run))
+            for one in self._anatomies
+            if x is None or one.x == x.values[-1]
+        ]
+        for name, make in makers:
+            try:
+                chart = make()
+            except NothingToDrawError:
+                continue  # nothing in these results to draw it from
+            yield name, chart
+
+    @staticmethod
+    def _themed(chart: AnyChart) -> AnyChart:
+        return themed(chart)

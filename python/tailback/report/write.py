@@ -1,0 +1,86 @@
+"""From a run folder to its report."""
+
+from datetime import UTC, datetime
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+import jinja2
+import vl_convert
+
+from tailback.analysis.view import View
+from tailback.report.page.contents import contents
+from tailback.report.plots import Plots
+from tailback.report.theme import DARK, FONT, LIGHT
+from tailback.results import Results
+from tailback.results.storage import explained, write_bytes
+
+_VEGA_LITE = "6.4"
+"""Version of Vega-Lite that Altair writes for."""
+_EXPORTS = "window.vegaEmbed = vegaEmbed;"
+"""What the page's own script uses of the bundle."""
+
+
+def default_path(results: str | Path) -> Path:
+    """Where the report of a run folder goes unless told otherwise: into the folder."""
+    return Path(results) / "report.html"
+
+
+def write_report(results: str | Path | Results, out: str | Path | None = None) -> Path:
+    """Write the report of a run folder as one HTML file; return its path.
+
+    The file needs no network: Vega, Vega-Lite, styles and data are in it.
+
+    Args:
+        results: a folder that `tailback run` has written, or its `Results`.
+        out: the file to write, replaced if it is there; by default `report.html` in the folder.
+
+    Raises:
+        InputError: `results` is no finished run folder.
+        StorageError: `out` cannot be written.
+    """
+    source = results if isinstance(results, Results) else Results(results)
+    path = default_path(source.path) if out is None else Path(out)
+    html = render(source)
+    with explained(path, "name a file in a folder that can be written (-o FILE.html)"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_bytes(path, html.encode())
+    return path
+
+
+def write_pngs(results: str | Path | Results, folder: str | Path) -> list[Path]:
+    """Write the report's charts as PNG files into `folder`; return their paths."""
+    source = results if isinstance(results, Results) else Results(results)
+    return Plots(source).save(folder)
+
+
+def render(results: Results) -> str:
+    """Return the report as HTML."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("tailback.report", "page"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("report.html.jinja").render(
+        page=contents(View(results)),
+        font=FONT,
+        themes={"light": LIGHT, "dark": DARK},
+        style=_asset("report.css"),
+        script=_asset("report.js"),
+        bundle=_vega(),
+        written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+    )
+
+
+@cache
+def _vega() -> str:
+    """Vega, Vega-Lite and Vega-Embed in one script."""
+    bundle = vl_convert.javascript_bundle(_EXPORTS, _VEGA_LITE)
+    # Within a page, "</script" would end the script wherever it stands.
+    return bundle.replace("</script", "<\\/script")
+
+
+def _asset(name: str) -> str:
+    return files("tailback.report").joinpath("page", name).read_text(encoding="utf-8")

@@ -1,0 +1,120 @@
+"""Comparisons of results with published tables and with each other."""
+
+import io
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from rich.console import Console
+
+from synthetic import incast_folder, sweep_folder
+from tailback.analysis import View
+from tailback.analysis.columns import COUNTS
+from tailback.compare import compare
+from tailback.compare.incast import incast_checks
+from tailback.compare.model import MetricError
+from tailback.compare.terminal import print_checks, print_comparison
+from tailback.errors import InputError
+from tailback.results import Results
+
+
+def test_a_shift_of_all_metrics_is_found_in_each(tmp_path: Path) -> None:
+    found = compare(incast_folder(tmp_path / "r", off=0.06), "published:incast-8MB")
+    assert found.points == 46
+    error = found.find("arista-7124s", "completion_ms_mean")
+    assert error is not None
+    assert error.mean_absolute_error == pytest.approx(0.06)
+    assert error.bias == pytest.approx(0.06)
+    drops = found.find("cisco-nexus-5010", "switch_drops_mean")
+    assert drops is not None
+    assert (drops.rows, drops.small_rows, drops.small_difference) == (22, 1, 0.0)
+
+
+def test_counts_below_one_are_compared_by_difference() -> None:
+    joined = pl.DataFrame(
+        {
+            "timeouts_mean": [0.5, 3.0],
+            "timeouts_mean_reference": [0.1, 2.0],
+        }
+    )
+    assert "timeouts_mean" in COUNTS
+    error = MetricError.of("", "timeouts_mean", joined, None)
+    assert (error.rows, error.mean_absolute_error, error.worst) == (1, 0.5, 0.5)
+    assert error.small_difference == pytest.approx(0.4)
+
+
+def test_bias_keeps_the_sign_that_the_mean_absolute_error_drops() -> None:
+    joined = pl.DataFrame({"x": [1.1, 0.9], "x_reference": [1.0, 1.0]})
+    error = MetricError.of("", "x", joined, None)
+    assert error.mean_absolute_error == pytest.approx(0.1)
+    assert error.bias == pytest.approx(0.0)
+
+
+def test_results_equal_themselves(tmp_path: Path) -> None:
+    folder = sweep_folder(tmp_path / "r", {"cc": ["reno", "bic"], "n": [1, 2]})
+    found = compare(folder, str(folder))
+    assert found.groups == ["reno", "bic"]
+    assert {e.mean_absolute_error for e in found.errors} <= {0.0, None}
+    assert (found.only_a, found.only_b) == (0, 0)
+
+
+def test_points_that_one_side_lacks_are_counted(tmp_path: Path) -> None:
+    folder = incast_folder(tmp_path / "r", servers=[2, 9])
+    found = compare(folder, "published:incast-8MB")
+    assert (found.points, found.only_a, found.only_b) == (4, 0, 42)
+
+
+def test_sweeps_of_different_axes_are_refused(tmp_path: Path) -> None:
+    folder = sweep_folder(tmp_path / "r", {"mtu": [1500, 9000], "switch": ["a", "b"]})
+    with pytest.raises(InputError, match="varies mtu, which published:incast-8MB does not have"):
+        compare(folder, "published:incast-8MB")
+
+
+def test_no_common_point_is_an_error(tmp_path: Path) -> None:
+    axes = {"switch": ["a", "b"], "servers": [1, 2]}
+    with pytest.raises(InputError, match="no point in common"):
+        compare(sweep_folder(tmp_path / "r", axes), "published:incast-8MB")
+
+
+def test_single_runs_are_compared_as_they_are(tmp_path: Path) -> None:
+    a, b = (sweep_folder(tmp_path / name, {}) for name in "ab")
+    found = compare(a, b)
+    assert (found.points, found.axes) == (1, ())
+
+
+def test_json_and_terminal_say_the_same(tmp_path: Path) -> None:
+    folder = incast_folder(tmp_path / "r", servers=[2, 9], off=0.1)
+    found = compare(folder, "published:incast-8MB")
+    plain = json.loads(json.dumps(found.to_dict()))
+    assert plain["errors"][0]["mean_absolute_error"] == pytest.approx(0.1)
+    assert plain["rows"][0]["completion_ms_mean_reference"] == 21.3
+    text = io.StringIO()
+    print_comparison(found, Console(file=text, width=160))
+    assert "10.0 %" in text.getvalue()
+    assert "42 point(s) are in published:incast-8MB only." in text.getvalue()
+
+
+def test_a_prediction_within_limits_passes_every_check(tmp_path: Path) -> None:
+    checks = incast_checks(View(Results(incast_folder(tmp_path / "r", off=0.05))))
+    assert len(checks) == 11
+    assert {check.verdict for check in checks} == {"within"}
+
+
+def test_a_prediction_off_by_a_third_fails_where_it_should(tmp_path: Path) -> None:
+    checks = incast_checks(View(Results(incast_folder(tmp_path / "r", off=0.34))))
+    outside = [check.claim for check in checks if check.verdict == "outside"]
+    assert len(outside) == 8
+    assert not any("/" in claim for claim in outside)  # a common factor leaves the ratios
+
+
+def test_points_not_run_are_said_not_judged(tmp_path: Path) -> None:
+    checks = incast_checks(View(Results(incast_folder(tmp_path / "r", servers=[2, 9]))))
+    assert [c.claim for c in checks if c.verdict == "not run"] == [
+        "Completion time at N = 23, arista-7124s / cisco-nexus-5010",
+        "Drops at N = 23, arista-7124s / cisco-nexus-5010",
+        "arista-7124s is ahead at N = 2 and 3, behind from 4 on",
+    ]
+    text = io.StringIO()
+    print_checks(checks, Console(file=text, width=160))
+    assert "not run" in text.getvalue()

@@ -1,0 +1,72 @@
+"""Charts for notebooks and image files."""
+
+from pathlib import Path
+
+import pytest
+
+from synthetic import incast_folder, sweep_folder
+from tailback.report import write_pngs
+from tailback.report.charts.nothing import NothingToDrawError
+from tailback.results import Results
+
+
+def test_charts_carry_the_light_look_and_all_their_data(tmp_path: Path) -> None:
+    results = Results(incast_folder(tmp_path / "r", servers=[1, 2, 23]))
+    chart = results.plot.completion().to_dict()
+    assert chart["config"]["range"]["category"][0] == "#0072B2"
+    assert chart["title"]["text"] == "Completion time, mean (ms)"
+    ours = next(v for v in chart["datasets"].values() if "completion_ms_mean_low" in v)
+    assert len(ours.splitlines()) == 1 + 6
+
+
+def test_every_chart_is_saved_as_an_image(tmp_path: Path) -> None:
+    folder = incast_folder(tmp_path / "r", servers=[1, 4], iterations=10)
+    files = write_pngs(folder, tmp_path / "png")
+    assert {f.stem for f in files} == {
+        "completion",
+        "goodput",
+        "drops",
+        "retransmissions",
+        "timeouts",
+        "distribution",
+        "ecdf",
+        "errors",
+        "excess",
+        "anatomy-run-1",
+        "anatomy-run-3",
+    }
+    assert all(f.read_bytes().startswith(b"\x89PNG") for f in files)
+
+
+def test_svg_too(tmp_path: Path) -> None:
+    results = Results(sweep_folder(tmp_path / "r", {"servers": [1, 2]}))
+    files = results.plot.save(tmp_path / "svg", kind="svg")
+    assert {f.stem for f in files} == {
+        "completion",
+        "goodput",
+        "drops",
+        "retransmissions",
+        "timeouts",
+        "distribution",
+        "ecdf",
+    }
+    assert all("<svg" in f.read_text() for f in files)
+
+
+def test_a_chart_without_data_says_what_is_missing(tmp_path: Path) -> None:
+    plot = Results(sweep_folder(tmp_path / "r", {})).plot
+    with pytest.raises(NothingToDrawError, match="nothing varies"):
+        plot.completion()
+    with pytest.raises(NothingToDrawError, match="nothing published"):
+        plot.errors()
+    with pytest.raises(NothingToDrawError, match="anatomy_iteration"):
+        plot.anatomy()
+    with pytest.raises(NothingToDrawError, match="no metric 'speed'"):
+        plot.metric("speed")
+
+
+def test_one_anatomy_can_be_picked(tmp_path: Path) -> None:
+    plot = Results(incast_folder(tmp_path / "r", servers=[1, 4])).plot
+    assert "arista-7124s, servers 4" in plot.anatomy(1).to_dict()["title"]
+    with pytest.raises(NothingToDrawError, match="run 9 is not among those recorded"):
+        plot.anatomy(9)
