@@ -1,0 +1,77 @@
+//! The kernel's clock: jiffies.
+//!
+//! Models the tick of a kernel with HZ ticks a second (kernel/timer.c): time is the number of
+//! whole ticks so far, and a timer set for n jiffies fires at the n-th tick from now, so between
+//! n - 1 and n ticks later. Each host's ticks have a phase of their own.
+
+use tailback_units::{Duration, Time};
+
+/// A number of ticks. Wraps only after years at the highest rates.
+pub(crate) type Jiffies = u32;
+
+/// Jiffies at time zero: not zero, since a timestamp of zero means "none" (RFC 7323, Linux).
+const BASE: u64 = 100_000;
+
+/// One host's tick.
+#[derive(Clone, Debug)]
+pub(crate) struct JiffyClock {
+    tick_ps: u64,
+    phase_ps: u64,
+    /// The tick that now is in, and when the next begins: saves a division a packet.
+    now: u64,
+    next_tick_ps: u64,
+}
+
+impl JiffyClock {
+    pub(crate) fn new(hz: u32, phase: Duration) -> JiffyClock {
+        let tick_ps = Duration::from_secs(1).as_ps() / u64::from(hz.max(1));
+        JiffyClock {
+            tick_ps,
+            phase_ps: phase.as_ps() % tick_ps,
+            now: BASE,
+            next_tick_ps: 0,
+        }
+    }
+
+    /// The tick that `now` is in.
+    #[inline]
+    pub(crate) fn jiffies(&mut self, now: Time) -> Jiffies {
+        let ps = now.as_ps();
+        if ps >= self.next_tick_ps {
+            let ticks = (ps + self.phase_ps) / self.tick_ps;
+            self.now = BASE + ticks;
+            self.next_tick_ps = (ticks + 1) * self.tick_ps - self.phase_ps;
+        }
+        self.now as Jiffies
+    }
+
+    /// When the tick `at` begins; `at` is not far before or after the last `now` asked for.
+    #[inline]
+    pub(crate) fn time_of(&self, at: Jiffies) -> Time {
+        let ahead = i64::from(at.wrapping_sub(self.now as Jiffies) as i32);
+        let ticks = self.now.wrapping_add_signed(ahead).saturating_sub(BASE);
+        Time::from_ps((ticks * self.tick_ps).saturating_sub(self.phase_ps))
+    }
+
+    /// A span in ticks, at least one unless it is zero.
+    pub(crate) fn ticks(&self, span: Duration) -> Jiffies {
+        span.as_ps()
+            .div_ceil(self.tick_ps)
+            .min(u64::from(u32::MAX / 4)) as Jiffies
+    }
+
+    /// Ticks as a span.
+    pub(crate) fn span(&self, ticks: Jiffies) -> Duration {
+        Duration::from_ps(u64::from(ticks) * self.tick_ps)
+    }
+}
+
+/// Whether jiffy `a` comes before `b`.
+#[inline]
+pub(crate) fn before(a: Jiffies, b: Jiffies) -> bool {
+    (a.wrapping_sub(b) as i32) < 0
+}
+
+#[cfg(test)]
+#[path = "clock_tests.rs"]
+mod tests;

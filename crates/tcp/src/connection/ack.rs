@@ -1,0 +1,268 @@
+//! An acknowledgement arrives at the sender.
+//!
+//! Models Linux 2.6.18 net/ipv4/tcp_input.c: tcp_ack, tcp_ack_update_window, tcp_clean_rtx_queue,
+//! tcp_tso_acked, tcp_ack_update_rtt, tcp_ack_probe, tcp_check_space.
+
+use super::{AckFlags, CaState, Connection, Event, TimerKind};
+use crate::clock::{self, Jiffies};
+use crate::congestion::{AckInfo, CongestionControl, Growth};
+use crate::queue::{EVER_RETRANS, LOST, Packet, RETRANS, SACKED, segments};
+use crate::segment::{Flags, Segment};
+
+impl Connection {
+    /// tcp_ack.
+    #[inline]
+    pub(super) fn handle_ack(&mut self, now: Jiffies, segment: &Segment) {
+        let prior_una = self.snd_una;
+        let ack = segment.ack;
+        if ack.after(self.snd_nxt) {
+            return;
+        }
+        let has_sack = self.sack && !segment.sack_blocks().is_empty();
+        if ack.before(prior_una) {
+            if has_sack {
+                self.tag_sacked(segment, prior_una, &mut AckFlags::default());
+            }
+            return;
+        }
+        let mut flags = AckFlags {
+            data: segment.payload_bytes > 0,
+            ..AckFlags::default()
+        };
+        self.update_window(segment, &mut flags);
+        self.snd_una = ack;
+        if has_sack {
+            self.tag_sacked(segment, prior_una, &mut flags);
+        }
+        flags.ece = self.ecn && segment.flags.intersects(Flags::ECE);
+        self.probes = 0;
+        self.stats.bytes_acked += u64::from(ack - prior_una);
+        if self.packets_out == 0 {
+            self.probe_answered(now);
+            return;
+        }
+        let prior_packets = self.packets_out;
+        let prior_in_flight = self.in_flight();
+        self.clean_queue(now, segment, &mut flags);
+        let acked = prior_packets - self.packets_out;
+        self.congestion.on_ack(AckInfo {
+            acked,
+            ece: flags.ece,
+            snd_una: self.snd_una,
+            snd_nxt: self.snd_nxt,
+        });
+        let not_dup = flags.data || flags.window_update || flags.data_acked;
+        let dubious = !not_dup || flags.data_sacked || flags.ece || self.state != CaState::Open;
+        if flags.data_acked && (!dubious || self.may_raise_cwnd(flags)) {
+            let cwnd_limited = self.is_cwnd_limited(prior_in_flight);
+            self.congestion
+                .grow(&mut self.window, Growth { now, cwnd_limited });
+            self.cwnd_stamp = now;
+        }
+        if dubious {
+            self.fast_retransmit_alert(now, prior_una, prior_packets, flags, segment);
+        }
+        if self.fin_sent {
+            self.close_if_done();
+        }
+    }
+
+    /// tcp_may_raise_cwnd.
+    fn may_raise_cwnd(&self, flags: AckFlags) -> bool {
+        (!flags.ece || self.window.cwnd < self.window.ssthresh)
+            && !matches!(self.state, CaState::Recovery | CaState::Cwr)
+    }
+
+    /// Whether the window was in full use, allowing for offload's deferral (tcp_is_cwnd_limited).
+    #[inline]
+    fn is_cwnd_limited(&self, in_flight: u32) -> bool {
+        let cwnd = self.window.cwnd;
+        if in_flight >= cwnd {
+            return true;
+        }
+        let left = cwnd - in_flight;
+        match (self.stack.tso, self.stack.tcp_tso_win_divisor) {
+            (false, _) => false,
+            (true, 0) => left <= super::recovery::MAX_BURST,
+            (true, divisor) => left * divisor < cwnd,
+        }
+    }
+
+    /// tcp_ack_update_window.
+    #[inline]
+    fn update_window(&mut self, segment: &Segment, flags: &mut AckFlags) {
+        let window = u32::from(segment.window) << self.send_shift;
+        let newer = segment.ack.after(self.snd_una)
+            || segment.seq.after(self.snd_wl1)
+            || (segment.seq == self.snd_wl1 && window > self.snd_wnd);
+        if newer {
+            flags.window_update = true;
+            self.snd_wl1 = segment.seq;
+            self.snd_wnd = window;
+            self.max_window = self.max_window.max(window);
+        }
+    }
+
+    /// Takes what is acknowledged off the queue (tcp_clean_rtx_queue).
+    #[inline]
+    fn clean_queue(&mut self, now: Jiffies, segment: &Segment, flags: &mut AckFlags) {
+        let mut rtt = None;
+        let mut packets_acked = 0;
+        while let Some(packet) = self.queue.front().copied() {
+            if packet.end_seq.after(self.snd_una) {
+                if packet.segments > 1 && self.snd_una.after(packet.seq) {
+                    self.trim_head(now, packet, flags, &mut rtt);
+                }
+                break;
+            }
+            flags.data_acked = true;
+            packets_acked += 1;
+            self.uncount(packet, u32::from(packet.segments), now, flags, &mut rtt);
+            self.queue.pop();
+        }
+        if !flags.data_acked {
+            return;
+        }
+        if segment.has_timestamps && segment.ts_ecr != 0 {
+            rtt = Some(now.wrapping_sub(segment.ts_ecr));
+        } else if flags.retransmitted_acked {
+            rtt = None;
+        }
+        if let Some(ticks) = rtt {
+            self.rtt.sample(ticks, self.snd_una, self.snd_nxt);
+            self.backoff = 0;
+        }
+        if self.packets_out == 0 {
+            self.timer = None;
+        } else {
+            self.arm_retransmit(now);
+        }
+        if packets_acked > 0 && self.state == CaState::Open {
+            self.congestion.packets_acked(packets_acked);
+        }
+    }
+
+    /// The first packet is acknowledged in part (tcp_tso_acked).
+    fn trim_head(
+        &mut self,
+        now: Jiffies,
+        packet: Packet,
+        flags: &mut AckFlags,
+        rtt: &mut Option<Jiffies>,
+    ) {
+        let una = self.snd_una;
+        let mss = self.current_mss();
+        let Some(front) = self.queue.front_mut() else {
+            return;
+        };
+        front.seq = una;
+        front.segments = segments(front.payload_bytes(), mss);
+        let acked = u32::from(packet.segments - front.segments.min(packet.segments));
+        if acked > 0 {
+            flags.data_acked = true;
+            self.uncount(packet, acked, now, flags, rtt);
+        }
+    }
+
+    /// `count` segments of a packet are acknowledged: they count no longer.
+    #[inline]
+    fn uncount(
+        &mut self,
+        packet: Packet,
+        count: u32,
+        now: Jiffies,
+        flags: &mut AckFlags,
+        rtt: &mut Option<Jiffies>,
+    ) {
+        if packet.has(RETRANS | EVER_RETRANS) {
+            if packet.has(RETRANS) {
+                self.retrans_out -= count.min(self.retrans_out);
+            }
+            flags.retransmitted_acked = true;
+            *rtt = None;
+        } else if rtt.is_none() {
+            *rtt = Some(now.wrapping_sub(packet.when));
+        }
+        if packet.has(SACKED) {
+            self.sacked_out -= count.min(self.sacked_out);
+        }
+        if packet.has(LOST) {
+            self.lost_out -= count.min(self.lost_out);
+        }
+        self.fackets_out -= count.min(self.fackets_out);
+        self.packets_out -= count.min(self.packets_out);
+    }
+
+    /// Nothing was in flight: the acknowledgement answers a zero-window probe, or opens the
+    /// window (tcp_ack_probe).
+    fn probe_answered(&mut self, now: Jiffies) {
+        if self.unsent == 0 {
+            return;
+        }
+        let head = self.head_bytes().min(self.current_mss());
+        if !(self.snd_nxt + head).after(self.snd_una + self.snd_wnd) {
+            self.backoff = 0;
+            if matches!(self.timer, Some((TimerKind::ZeroWindowProbe, _))) {
+                self.timer = None;
+            }
+        } else {
+            self.arm_probe(now);
+        }
+    }
+
+    /// Room in the send buffer may let a waiting application go on (tcp_check_space,
+    /// tcp_new_space, sk_stream_write_space).
+    #[inline]
+    pub(super) fn check_space(&mut self) {
+        if !self.no_space {
+            return;
+        }
+        // tcp_should_expand_sndbuf: the window is not in full use.
+        if self.packets_out < self.window.cwnd {
+            let room = self.mss + self.stack.tx_skb_overhead.get() as u32;
+            let demanded = self.window.cwnd.max(self.reordering + 1);
+            let wanted = room.saturating_mul(2 * demanded).min(self.sndbuf_max());
+            self.sndbuf = self.sndbuf.max(wanted);
+        }
+        let queued = self.queued_memory();
+        if queued + queued / 2 <= u64::from(self.sndbuf) {
+            self.no_space = false;
+            self.events.push_back(Event::Writable);
+        }
+    }
+
+    /// Arms the retransmission timer anew.
+    #[inline]
+    pub(super) fn arm_retransmit(&mut self, now: Jiffies) {
+        let mut ticks = self.rtt.rto;
+        if self.stack.rto_jitter > 0.0 {
+            let most = (f64::from(ticks) * self.stack.rto_jitter) as u64;
+            ticks += ((most * u64::from(self.random())) >> 32) as Jiffies;
+        }
+        self.timer = Some((TimerKind::Retransmit, now.wrapping_add(ticks)));
+    }
+
+    /// Arms the zero-window probe's timer.
+    pub(super) fn arm_probe(&mut self, now: Jiffies) {
+        let most = self.clock.ticks(self.stack.rto_max);
+        let ticks = self
+            .rtt
+            .rto
+            .checked_shl(self.backoff)
+            .unwrap_or(most)
+            .min(most);
+        self.timer = Some((TimerKind::ZeroWindowProbe, now.wrapping_add(ticks)));
+    }
+
+    /// Whether the oldest packet has been out longer than the timeout (tcp_head_timedout).
+    #[inline]
+    pub(super) fn head_timed_out(&self, now: Jiffies) -> bool {
+        self.packets_out > 0 && self.queue.front().is_some_and(|p| self.timed_out(p, now))
+    }
+
+    /// tcp_skb_timedout.
+    #[inline]
+    pub(super) fn timed_out(&self, packet: &Packet, now: Jiffies) -> bool {
+        clock::before(packet.when.wrapping_add(self.rtt.rto), now)
+    }
+}

@@ -1,0 +1,385 @@
+//! One end of a TCP connection.
+//!
+//! Models Linux 2.6.18's tcp_sock, spread over the files of this folder as the kernel spreads it:
+//! `handshake` and closing, `input` (tcp_rcv_established, tcp_data_queue), `ack` (tcp_ack,
+//! tcp_clean_rtx_queue), `sack` (tcp_sacktag_write_queue), `recovery` (tcp_fastretrans_alert and
+//! what belongs to it), `output` (tcp_write_xmit), `retransmit`, `timers`.
+//! Left out: urgent data, path-MTU probing, F-RTO (off by default there), route metrics carried
+//! from one connection to the next, TIME_WAIT, keep-alive.
+
+mod ack;
+mod handshake;
+mod input;
+mod output;
+mod recovery;
+mod retransmit;
+mod sack;
+mod timers;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use tailback_units::{Duration, Time};
+
+use crate::clock::{Jiffies, JiffyClock};
+use crate::congestion::{Congestion, Window};
+use crate::queue::Queue;
+use crate::receive::{AckPolicy, Receive};
+use crate::rtt::RttEstimator;
+use crate::segment::{SackBlock, Segment};
+use crate::seq::Seq;
+use crate::stack::Stack;
+
+/// What a connection's end is made with.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// How it behaves.
+    pub stack: Arc<Stack>,
+    /// Largest payload without options that its host takes: the MTU less 40 bytes.
+    pub mss: u16,
+    /// How far into a tick of its host's clock time zero is.
+    pub clock_phase: Duration,
+    /// Memory that a received frame is charged for, bytes (truesize).
+    pub rx_truesize_bytes: u32,
+    /// All randomness of the connection derives from it: the initial sequence number and, where
+    /// timeouts are randomised, those.
+    pub seed: u64,
+}
+
+/// A segment to send; its payload may exceed `mss`: the host's card cuts it up.
+#[derive(Clone, Copy, Debug)]
+pub struct Transmit {
+    /// The segment. PSH and FIN are for the last piece, CWR for the first.
+    pub segment: Segment,
+    /// Payload of each piece but the last, bytes.
+    pub mss: u16,
+}
+
+/// Something the application is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The handshake is done.
+    Connected,
+    /// There are bytes to read.
+    Readable,
+    /// A write that found the send buffer full can go on.
+    Writable,
+    /// The peer sends no more.
+    PeerClosed,
+    /// Both sides are done.
+    Closed,
+    /// The peer reset the connection, or it was given up after too many timeouts.
+    Reset,
+}
+
+/// Linux's congestion states (tcp_ca_state).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CaState {
+    /// Nothing amiss.
+    Open,
+    /// Duplicate acknowledgements, not enough to act.
+    Disorder,
+    /// Reducing the window without a loss: after ECE or local congestion.
+    Cwr,
+    /// Fast recovery.
+    Recovery,
+    /// Recovery after a timeout.
+    Loss,
+}
+
+/// What a connection's end has counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Segments with payload sent, retransmissions included.
+    pub segments_sent: u64,
+    /// Payload bytes sent, retransmissions included.
+    pub bytes_sent: u64,
+    /// Payload bytes acknowledged.
+    pub bytes_acked: u64,
+    /// Segments retransmitted (RetransSegs).
+    pub retransmissions: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Times fast recovery was entered.
+    pub fast_recoveries: u64,
+    /// Retransmissions found lost by later acknowledgements (TCPLostRetransmit).
+    pub lost_retransmissions: u64,
+    /// Window reductions undone because they were not needed.
+    pub undos: u64,
+    /// Segments without payload sent.
+    pub acks_sent: u64,
+    /// Duplicate selective acknowledgements received.
+    pub dsacks_received: u64,
+    /// Times out-of-order data was thrown away for want of memory (OfoPruned).
+    pub pruned: u64,
+}
+
+/// A look at a connection's variables, for time series.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Probe {
+    /// Congestion window, segments.
+    pub cwnd: u32,
+    /// Slow-start threshold, segments.
+    pub ssthresh: u32,
+    /// Smoothed round trip.
+    pub srtt: Duration,
+    /// Retransmission timeout with back-off.
+    pub rto: Duration,
+    /// Segments in flight as the sender reckons.
+    pub in_flight: u32,
+    /// The peer's window, bytes.
+    pub send_window_bytes: u32,
+    /// Own window last advertised, bytes.
+    pub receive_window_bytes: u32,
+    /// Congestion state.
+    pub state: CaState,
+}
+
+/// Where in its life a connection is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Life {
+    SynSent,
+    SynReceived,
+    Established,
+    Closed,
+}
+
+/// What the transmission timer is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TimerKind {
+    Retransmit,
+    ZeroWindowProbe,
+}
+
+/// Flags of an acknowledgement as it is processed (FLAG_* in tcp_input.c).
+#[derive(Clone, Copy, Debug, Default)]
+struct AckFlags {
+    data: bool,
+    window_update: bool,
+    data_acked: bool,
+    retransmitted_acked: bool,
+    data_sacked: bool,
+    ece: bool,
+    data_lost: bool,
+}
+
+/// One end of a TCP connection.
+#[derive(Clone, Debug)]
+pub struct Connection {
+    // What every acknowledgement touches comes first.
+    snd_una: Seq,
+    snd_nxt: Seq,
+    snd_wnd: u32,
+    snd_wl1: Seq,
+    max_window: u32,
+    mss: u32,
+    window: Window,
+    state: CaState,
+    life: Life,
+    packets_out: u32,
+    sacked_out: u32,
+    lost_out: u32,
+    retrans_out: u32,
+    fackets_out: u32,
+    reordering: u32,
+    fack: bool,
+    high_seq: Seq,
+    undo_marker: Option<Seq>,
+    undo_retrans: i32,
+    prior_ssthresh: u32,
+    /// When the first retransmission of an episode was sent.
+    retrans_stamp: Option<Jiffies>,
+    cwnd_stamp: Jiffies,
+    cwnd_used: u32,
+    last_sent: Jiffies,
+    /// End of the last segment shorter than the MSS (Minshall's variant of Nagle).
+    small_end: Seq,
+    /// Timeouts in a row.
+    retransmits: u32,
+    probes: u32,
+    backoff: u32,
+    timer: Option<(TimerKind, Jiffies)>,
+    queue: Queue,
+    congestion: Congestion,
+    rtt: RttEstimator,
+    /// Bytes written and not sent yet; of those, the first packet's.
+    unsent: u64,
+    head_left: u32,
+    sndbuf: u32,
+    /// A write found the send buffer full, and the application waits.
+    no_space: bool,
+    send_shift: u8,
+    sack_cache: [SackBlock; 3],
+    fin_queued: bool,
+    fin_sent: bool,
+    // Options of this connection.
+    timestamps: bool,
+    sack: bool,
+    ts_recent: u32,
+    // Explicit congestion notification.
+    ecn: bool,
+    queue_cwr: bool,
+    demand_cwr: bool,
+    ce_state: bool,
+    receive: Receive,
+    peer_closed: bool,
+    clock: JiffyClock,
+    random: u64,
+    stats: Stats,
+    out: VecDeque<Transmit>,
+    events: VecDeque<Event>,
+    stack: Arc<Stack>,
+}
+
+impl Connection {
+    fn new(config: &Config, life: Life) -> Connection {
+        let stack = Arc::clone(&config.stack);
+        let clock = JiffyClock::new(stack.hz, config.clock_phase);
+        let (congestion, ssthresh) = Congestion::new(&stack);
+        let (delay_min, delay_max) = (clock.ticks(stack.delack_min), clock.ticks(stack.delack_max));
+        let ack = AckPolicy::new(delay_min, delay_max, stack.hz, stack.quickacks);
+        let mss = u32::from(config.mss);
+        let rtt = RttEstimator::new(
+            clock.ticks(stack.rto_initial),
+            clock.ticks(stack.rto_min),
+            clock.ticks(stack.rto_max),
+        );
+        let initial = Seq(scramble(config.seed) as u32);
+        Connection {
+            snd_una: initial,
+            snd_nxt: initial,
+            snd_wnd: 0,
+            snd_wl1: Seq(0),
+            max_window: 0,
+            mss,
+            window: Window {
+                cwnd: 2,
+                ssthresh,
+                cwnd_count: 0,
+            },
+            state: CaState::Open,
+            life,
+            packets_out: 0,
+            sacked_out: 0,
+            lost_out: 0,
+            retrans_out: 0,
+            fackets_out: 0,
+            reordering: stack.tcp_reordering,
+            fack: stack.tcp_fack,
+            high_seq: initial,
+            undo_marker: None,
+            undo_retrans: 0,
+            prior_ssthresh: 0,
+            retrans_stamp: None,
+            cwnd_stamp: 0,
+            cwnd_used: 0,
+            last_sent: 0,
+            small_end: initial,
+            retransmits: 0,
+            probes: 0,
+            backoff: 0,
+            timer: None,
+            queue: Queue::default(),
+            congestion,
+            rtt,
+            unsent: 0,
+            head_left: 0,
+            sndbuf: stack.tcp_wmem[1].get().min(u64::from(u32::MAX / 2)) as u32,
+            no_space: false,
+            send_shift: 0,
+            sack_cache: [SackBlock::default(); 3],
+            fin_queued: false,
+            fin_sent: false,
+            timestamps: stack.tcp_timestamps,
+            sack: stack.tcp_sack,
+            ts_recent: 0,
+            ecn: stack.tcp_ecn > 0,
+            queue_cwr: false,
+            demand_cwr: false,
+            ce_state: false,
+            receive: Receive::new(&stack, mss, config.rx_truesize_bytes, ack),
+            peer_closed: false,
+            clock,
+            random: config.seed,
+            stats: Stats::default(),
+            out: VecDeque::with_capacity(8),
+            events: VecDeque::with_capacity(4),
+            stack,
+        }
+    }
+
+    /// The next segment to send, if there is one. Call it after anything else until it is `None`.
+    #[inline]
+    pub fn poll_transmit(&mut self, _now: Time) -> Option<Transmit> {
+        self.out.pop_front()
+    }
+
+    /// The next thing to tell the application, if there is one.
+    #[inline]
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    /// When [`Connection::handle_timeout`] is to be called; [`Time::NEVER`] if no timer runs.
+    #[inline]
+    #[must_use]
+    pub fn poll_timeout(&self) -> Time {
+        let transmission = self
+            .timer
+            .map_or(Time::NEVER, |(_, at)| self.clock.time_of(at));
+        let delayed_ack = self
+            .receive
+            .ack
+            .timer
+            .map_or(Time::NEVER, |at| self.clock.time_of(at));
+        transmission.min(delayed_ack)
+    }
+
+    /// What has been counted so far.
+    #[inline]
+    #[must_use]
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    /// The connection's variables as they stand.
+    #[must_use]
+    pub fn probe(&self) -> Probe {
+        Probe {
+            cwnd: self.window.cwnd,
+            ssthresh: self.window.ssthresh,
+            srtt: self.clock.span(self.rtt.srtt) / 8,
+            rto: self.clock.span(self.rtt.rto),
+            in_flight: self.in_flight(),
+            send_window_bytes: self.snd_wnd,
+            receive_window_bytes: self.receive.rcv_wnd,
+            state: self.state,
+        }
+    }
+
+    /// Bytes that have come in order and have not been read.
+    #[inline]
+    #[must_use]
+    pub fn readable(&self) -> u64 {
+        u64::from(self.receive.readable())
+    }
+
+    /// Segments that the sender believes to be in the network (tcp_packets_in_flight).
+    #[inline]
+    fn in_flight(&self) -> u32 {
+        (self.packets_out + self.retrans_out).saturating_sub(self.sacked_out + self.lost_out)
+    }
+
+    /// A random number of 32 bits, from the connection's own stream.
+    fn random(&mut self) -> u32 {
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        (scramble(self.random) >> 32) as u32
+    }
+}
+
+/// SplitMix64's finaliser.
+fn scramble(mut z: u64) -> u64 {
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}

@@ -1,0 +1,407 @@
+//! Sending: what, how much, when.
+//!
+//! Models Linux 2.6.18 net/ipv4/tcp_output.c (tcp_current_mss, tcp_write_xmit,
+//! tcp_tso_should_defer, tcp_nagle_check with Minshall's variant, tcp_cwnd_validate,
+//! tcp_cwnd_restart, tcp_transmit_skb, tcp_send_ack) and tcp.c (tcp_sendmsg's accounting of the
+//! send buffer). Packets wait to be sent as a count of bytes; they are divided as tcp_sendmsg
+//! would have. Left out: corking, forced pushes (PSH is set on the last byte of a write only).
+
+use tailback_units::Time;
+
+use super::{CaState, Connection, Life, Transmit};
+use crate::clock::{self, Jiffies};
+use crate::congestion::CongestionControl;
+use crate::queue::{Packet, segments};
+use crate::segment::{Ecn, Flags, Segment};
+
+/// Bytes of IP and TCP headers that segmentation offload counts in (tcp_current_mss).
+const HEADER_BYTES: u32 = 40;
+
+impl Connection {
+    /// The application writes `bytes` bytes; answers how many the send buffer took. For the rest
+    /// [`Event::Writable`](super::Event::Writable) says when to try again.
+    pub fn write(&mut self, now: Time, bytes: u64) -> u64 {
+        if self.fin_queued || self.life == Life::Closed {
+            return 0;
+        }
+        let jiffies = self.clock.jiffies(now);
+        let goal = u64::from(self.size_goal());
+        let mut accepted = 0;
+        // The last packet is filled up first; each further one needs room in the buffer.
+        let tail = self.unsent.saturating_sub(u64::from(self.head_left));
+        let tail = if tail > 0 {
+            tail % goal
+        } else {
+            u64::from(self.head_left)
+        };
+        if self.unsent > 0 && tail > 0 && tail < goal {
+            accepted = bytes.min(goal - tail);
+            if self.unsent == u64::from(self.head_left) {
+                self.head_left += accepted as u32;
+            }
+            self.unsent += accepted;
+        }
+        while accepted < bytes {
+            if self.queued_memory() >= u64::from(self.sndbuf) {
+                self.no_space = true;
+                break;
+            }
+            let packet = goal.min(bytes - accepted);
+            self.unsent += packet;
+            accepted += packet;
+        }
+        self.push(jiffies);
+        // What could be sent at once has not made room: wait for acknowledgements.
+        self.check_space();
+        accepted
+    }
+
+    /// The host's transmit queue refused a segment just polled (net_xmit_eval, tcp_enter_cwr).
+    pub fn local_congestion(&mut self, now: Time) {
+        let jiffies = self.clock.jiffies(now);
+        self.enter_cwr(jiffies);
+    }
+
+    /// Memory held by what is written and not acknowledged (sk_wmem_queued).
+    pub(super) fn queued_memory(&self) -> u64 {
+        let goal = u64::from(self.size_goal());
+        let in_flight = u64::from(self.snd_nxt - self.snd_una);
+        let packets = self.queue.len() as u64 + self.unsent.div_ceil(goal);
+        in_flight + self.unsent + packets * self.stack.tx_skb_overhead.get()
+    }
+
+    pub(super) fn sndbuf_max(&self) -> u32 {
+        self.stack.tcp_wmem[2].get().min(u64::from(u32::MAX / 2)) as u32
+    }
+
+    /// Payload of a full segment with the options it would carry now (tcp_current_mss).
+    #[inline]
+    pub(super) fn current_mss(&self) -> u32 {
+        let blocks = self.receive.reassembly.sack_count(self.sack_blocks_max());
+        if blocks == 0 {
+            self.mss
+        } else {
+            self.mss - 4 - 8 * blocks as u32
+        }
+    }
+
+    /// SACK blocks that fit the header.
+    #[inline]
+    fn sack_blocks_max(&self) -> usize {
+        if self.timestamps { 3 } else { 4 }
+    }
+
+    /// Bytes that a packet is filled with (xmit_size_goal).
+    #[inline]
+    fn size_goal(&self) -> u32 {
+        let mss = self.current_mss();
+        if !self.stack.tso {
+            return mss;
+        }
+        let options = if self.timestamps { 12 } else { 0 };
+        let most = (self.stack.tso_max.get() as u32).saturating_sub(HEADER_BYTES + options);
+        let most = most
+            .min((self.max_window >> 1).max(mss))
+            .min(u32::from(u16::MAX));
+        (most / mss * mss).max(mss)
+    }
+
+    /// Bytes of the packet at the head of what is unsent.
+    #[inline]
+    pub(super) fn head_bytes(&self) -> u32 {
+        if self.head_left > 0 {
+            self.head_left
+        } else {
+            self.unsent.min(u64::from(self.size_goal())) as u32
+        }
+    }
+
+    /// Sends what may be sent (tcp_push_pending_frames, tcp_write_xmit).
+    #[inline]
+    pub(super) fn push(&mut self, now: Jiffies) {
+        if self.life != Life::Established {
+            return;
+        }
+        let mut sent = false;
+        let mss = self.current_mss();
+        while self.unsent > 0 {
+            let Some(bytes) = self.sendable(mss) else {
+                break;
+            };
+            self.send_new(now, bytes, mss);
+            sent = true;
+        }
+        if self.fin_queued && !self.fin_sent && self.unsent == 0 {
+            self.send_fin(now);
+            sent = true;
+        }
+        if sent {
+            self.validate_cwnd(now);
+        } else if self.unsent > 0 && self.packets_out == 0 && self.timer.is_none() {
+            self.arm_probe(now);
+        }
+    }
+
+    /// Bytes of the head packet that may be sent now, if any may (the tests of tcp_write_xmit).
+    #[inline]
+    fn sendable(&mut self, mss: u32) -> Option<u32> {
+        self.head_left = self.head_bytes();
+        let length = self.head_left;
+        let quota = self
+            .window
+            .cwnd
+            .checked_sub(self.in_flight())
+            .filter(|q| *q > 0)?;
+        let right = self.snd_una + self.snd_wnd;
+        if (self.snd_nxt + length.min(mss)).after(right) {
+            return None;
+        }
+        if length <= mss {
+            let last = u64::from(length) == self.unsent && !self.fin_queued;
+            return (!last || !self.nagle_holds(length, mss)).then_some(length);
+        }
+        let allowed = (right - self.snd_nxt).min(mss.saturating_mul(quota));
+        if self.should_defer(allowed) {
+            return None;
+        }
+        let limit = if length < allowed {
+            length - length % mss
+        } else {
+            allowed
+        };
+        Some(if length > limit { limit } else { length })
+    }
+
+    /// Nagle's rule as Minshall varied it: a short segment waits for an earlier short one.
+    fn nagle_holds(&self, length: u32, mss: u32) -> bool {
+        length < mss
+            && self.packets_out > 0
+            && self.small_end.after(self.snd_una)
+            && !self.small_end.after(self.snd_nxt)
+    }
+
+    /// Whether to wait until a larger packet may be sent (tcp_tso_should_defer); without a time
+    /// limit in this kernel.
+    #[inline]
+    fn should_defer(&self, allowed: u32) -> bool {
+        if self.fin_queued && u64::from(self.head_left) == self.unsent
+            || self.state != CaState::Open
+        {
+            return false;
+        }
+        if allowed >= 65_536 {
+            return false;
+        }
+        match self.stack.tcp_tso_win_divisor {
+            0 => allowed <= super::recovery::MAX_BURST * self.mss,
+            divisor => {
+                let window = self.snd_wnd.min(self.window.cwnd.saturating_mul(self.mss));
+                allowed < window / divisor
+            }
+        }
+    }
+
+    /// Whether anything new may be sent (tcp_may_send_now).
+    pub(super) fn may_send_now(&self) -> bool {
+        if self.unsent == 0 {
+            return false;
+        }
+        let mss = self.current_mss();
+        let length = self.head_bytes().min(mss);
+        self.in_flight() < self.window.cwnd
+            && !(self.snd_nxt + length).after(self.snd_una + self.snd_wnd)
+    }
+
+    #[inline]
+    fn send_new(&mut self, now: Jiffies, bytes: u32, mss: u32) {
+        let psh = u64::from(bytes) == self.unsent;
+        let packet = Packet {
+            seq: self.snd_nxt,
+            end_seq: self.snd_nxt + bytes,
+            when: now,
+            sent_before: self.snd_nxt,
+            segments: segments(bytes, mss),
+            tags: 0,
+            psh,
+            fin: false,
+        };
+        self.unsent -= u64::from(bytes);
+        self.head_left -= bytes;
+        if bytes < mss {
+            self.small_end = packet.end_seq;
+        }
+        self.send_first_time(now, packet, mss);
+    }
+
+    fn send_fin(&mut self, now: Jiffies) {
+        self.fin_sent = true;
+        let mss = self.current_mss();
+        let packet = Packet {
+            seq: self.snd_nxt,
+            end_seq: self.snd_nxt + 1,
+            when: now,
+            sent_before: self.snd_nxt,
+            segments: 1,
+            tags: 0,
+            psh: false,
+            fin: true,
+        };
+        self.send_first_time(now, packet, mss);
+    }
+
+    #[inline]
+    fn send_first_time(&mut self, now: Jiffies, packet: Packet, mss: u32) {
+        let idle = now.wrapping_sub(self.last_sent);
+        if self.stack.tcp_slow_start_after_idle
+            && self.packets_out == 0
+            && idle as i32 > self.rtt.rto as i32
+        {
+            self.restart_cwnd(now, idle);
+        }
+        self.last_sent = now;
+        self.receive.ack.data_sent(now);
+        self.transmit(now, &packet, mss, false);
+        self.snd_nxt = packet.end_seq;
+        if self.packets_out == 0 {
+            self.arm_retransmit(now);
+        }
+        self.packets_out += u32::from(packet.segments);
+        self.queue.push(packet);
+    }
+
+    /// The window shrinks after idleness: half for every timeout's length (tcp_cwnd_restart).
+    fn restart_cwnd(&mut self, now: Jiffies, idle: Jiffies) {
+        let restart = self.initial_cwnd().min(self.window.cwnd);
+        self.window.ssthresh = self.current_ssthresh();
+        let mut left = i64::from(idle) - i64::from(self.rtt.rto);
+        let mut cwnd = self.window.cwnd;
+        while left > 0 && cwnd > restart {
+            cwnd >>= 1;
+            left -= i64::from(self.rtt.rto);
+        }
+        self.window.cwnd = cwnd.max(restart);
+        self.cwnd_stamp = now;
+        self.cwnd_used = 0;
+    }
+
+    /// RFC 2861: a window not in use for a timeout's length shrinks (tcp_cwnd_validate,
+    /// tcp_cwnd_application_limited).
+    #[inline]
+    fn validate_cwnd(&mut self, now: Jiffies) {
+        if self.packets_out >= self.window.cwnd {
+            self.cwnd_used = 0;
+            self.cwnd_stamp = now;
+            return;
+        }
+        self.cwnd_used = self.cwnd_used.max(self.packets_out);
+        let unused = !clock::before(now, self.cwnd_stamp.wrapping_add(self.rtt.rto));
+        if !self.stack.tcp_slow_start_after_idle || !unused {
+            return;
+        }
+        if self.state == CaState::Open && !self.no_space {
+            let used = self.cwnd_used.max(self.initial_cwnd());
+            if used < self.window.cwnd {
+                self.window.ssthresh = self.current_ssthresh();
+                self.window.cwnd = (self.window.cwnd + used) >> 1;
+            }
+            self.cwnd_used = 0;
+        }
+        self.cwnd_stamp = now;
+    }
+
+    /// Puts a packet on the wire (tcp_transmit_skb).
+    #[inline]
+    pub(super) fn transmit(&mut self, now: Jiffies, packet: &Packet, mss: u32, again: bool) {
+        let mut segment = self.header(now);
+        segment.seq = packet.seq;
+        segment.payload_bytes = packet.payload_bytes() as u16;
+        if packet.psh {
+            segment.flags = segment.flags.with(Flags::PSH);
+        }
+        if packet.fin {
+            segment.flags = segment.flags.with(Flags::FIN);
+        }
+        if self.ecn && !again && segment.payload_bytes > 0 {
+            segment.ecn = Ecn::Ect0;
+            if self.queue_cwr {
+                self.queue_cwr = false;
+                segment.flags = segment.flags.with(Flags::CWR);
+            }
+        }
+        let segments = u64::from(packet.segments);
+        if segment.payload_bytes > 0 {
+            self.stats.segments_sent += segments;
+            self.stats.bytes_sent += u64::from(segment.payload_bytes);
+        }
+        self.receive.ack.sent(u32::from(packet.segments));
+        self.out.push_back(Transmit {
+            segment,
+            mss: mss as u16,
+        });
+    }
+
+    /// A header that acknowledges all that has come.
+    #[inline]
+    fn header(&mut self, now: Jiffies) -> Segment {
+        let mut segment = Segment::EMPTY;
+        segment.seq = self.snd_nxt;
+        segment.ack = self.receive.rcv_nxt;
+        segment.window = self.receive.advertise();
+        segment.flags = if self.demand_cwr {
+            Flags::ACK.with(Flags::ECE)
+        } else {
+            Flags::ACK
+        };
+        if self.timestamps {
+            segment.has_timestamps = true;
+            segment.ts_val = now;
+            segment.ts_ecr = self.ts_recent;
+        }
+        if self.sack {
+            for block in self
+                .receive
+                .reassembly
+                .sack_blocks()
+                .take(self.sack_blocks_max())
+            {
+                segment.push_sack(block);
+            }
+            self.receive.reassembly.clear_dsack();
+        }
+        segment
+    }
+
+    /// Sends an acknowledgement (tcp_send_ack).
+    #[inline]
+    pub(super) fn send_ack_at(&mut self, now: Jiffies) {
+        let segment = self.header(now);
+        self.receive.ack.sent(1);
+        self.stats.acks_sent += 1;
+        self.out.push_back(Transmit {
+            segment,
+            mss: self.mss as u16,
+        });
+    }
+
+    pub(super) fn send_ack(&mut self, now: Time) {
+        let jiffies = self.clock.jiffies(now);
+        self.send_ack_at(jiffies);
+    }
+
+    /// A segment outside the window: the peer has to answer it (tcp_xmit_probe_skb).
+    pub(super) fn send_probe(&mut self, now: Jiffies) {
+        let mut segment = self.header(now);
+        segment.seq = self.snd_una - 1;
+        self.stats.acks_sent += 1;
+        self.out.push_back(Transmit {
+            segment,
+            mss: self.mss as u16,
+        });
+    }
+
+    /// The minimum the window shrinks to while it is halved (tcp_cwnd_min).
+    #[inline]
+    pub(super) fn cwnd_min(&self) -> u32 {
+        self.congestion.cwnd_min(&self.window)
+    }
+}

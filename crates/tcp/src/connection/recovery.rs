@@ -1,0 +1,426 @@
+//! What an acknowledgement that is not plain progress does to the state.
+//!
+//! Models Linux 2.6.18 net/ipv4/tcp_input.c: tcp_fastretrans_alert and what it calls
+//! (tcp_time_to_recover, tcp_mark_head_lost, tcp_update_scoreboard, tcp_cwnd_down,
+//! tcp_moderate_cwnd, tcp_try_undo_*, tcp_try_to_open, tcp_enter_cwr), rate halving included. Without
+//! SACK duplicate acknowledgements stand for it (tcp_add_reno_sack). Left out: reneging.
+
+use super::{AckFlags, CaState, Connection};
+use crate::clock::{self, Jiffies};
+use crate::congestion::CongestionControl;
+use crate::queue::{Hint, LOST, TAGS};
+use crate::segment::Segment;
+use crate::seq::Seq;
+
+/// Segments that may be sent in a burst after a dubious acknowledgement (tcp_max_burst).
+pub(super) const MAX_BURST: u32 = 3;
+
+impl Connection {
+    /// tcp_fastretrans_alert.
+    pub(super) fn fast_retransmit_alert(
+        &mut self,
+        now: Jiffies,
+        prior_una: Seq,
+        prior_packets: u32,
+        flags: AckFlags,
+        segment: &Segment,
+    ) {
+        let not_dup = flags.data || flags.window_update || flags.data_acked;
+        let mut is_dupack = self.snd_una == prior_una && !not_dup;
+        if self.packets_out == 0 {
+            self.sacked_out = 0;
+        }
+        if self.sacked_out == 0 {
+            self.fackets_out = 0;
+        }
+        if flags.ece {
+            self.prior_ssthresh = 0;
+        }
+        if flags.data_lost
+            && self.snd_una.before(self.high_seq)
+            && self.state != CaState::Open
+            && self.fackets_out > self.reordering
+        {
+            self.mark_head_lost(self.fackets_out - self.reordering);
+        }
+        if self.leave_finished_state(now, segment) {
+            return;
+        }
+        match self.state {
+            CaState::Recovery => {
+                if prior_una == self.snd_una {
+                    if !self.sack && is_dupack {
+                        self.add_reno_sack();
+                    }
+                } else {
+                    let acked = prior_packets - self.packets_out;
+                    if !self.sack {
+                        self.remove_reno_sacks(acked);
+                    }
+                    is_dupack = self.try_undo_partial(now, acked, segment);
+                }
+            }
+            CaState::Loss => {
+                if flags.data_acked {
+                    self.retransmits = 0;
+                }
+                if !self.try_undo_loss(now, segment) {
+                    self.moderate_cwnd(now);
+                    self.retransmit_queue(now);
+                    return;
+                }
+                if self.state != CaState::Open
+                    || !self.open_or_recover(now, prior_una, is_dupack, flags)
+                {
+                    return;
+                }
+            }
+            _ => {
+                if !self.open_or_recover(now, prior_una, is_dupack, flags) {
+                    return;
+                }
+            }
+        }
+        if is_dupack || self.head_timed_out(now) {
+            self.update_scoreboard(now);
+        }
+        self.cwnd_down(now);
+        self.retransmit_queue(now);
+    }
+
+    /// States end when what was next to send at their beginning is acknowledged. True if that is
+    /// all there is to do.
+    fn leave_finished_state(&mut self, now: Jiffies, segment: &Segment) -> bool {
+        if self.state == CaState::Open {
+            self.retrans_stamp = None;
+            return false;
+        }
+        if self.snd_una.before(self.high_seq) {
+            return false;
+        }
+        match self.state {
+            CaState::Loss => {
+                self.retransmits = 0;
+                return self.try_undo_recovery(now, segment);
+            }
+            CaState::Cwr => {
+                if self.snd_una != self.high_seq {
+                    self.complete_cwr(now);
+                    self.state = CaState::Open;
+                }
+            }
+            CaState::Disorder => {
+                self.try_undo_dsack(now);
+                if self.undo_marker.is_none() || !self.sack || self.snd_una != self.high_seq {
+                    self.undo_marker = None;
+                    self.state = CaState::Open;
+                }
+            }
+            CaState::Recovery => {
+                if !self.sack {
+                    self.sacked_out = 0;
+                }
+                if self.try_undo_recovery(now, segment) {
+                    return true;
+                }
+                self.complete_cwr(now);
+            }
+            CaState::Open => {}
+        }
+        false
+    }
+
+    /// In Open, Disorder and CWR: goes on, or enters fast recovery (true).
+    fn open_or_recover(
+        &mut self,
+        now: Jiffies,
+        prior_una: Seq,
+        is_dupack: bool,
+        flags: AckFlags,
+    ) -> bool {
+        if !self.sack {
+            if self.snd_una != prior_una {
+                self.sacked_out = 0;
+            }
+            if is_dupack {
+                self.add_reno_sack();
+            }
+        }
+        if self.state == CaState::Disorder {
+            self.try_undo_dsack(now);
+        }
+        if !self.time_to_recover(now) {
+            self.try_to_open(now, flags.ece);
+            return false;
+        }
+        self.stats.fast_recoveries += 1;
+        self.high_seq = self.snd_nxt;
+        self.prior_ssthresh = 0;
+        self.undo_marker = Some(self.snd_una);
+        self.undo_retrans = self.retrans_out as i32;
+        if self.state < CaState::Cwr {
+            if !flags.ece {
+                self.prior_ssthresh = self.current_ssthresh();
+            }
+            self.window.ssthresh = self.congestion.ssthresh(&self.window);
+            self.queue_cwr = self.ecn;
+        }
+        self.window.cwnd_count = 0;
+        self.state = CaState::Recovery;
+        true
+    }
+
+    /// Whether a loss is proven or likely (tcp_time_to_recover).
+    fn time_to_recover(&self, now: Jiffies) -> bool {
+        let fackets = if self.sack {
+            self.fackets_out
+        } else {
+            self.sacked_out + 1
+        };
+        self.lost_out > 0
+            || fackets > self.reordering
+            || self.head_timed_out(now)
+            || (self.packets_out <= self.reordering
+                && self.sacked_out >= (self.packets_out / 2).max(self.stack.tcp_reordering)
+                && !self.may_send_now())
+    }
+
+    /// tcp_try_to_open.
+    fn try_to_open(&mut self, now: Jiffies, ece: bool) {
+        if self.retrans_out == 0 {
+            self.retrans_stamp = None;
+        }
+        if ece {
+            self.enter_cwr(now);
+        }
+        if self.state == CaState::Cwr {
+            self.cwnd_down(now);
+            return;
+        }
+        let amiss = self.sacked_out + self.lost_out > 0
+            || self.retrans_out > 0
+            || self.undo_marker.is_some();
+        let state = if amiss {
+            CaState::Disorder
+        } else {
+            CaState::Open
+        };
+        if self.state != state {
+            self.state = state;
+            self.high_seq = self.snd_nxt;
+        }
+        self.moderate_cwnd(now);
+    }
+
+    /// The first `segments` segments that are not tagged are lost (tcp_mark_head_lost).
+    fn mark_head_lost(&mut self, segments: u32) {
+        let Hint {
+            mut index,
+            mut count,
+        } = self.queue.lost_hint.unwrap_or(Hint { index: 0, count: 0 });
+        while let Some(packet) = self.queue.get_mut(index) {
+            let (seq, in_packet) = (packet.seq, u32::from(packet.segments));
+            let beyond = count + in_packet > segments || packet.end_seq.after(self.high_seq);
+            let tagged = packet.has(TAGS);
+            if !beyond && !tagged {
+                packet.tags |= LOST;
+            }
+            self.queue.lost_hint = Some(Hint { index, count });
+            if beyond {
+                break;
+            }
+            if !tagged {
+                self.lost_out += in_packet;
+                self.queue.retransmit_from(seq);
+            }
+            count += in_packet;
+            index += 1;
+        }
+    }
+
+    /// Marks what is now known to be lost, by FACK and by time (tcp_update_scoreboard).
+    fn update_scoreboard(&mut self, now: Jiffies) {
+        let segments = if self.fack {
+            self.fackets_out.saturating_sub(self.reordering).max(1)
+        } else {
+            1
+        };
+        self.mark_head_lost(segments);
+        if !self.sack || !self.head_timed_out(now) {
+            return;
+        }
+        let mut index = self.queue.timed_out_hint.unwrap_or(0);
+        while let Some(packet) = self.queue.get(index).copied() {
+            if !self.timed_out(&packet, now) {
+                break;
+            }
+            if !packet.has(TAGS) {
+                if let Some(packet) = self.queue.get_mut(index) {
+                    packet.tags |= LOST;
+                }
+                self.lost_out += u32::from(packet.segments);
+                self.queue.retransmit_from(packet.seq);
+            }
+            index += 1;
+        }
+        self.queue.timed_out_hint = Some(index);
+    }
+
+    /// Rate halving: a segment less every second acknowledgement, down to ssthresh
+    /// (tcp_cwnd_down).
+    pub(super) fn cwnd_down(&mut self, now: Jiffies) {
+        let decrease = self.window.cwnd_count + 1;
+        self.window.cwnd_count = decrease & 1;
+        if decrease >> 1 > 0 && self.window.cwnd > self.cwnd_min() {
+            self.window.cwnd -= decrease >> 1;
+        }
+        self.window.cwnd = self.window.cwnd.min(self.in_flight() + 1);
+        self.cwnd_stamp = now;
+    }
+
+    /// tcp_moderate_cwnd.
+    fn moderate_cwnd(&mut self, now: Jiffies) {
+        self.window.cwnd = self.window.cwnd.min(self.in_flight() + MAX_BURST);
+        self.cwnd_stamp = now;
+    }
+
+    /// tcp_complete_cwr.
+    fn complete_cwr(&mut self, now: Jiffies) {
+        self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
+        self.cwnd_stamp = now;
+    }
+
+    /// Reduces the window without a loss (tcp_enter_cwr).
+    pub(super) fn enter_cwr(&mut self, now: Jiffies) {
+        self.prior_ssthresh = 0;
+        if self.state >= CaState::Cwr {
+            return;
+        }
+        self.undo_marker = None;
+        self.window.ssthresh = self.congestion.ssthresh(&self.window);
+        self.window.cwnd = self.window.cwnd.min(self.in_flight() + 1);
+        self.window.cwnd_count = 0;
+        self.high_seq = self.snd_nxt;
+        self.cwnd_stamp = now;
+        self.queue_cwr = self.ecn;
+        self.state = CaState::Cwr;
+    }
+
+    /// The threshold as it would be without the current reduction (tcp_current_ssthresh).
+    pub(super) fn current_ssthresh(&self) -> u32 {
+        if matches!(self.state, CaState::Cwr | CaState::Recovery) {
+            self.window.ssthresh
+        } else {
+            self.window
+                .ssthresh
+                .max((self.window.cwnd >> 1) + (self.window.cwnd >> 2))
+        }
+    }
+
+    /// Nothing was retransmitted, or what came answers the original (tcp_packet_delayed: Eifel).
+    fn packet_delayed(&self, segment: &Segment) -> bool {
+        let answers_original = |stamp| {
+            segment.has_timestamps && segment.ts_ecr != 0 && clock::before(segment.ts_ecr, stamp)
+        };
+        self.retrans_stamp.is_none_or(answers_original)
+    }
+
+    fn may_undo(&self, segment: &Segment) -> bool {
+        self.undo_marker.is_some() && (self.undo_retrans == 0 || self.packet_delayed(segment))
+    }
+
+    /// tcp_undo_cwr.
+    fn undo_cwr(&mut self, now: Jiffies, with_ssthresh: bool) {
+        self.stats.undos += 1;
+        if self.prior_ssthresh > 0 {
+            self.window.cwnd = self.congestion.undo_cwnd(&self.window);
+            if with_ssthresh && self.prior_ssthresh > self.window.ssthresh {
+                self.window.ssthresh = self.prior_ssthresh;
+            }
+        } else {
+            self.window.cwnd = self.window.cwnd.max(self.window.ssthresh);
+        }
+        self.moderate_cwnd(now);
+        self.queue.clear_hints();
+    }
+
+    /// tcp_try_undo_recovery.
+    fn try_undo_recovery(&mut self, now: Jiffies, segment: &Segment) -> bool {
+        if self.may_undo(segment) {
+            self.undo_cwr(now, true);
+            self.undo_marker = None;
+        }
+        if self.snd_una == self.high_seq && !self.sack {
+            self.moderate_cwnd(now);
+            return true;
+        }
+        self.state = CaState::Open;
+        false
+    }
+
+    /// tcp_try_undo_dsack.
+    fn try_undo_dsack(&mut self, now: Jiffies) {
+        if self.undo_marker.is_some() && self.undo_retrans == 0 {
+            self.undo_cwr(now, true);
+            self.undo_marker = None;
+        }
+    }
+
+    /// A partial acknowledgement in fast recovery: whether more of the head is to be marked
+    /// (tcp_try_undo_partial).
+    fn try_undo_partial(&mut self, now: Jiffies, acked: u32, segment: &Segment) -> bool {
+        if !self.may_undo(segment) {
+            return !self.sack || self.fackets_out > self.reordering;
+        }
+        if self.retrans_out == 0 {
+            self.retrans_stamp = None;
+        }
+        let fackets = if self.sack {
+            self.fackets_out
+        } else {
+            self.sacked_out + 1
+        };
+        self.update_reordering(fackets + acked);
+        self.undo_cwr(now, false);
+        false
+    }
+
+    /// tcp_try_undo_loss.
+    fn try_undo_loss(&mut self, now: Jiffies, segment: &Segment) -> bool {
+        if !self.may_undo(segment) {
+            return false;
+        }
+        for packet in self.queue.iter_mut() {
+            packet.tags &= !LOST;
+        }
+        self.queue.clear_hints();
+        self.lost_out = 0;
+        self.undo_cwr(now, true);
+        self.retransmits = 0;
+        self.undo_marker = None;
+        if self.sack {
+            self.state = CaState::Open;
+        }
+        true
+    }
+
+    fn add_reno_sack(&mut self) {
+        self.sacked_out += 1;
+        self.check_reno_reordering(0);
+    }
+
+    fn remove_reno_sacks(&mut self, acked: u32) {
+        if acked > 0 {
+            self.sacked_out = self.sacked_out.saturating_sub(acked - 1);
+        }
+        self.check_reno_reordering(acked);
+    }
+
+    fn check_reno_reordering(&mut self, more: u32) {
+        let holes = self.lost_out.max(1).min(self.packets_out);
+        if self.sacked_out + holes > self.packets_out {
+            self.sacked_out = self.packets_out - holes;
+            self.update_reordering(self.packets_out + more);
+        }
+    }
+}

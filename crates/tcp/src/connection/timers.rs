@@ -1,0 +1,128 @@
+//! Timers fire.
+//!
+//! Models Linux 2.6.18 net/ipv4/tcp_timer.c (tcp_retransmit_timer, tcp_delack_timer,
+//! tcp_probe_timer) and tcp_input.c's tcp_enter_loss. Left out: orphans, keep-alive.
+
+use tailback_units::Time;
+
+use super::{CaState, Connection, Event, Life, TimerKind};
+use crate::clock::{self, Jiffies};
+use crate::congestion::CongestionControl;
+use crate::queue::{LOST, RETRANS, SACKED};
+
+impl Connection {
+    /// Time has come to [`Connection::poll_timeout`]. A call too early does nothing.
+    pub fn handle_timeout(&mut self, now: Time) {
+        let jiffies = self.clock.jiffies(now);
+        if self
+            .receive
+            .ack
+            .timer
+            .is_some_and(|at| !clock::before(jiffies, at))
+            && self.receive.ack.fired(self.rtt.rto)
+        {
+            self.send_ack_at(jiffies);
+        }
+        let Some((kind, at)) = self.timer else { return };
+        if clock::before(jiffies, at) {
+            return;
+        }
+        self.timer = None;
+        match (self.life, kind) {
+            (Life::Closed, _) => {}
+            (Life::SynSent | Life::SynReceived, _) => self.syn_timed_out(now),
+            (Life::Established, TimerKind::Retransmit) => self.retransmission_timed_out(jiffies),
+            (Life::Established, TimerKind::ZeroWindowProbe) => self.probe_window(jiffies),
+        }
+    }
+
+    fn syn_timed_out(&mut self, now: Time) {
+        self.retransmits += 1;
+        if self.retransmits > self.stack.tcp_retries2 {
+            self.give_up(Event::Reset);
+            return;
+        }
+        self.stats.timeouts += 1;
+        self.rtt.back_off();
+        self.send_syn(now);
+    }
+
+    /// tcp_retransmit_timer.
+    fn retransmission_timed_out(&mut self, now: Jiffies) {
+        if self.packets_out == 0 {
+            return;
+        }
+        if self.retransmits >= self.stack.tcp_retries2 {
+            self.give_up(Event::Reset);
+            return;
+        }
+        self.stats.timeouts += 1;
+        let window_closed = self.snd_wnd == 0;
+        self.enter_loss(now);
+        self.retransmit(now, 0);
+        if !window_closed {
+            self.backoff += 1;
+            self.retransmits += 1;
+        }
+        self.rtt.back_off();
+        self.arm_retransmit(now);
+    }
+
+    /// All that is not selectively acknowledged is lost; slow start begins (tcp_enter_loss).
+    fn enter_loss(&mut self, now: Jiffies) {
+        let first = self.state <= CaState::Disorder
+            || self.snd_una == self.high_seq
+            || (self.state == CaState::Loss && self.retransmits == 0);
+        if first {
+            self.prior_ssthresh = self.current_ssthresh();
+            self.window.ssthresh = self.congestion.ssthresh(&self.window);
+        }
+        self.window.cwnd = 1;
+        self.window.cwnd_count = 0;
+        self.cwnd_stamp = now;
+        self.retrans_out = 0;
+        self.sacked_out = 0;
+        self.lost_out = 0;
+        self.fackets_out = 0;
+        self.undo_retrans = 0;
+        self.undo_marker = Some(self.snd_una);
+        let mut count = 0;
+        for packet in self.queue.iter_mut() {
+            let segments = u32::from(packet.segments);
+            count += segments;
+            if packet.retransmitted() {
+                self.undo_marker = None;
+            }
+            packet.tags &= !(LOST | RETRANS);
+            if packet.has(SACKED) {
+                self.sacked_out += segments;
+                self.fackets_out = count;
+            } else {
+                packet.tags |= LOST;
+                self.lost_out += segments;
+            }
+        }
+        self.reordering = self.reordering.min(self.stack.tcp_reordering);
+        self.congestion.enter_loss();
+        self.state = CaState::Loss;
+        self.high_seq = self.snd_nxt;
+        self.queue_cwr = self.ecn;
+        self.queue.clear_hints();
+    }
+
+    /// tcp_probe_timer, tcp_send_probe0.
+    fn probe_window(&mut self, now: Jiffies) {
+        if self.packets_out > 0 || self.unsent == 0 {
+            self.probes = 0;
+            return;
+        }
+        if self.probes > self.stack.tcp_retries2 {
+            self.give_up(Event::Reset);
+            return;
+        }
+        self.send_probe(now);
+        self.probes += 1;
+        self.backoff = (self.backoff + 1).min(self.stack.tcp_retries2);
+        self.arm_probe(now);
+    }
+}

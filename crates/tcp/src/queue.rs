@@ -1,0 +1,173 @@
+//! The retransmission queue: packets as they were handed down, with their tags.
+//!
+//! Models Linux 2.6.18's write queue up to the send head, tcp_skb_cb and tcp_fragment: a packet
+//! may stand for several segments (segmentation offload) until a selective acknowledgement or a
+//! retransmission divides it. Tags: S selectively acknowledged, R retransmitted and outstanding,
+//! L lost, and whether it was ever retransmitted.
+//! Left out: collapsing small packets on retransmission (tcp_retrans_try_collapse).
+
+use std::collections::VecDeque;
+
+use crate::clock::Jiffies;
+use crate::seq::Seq;
+
+/// Selectively acknowledged (TCPCB_SACKED_ACKED).
+pub(crate) const SACKED: u8 = 1;
+/// Retransmitted, and the retransmission is outstanding (TCPCB_SACKED_RETRANS).
+pub(crate) const RETRANS: u8 = 2;
+/// Lost (TCPCB_LOST).
+pub(crate) const LOST: u8 = 4;
+/// Retransmitted at some time (TCPCB_EVER_RETRANS).
+pub(crate) const EVER_RETRANS: u8 = 0x80;
+/// Any tag that says where the packet is (TCPCB_TAGBITS).
+pub(crate) const TAGS: u8 = SACKED | RETRANS | LOST;
+
+/// One packet of the queue.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Packet {
+    pub(crate) seq: Seq,
+    pub(crate) end_seq: Seq,
+    /// When it was last sent.
+    pub(crate) when: Jiffies,
+    /// What was next to send when it was retransmitted: a selective acknowledgement beyond it
+    /// says that the retransmission is lost too.
+    pub(crate) sent_before: Seq,
+    /// Segments it stands for.
+    pub(crate) segments: u16,
+    pub(crate) tags: u8,
+    pub(crate) psh: bool,
+    pub(crate) fin: bool,
+}
+
+impl Packet {
+    /// Bytes of payload.
+    pub(crate) fn payload_bytes(&self) -> u32 {
+        self.end_seq - self.seq - u32::from(self.fin)
+    }
+
+    /// Whether any of `tags` is set.
+    #[inline]
+    pub(crate) fn has(&self, tags: u8) -> bool {
+        self.tags & tags != 0
+    }
+
+    /// Whether it was ever retransmitted (TCPCB_RETRANS).
+    #[inline]
+    pub(crate) fn retransmitted(&self) -> bool {
+        self.has(RETRANS | EVER_RETRANS)
+    }
+}
+
+/// Where a walk over the queue left off: the packet, and the count of segments up to it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hint {
+    pub(crate) index: usize,
+    pub(crate) count: u32,
+}
+
+/// Packets sent and not acknowledged, and where walks over them left off.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Queue {
+    packets: VecDeque<Packet>,
+    /// Selective acknowledgements (fastpath_skb_hint).
+    pub(crate) sack_hint: Option<Hint>,
+    /// Marking what is lost (lost_skb_hint).
+    pub(crate) lost_hint: Option<Hint>,
+    /// Retransmitting what is lost (retransmit_skb_hint).
+    pub(crate) retransmit_hint: Option<Hint>,
+    /// Retransmitting what may be (forward_skb_hint).
+    pub(crate) forward_hint: Option<Hint>,
+    /// Marking what has timed out (scoreboard_skb_hint).
+    pub(crate) timed_out_hint: Option<usize>,
+}
+
+impl Queue {
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.packets.len()
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, index: usize) -> Option<&Packet> {
+        self.packets.get(index)
+    }
+
+    #[inline]
+    pub(crate) fn get_mut(&mut self, index: usize) -> Option<&mut Packet> {
+        self.packets.get_mut(index)
+    }
+
+    #[inline]
+    pub(crate) fn front(&self) -> Option<&Packet> {
+        self.packets.front()
+    }
+
+    #[inline]
+    pub(crate) fn front_mut(&mut self) -> Option<&mut Packet> {
+        self.packets.front_mut()
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, packet: Packet) {
+        self.packets.push_back(packet);
+    }
+
+    /// Takes the first packet off: it is acknowledged as a whole. All hints end.
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Option<Packet> {
+        self.clear_hints();
+        self.packets.pop_front()
+    }
+
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Packet> {
+        self.packets.iter_mut()
+    }
+
+    /// Forgets where walks left off (clear_all_retrans_hints).
+    #[inline]
+    pub(crate) fn clear_hints(&mut self) {
+        self.sack_hint = None;
+        self.lost_hint = None;
+        self.retransmit_hint = None;
+        self.forward_hint = None;
+        self.timed_out_hint = None;
+    }
+
+    /// The retransmission walk starts over if it is beyond the packet at `seq`.
+    pub(crate) fn retransmit_from(&mut self, seq: Seq) {
+        let beyond = |hint: Hint| {
+            self.packets
+                .get(hint.index)
+                .is_some_and(|p| seq.before(p.seq))
+        };
+        if self.retransmit_hint.is_some_and(beyond) {
+            self.retransmit_hint = None;
+        }
+    }
+
+    /// Divides a packet after its first `bytes` bytes (tcp_fragment). All hints end. Answers how
+    /// many segments fewer the two stand for than the one did.
+    pub(crate) fn split(&mut self, index: usize, bytes: u32, mss: u32) -> i32 {
+        self.clear_hints();
+        let Some(packet) = self.packets.get_mut(index) else {
+            return 0;
+        };
+        let before = i32::from(packet.segments);
+        let mut rest = *packet;
+        packet.end_seq = packet.seq + bytes;
+        packet.psh = false;
+        packet.fin = false;
+        packet.segments = segments(bytes, mss);
+        rest.seq = packet.end_seq;
+        rest.segments = segments(rest.payload_bytes(), mss);
+        let after = i32::from(packet.segments) + i32::from(rest.segments);
+        self.packets.insert(index + 1, rest);
+        before - after
+    }
+}
+
+/// Segments that `bytes` bytes make; an empty packet is one.
+#[inline]
+pub(crate) fn segments(bytes: u32, mss: u32) -> u16 {
+    bytes.div_ceil(mss.max(1)).max(1) as u16
+}

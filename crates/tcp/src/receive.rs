@@ -1,0 +1,381 @@
+//! The receiving half: buffer, window, out-of-order data, acknowledgement policy.
+//!
+//! Models Linux 2.6.18 net/ipv4/tcp_input.c (tcp_grow_window, tcp_init_buffer_space,
+//! tcp_clamp_window, tcp_rcv_rtt_*, tcp_rcv_space_adjust, tcp_measure_rcv_mss,
+//! tcp_event_data_recv, tcp_prune_queue) and tcp_output.c (tcp_select_initial_window,
+//! __tcp_select_window). Memory is charged per received frame (truesize), whatever it carries.
+//! Left out: collapsing of queues when memory is short (frames of the full size leave nothing to
+//! gain), the prequeue, memory pressure of the whole machine.
+
+mod ack;
+mod reassembly;
+
+use crate::clock::Jiffies;
+use crate::seq::Seq;
+use crate::stack::Stack;
+
+pub(crate) use ack::AckPolicy;
+pub(crate) use reassembly::{Placed, Reassembly};
+
+/// Headers' room that the kernel reckons with for a received segment: MAX_TCP_HEADER + 16 +
+/// sizeof(sk_buff) (include/net/tcp.h, x86_64).
+const SEGMENT_ROOM: u32 = 160 + 16 + 240;
+
+/// Receive buffer and window.
+#[derive(Clone, Debug)]
+pub(crate) struct Receive {
+    pub(crate) rcv_nxt: Seq,
+    /// Up to where the application has read.
+    pub(crate) copied: Seq,
+    /// rcv_nxt when the window was last advertised.
+    pub(crate) rcv_wup: Seq,
+    /// The window last advertised, bytes from rcv_wup on.
+    pub(crate) rcv_wnd: u32,
+    rcv_ssthresh: u32,
+    window_clamp: u32,
+    rcvbuf: u32,
+    /// Memory of frames in the in-order and the out-of-order queue.
+    queued_memory: u32,
+    truesize: u32,
+    pub(crate) advmss: u32,
+    pub(crate) window_shift: u8,
+    rmem_max: u32,
+    adv_win_scale: u32,
+    app_win: u32,
+    moderate: bool,
+    /// Round trip as the receiver sees it, times 8, in jiffies.
+    rtt: Jiffies,
+    rtt_seq: Seq,
+    rtt_time: Jiffies,
+    space: u32,
+    space_seq: Seq,
+    space_time: Jiffies,
+    pub(crate) ack: AckPolicy,
+    pub(crate) reassembly: Reassembly,
+    /// Times out-of-order data had to be thrown away for want of memory.
+    pub(crate) pruned: u64,
+}
+
+impl Receive {
+    pub(crate) fn new(stack: &Stack, advmss: u32, truesize: u32, ack: AckPolicy) -> Receive {
+        let bytes = |b: tailback_units::Bytes| b.get().min(u64::from(u32::MAX / 2)) as u32;
+        let mut receive = Receive {
+            rcv_nxt: Seq(0),
+            copied: Seq(0),
+            rcv_wup: Seq(0),
+            rcv_wnd: 0,
+            rcv_ssthresh: 0,
+            window_clamp: 65_535 << 14,
+            rcvbuf: bytes(stack.tcp_rmem[1]),
+            queued_memory: 0,
+            truesize,
+            advmss,
+            window_shift: 0,
+            rmem_max: bytes(stack.tcp_rmem[2]),
+            adv_win_scale: stack.tcp_adv_win_scale,
+            app_win: stack.tcp_app_win,
+            moderate: stack.tcp_moderate_rcvbuf,
+            rtt: 0,
+            rtt_seq: Seq(0),
+            rtt_time: 0,
+            space: 0,
+            space_seq: Seq(0),
+            space_time: 0,
+            ack,
+            reassembly: Reassembly::default(),
+            pruned: 0,
+        };
+        receive.select_initial_window(stack.tcp_window_scaling);
+        receive
+    }
+
+    /// The window offered in the SYN, and its scale (tcp_select_initial_window).
+    fn select_initial_window(&mut self, scaling: bool) {
+        let mss = self.advmss;
+        let mut space = self.full_space().min(self.window_clamp);
+        if space > mss {
+            space = space / mss * mss;
+        }
+        self.rcv_wnd = space;
+        if scaling {
+            let mut most = self.rmem_max.min(self.window_clamp);
+            while most > 65_535 && self.window_shift < 14 {
+                most >>= 1;
+                self.window_shift += 1;
+            }
+        }
+        if mss > 1 << self.window_shift {
+            let segments = match mss {
+                m if m > 1460 * 3 => 2,
+                m if m > 1460 => 3,
+                _ => 4,
+            };
+            self.rcv_wnd = self.rcv_wnd.min(segments * mss);
+        }
+        self.window_clamp = self.window_clamp.min(65_535 << self.window_shift);
+        self.rcv_ssthresh = self.rcv_wnd;
+    }
+
+    /// The peer's SYN is in: sequence numbers are known. `scaled` if both sides scale.
+    pub(crate) fn synchronise(&mut self, next: Seq, scaled: bool) {
+        self.rcv_nxt = next;
+        self.rcv_wup = next;
+        self.copied = next;
+        self.space_seq = next;
+        if !scaled {
+            self.window_shift = 0;
+            self.window_clamp = self.window_clamp.min(65_535);
+        }
+    }
+
+    /// The connection is established (tcp_init_buffer_space).
+    pub(crate) fn establish(&mut self) {
+        let mut room = self.advmss + SEGMENT_ROOM;
+        while self.window_of(room) < self.advmss {
+            room += 128;
+        }
+        self.rcvbuf = self.rcvbuf.max((4 * room).min(self.rmem_max));
+        self.space = self.rcv_wnd;
+        let most = self.full_space();
+        if self.window_clamp >= most {
+            self.window_clamp = most;
+            if self.app_win != 0 && most > 4 * self.advmss {
+                self.window_clamp =
+                    (most - most.checked_shr(self.app_win).unwrap_or(0)).max(4 * self.advmss);
+            }
+        }
+        if self.app_win != 0
+            && self.window_clamp > 2 * self.advmss
+            && self.window_clamp + self.advmss > most
+        {
+            self.window_clamp = (2 * self.advmss).max(most - self.advmss);
+        }
+        self.rcv_ssthresh = self.rcv_ssthresh.min(self.window_clamp);
+    }
+
+    /// The part of `space` that is window (tcp_win_from_space).
+    #[inline]
+    fn window_of(&self, space: u32) -> u32 {
+        space - (space >> self.adv_win_scale)
+    }
+
+    #[inline]
+    fn full_space(&self) -> u32 {
+        self.window_of(self.rcvbuf)
+    }
+
+    #[inline]
+    fn free_space(&self) -> u32 {
+        self.window_of(self.rcvbuf.saturating_sub(self.queued_memory))
+    }
+
+    /// What is left of the window last advertised (tcp_receive_window).
+    #[inline]
+    pub(crate) fn window_left(&self) -> u32 {
+        let left = (self.rcv_wup + self.rcv_wnd) - self.rcv_nxt;
+        if left as i32 > 0 { left } else { 0 }
+    }
+
+    /// The window that could be advertised now (__tcp_select_window).
+    pub(crate) fn selectable_window(&mut self) -> u32 {
+        let mut free = self.free_space();
+        let full = self.window_clamp.min(self.full_space());
+        let mss = self.ack.rcv_mss.min(full);
+        if free < full / 2 {
+            self.ack.quick = 0;
+            if free < mss {
+                return 0;
+            }
+        }
+        free = free.min(self.rcv_ssthresh);
+        if self.window_shift > 0 {
+            let unit = 1 << self.window_shift;
+            return free.next_multiple_of(unit);
+        }
+        let window = self.rcv_wnd;
+        if window + mss <= free || window > free {
+            free / mss.max(1) * mss
+        } else {
+            window
+        }
+    }
+
+    /// The window field of a segment about to leave (tcp_select_window).
+    pub(crate) fn advertise(&mut self) -> u16 {
+        self.rcv_wnd = self.selectable_window().max(self.window_left());
+        self.rcv_wup = self.rcv_nxt;
+        (self.rcv_wnd.min(65_535 << self.window_shift) >> self.window_shift) as u16
+    }
+
+    /// Makes room for one more frame; false if there is none and it must be dropped
+    /// (tcp_prune_queue).
+    pub(crate) fn make_room(&mut self) -> bool {
+        if self.queued_memory <= self.rcvbuf {
+            return true;
+        }
+        self.ack.quick = 0;
+        if self.rcvbuf < self.rmem_max {
+            self.rcvbuf = self.queued_memory.min(self.rmem_max);
+        }
+        if self.queued_memory <= self.rcvbuf {
+            return true;
+        }
+        self.rcv_ssthresh = self.window_clamp.min(2 * self.advmss);
+        let thrown_away = self.reassembly.purge();
+        self.pruned += u64::from(thrown_away > 0);
+        self.queued_memory -= thrown_away * self.truesize;
+        self.queued_memory <= self.rcvbuf
+    }
+
+    /// A frame's data is kept.
+    #[inline]
+    pub(crate) fn charge(&mut self) {
+        self.queued_memory += self.truesize;
+    }
+
+    /// Frames that were kept turned out to be superfluous.
+    pub(crate) fn release(&mut self, frames: u32) {
+        self.queued_memory -= (frames * self.truesize).min(self.queued_memory);
+    }
+
+    /// Bytes in order that the application has not read.
+    #[inline]
+    pub(crate) fn readable(&self) -> u32 {
+        self.rcv_nxt - self.copied
+    }
+
+    /// The application reads `bytes` of what is readable.
+    pub(crate) fn read(&mut self, bytes: u32, now: Jiffies) {
+        let readable = self.readable();
+        let in_order =
+            self.queued_memory - (self.reassembly.frames() * self.truesize).min(self.queued_memory);
+        let freed = if bytes >= readable {
+            in_order
+        } else {
+            let share = u64::from(in_order) * u64::from(bytes) / u64::from(readable.max(1));
+            share as u32 / self.truesize * self.truesize
+        };
+        self.queued_memory -= freed;
+        self.copied += bytes;
+        self.adjust_space(now);
+    }
+
+    /// Receive-buffer auto-tuning (tcp_rcv_space_adjust).
+    fn adjust_space(&mut self, now: Jiffies) {
+        if self.space_time != 0 {
+            if self.rtt == 0 || now.wrapping_sub(self.space_time) < self.rtt >> 3 {
+                return;
+            }
+            let space = self.space.max(2 * (self.copied - self.space_seq));
+            if space != self.space {
+                self.space = space;
+                if self.moderate {
+                    self.grow_buffer(space);
+                }
+            }
+        }
+        self.space_seq = self.copied;
+        self.space_time = now;
+    }
+
+    fn grow_buffer(&mut self, clamp: u32) {
+        let mut room = self.advmss + SEGMENT_ROOM;
+        while self.window_of(room) < self.advmss {
+            room += 128;
+        }
+        let wanted = u64::from((clamp / self.advmss).max(1)) * u64::from(room);
+        let space = wanted.min(u64::from(self.rmem_max)) as u32;
+        if space > self.rcvbuf {
+            self.rcvbuf = space;
+            self.window_clamp = clamp;
+        }
+    }
+
+    /// Round-trip sample of `ticks`; without timestamps (`window_bound`) only a minimum is kept
+    /// (tcp_rcv_rtt_update).
+    fn sample_rtt(&mut self, ticks: Jiffies, window_bound: bool) {
+        let ticks = ticks.max(1);
+        if self.rtt == 0 {
+            self.rtt = ticks << 3;
+        } else if !window_bound {
+            self.rtt = (i64::from(self.rtt) + i64::from(ticks) - i64::from(self.rtt >> 3)) as u32;
+        } else if ticks < self.rtt {
+            self.rtt = ticks << 3;
+        }
+    }
+
+    /// The echo of a timestamp in a data segment (tcp_rcv_rtt_measure_ts).
+    #[inline]
+    pub(crate) fn measure_rtt_by_echo(&mut self, ticks: Jiffies, payload_bytes: u32) {
+        if payload_bytes >= self.ack.rcv_mss {
+            self.sample_rtt(ticks, false);
+        }
+    }
+
+    /// A window's worth of data is in (tcp_rcv_rtt_measure).
+    #[inline]
+    pub(crate) fn measure_rtt_by_window(&mut self, now: Jiffies) {
+        if self.rtt_time != 0 {
+            if self.rcv_nxt.before(self.rtt_seq) {
+                return;
+            }
+            self.sample_rtt(now.wrapping_sub(self.rtt_time), true);
+        }
+        self.rtt_seq = self.rcv_nxt + self.rcv_wnd;
+        self.rtt_time = now;
+    }
+
+    /// Lets the offered window grow as a data segment of `payload_bytes` allows
+    /// (tcp_grow_window).
+    #[inline]
+    pub(crate) fn grow_window(&mut self, payload_bytes: u32) {
+        if payload_bytes < 128
+            || self.rcv_ssthresh >= self.window_clamp
+            || self.rcv_ssthresh >= self.free_space()
+        {
+            return;
+        }
+        let increase = if self.window_of(self.truesize) <= payload_bytes {
+            2 * self.advmss
+        } else {
+            self.growth_of_wasteful(payload_bytes)
+        };
+        if increase > 0 {
+            self.rcv_ssthresh = (self.rcv_ssthresh + increase).min(self.window_clamp);
+            self.ack.quick |= 1;
+        }
+    }
+
+    /// Growth for a frame whose overhead exceeds the window's allowance (__tcp_grow_window).
+    fn growth_of_wasteful(&self, payload_bytes: u32) -> u32 {
+        let mut truesize = self.window_of(self.truesize) / 2;
+        let mut window = self.window_of(self.rmem_max) / 2;
+        while self.rcv_ssthresh <= window {
+            if truesize <= payload_bytes {
+                return 2 * self.ack.rcv_mss;
+            }
+            truesize >>= 1;
+            window >>= 1;
+        }
+        0
+    }
+
+    /// Whether a read has freed so much that the peer should be told (tcp_cleanup_rbuf).
+    pub(crate) fn window_opened(&mut self) -> bool {
+        let left = self.window_left();
+        if 2 * left > self.window_clamp {
+            return false;
+        }
+        let window = self.selectable_window();
+        window > 0 && window >= 2 * left
+    }
+
+    /// True if neither queue holds anything.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.queued_memory == 0
+    }
+}
+
+#[cfg(test)]
+#[path = "receive_tests.rs"]
+mod tests;

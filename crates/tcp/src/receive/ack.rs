@@ -1,0 +1,200 @@
+//! When to acknowledge: delayed, quick and at once.
+//!
+//! Models Linux 2.6.18's icsk_ack: net/ipv4/tcp_input.c (tcp_measure_rcv_mss, tcp_incr_quickack,
+//! tcp_event_data_recv, __tcp_ack_snd_check) and tcp_output.c (tcp_send_delayed_ack,
+//! tcp_event_ack_sent, tcp_event_data_sent), tcp_timer.c (tcp_delack_timer).
+
+use crate::clock::{self, Jiffies};
+
+/// Smallest segment size the receiver assumes (TCP_MIN_RCVMSS, include/net/tcp.h).
+const MIN_RCVMSS: u32 = 536;
+
+/// The acknowledgement policy's state.
+#[derive(Clone, Debug)]
+pub(crate) struct AckPolicy {
+    /// An acknowledgement is owed.
+    pub(crate) scheduled: bool,
+    /// The delayed acknowledgement's timer.
+    pub(crate) timer: Option<Jiffies>,
+    /// The connection is interactive: acknowledge with the answer.
+    pub(crate) pingpong: bool,
+    /// Segments still to be acknowledged at once.
+    pub(crate) quick: u32,
+    /// Estimated delay, jiffies; zero before the first data.
+    ato: Jiffies,
+    last_received: Jiffies,
+    /// The peer's segment size as seen.
+    pub(crate) rcv_mss: u32,
+    last_size: u32,
+    pub(crate) pushed: bool,
+    pub(crate) pushed_twice: bool,
+    delay_min: Jiffies,
+    delay_max: Jiffies,
+    half_second: Jiffies,
+    quick_max: u32,
+}
+
+impl AckPolicy {
+    pub(crate) fn new(
+        delay_min: Jiffies,
+        delay_max: Jiffies,
+        hz: u32,
+        quick_max: u32,
+    ) -> AckPolicy {
+        AckPolicy {
+            scheduled: false,
+            timer: None,
+            pingpong: false,
+            quick: 0,
+            ato: 0,
+            last_received: 0,
+            rcv_mss: MIN_RCVMSS,
+            last_size: 0,
+            pushed: false,
+            pushed_twice: false,
+            delay_min: delay_min.max(1),
+            delay_max: delay_max.max(1),
+            half_second: (hz / 2).max(1),
+            quick_max,
+        }
+    }
+
+    /// tcp_initialize_rcv_mss.
+    pub(crate) fn initialise_rcv_mss(&mut self, mss: u32, rcv_wnd: u32) {
+        self.rcv_mss = mss.min(rcv_wnd / 2).clamp(88, MIN_RCVMSS);
+    }
+
+    /// tcp_incr_quickack.
+    fn increase_quick(&mut self, rcv_wnd: u32) {
+        let segments = (rcv_wnd / (2 * self.rcv_mss)).max(2);
+        if segments > self.quick {
+            self.quick = segments.min(self.quick_max);
+        }
+    }
+
+    /// tcp_enter_quickack_mode.
+    pub(crate) fn enter_quick_mode(&mut self, rcv_wnd: u32) {
+        self.increase_quick(rcv_wnd);
+        self.pingpong = false;
+        self.ato = self.delay_min;
+    }
+
+    /// Whether each segment is acknowledged at once.
+    #[inline]
+    pub(crate) fn in_quick_mode(&self) -> bool {
+        self.quick > 0 && !self.pingpong
+    }
+
+    /// Data has come in order (tcp_event_data_recv, tcp_measure_rcv_mss).
+    #[inline]
+    pub(crate) fn data_received(
+        &mut self,
+        payload_bytes: u32,
+        push: bool,
+        rcv_wnd: u32,
+        rto: Jiffies,
+        now: Jiffies,
+    ) {
+        self.scheduled = true;
+        self.measure_mss(payload_bytes, push);
+        if self.ato == 0 {
+            self.increase_quick(rcv_wnd);
+            self.ato = self.delay_min;
+        } else {
+            let gap = now.wrapping_sub(self.last_received);
+            if gap <= self.delay_min / 2 {
+                self.ato = (self.ato >> 1) + self.delay_min / 2;
+            } else if gap < self.ato {
+                self.ato = ((self.ato >> 1) + gap).min(rto);
+            } else if gap > rto {
+                self.increase_quick(rcv_wnd);
+            }
+        }
+        self.last_received = now;
+    }
+
+    fn measure_mss(&mut self, payload_bytes: u32, push: bool) {
+        let last = std::mem::take(&mut self.last_size);
+        if payload_bytes >= self.rcv_mss {
+            self.rcv_mss = payload_bytes;
+            return;
+        }
+        if payload_bytes >= MIN_RCVMSS || (payload_bytes >= 88 && !push) {
+            self.last_size = payload_bytes;
+            if payload_bytes == last {
+                self.rcv_mss = payload_bytes;
+                return;
+            }
+        }
+        self.pushed_twice |= self.pushed;
+        self.pushed = true;
+    }
+
+    /// A segment with an acknowledgement has left; it stood for `segments` segments.
+    #[inline]
+    pub(crate) fn sent(&mut self, segments: u32) {
+        if self.quick > 0 {
+            if segments >= self.quick {
+                self.quick = 0;
+                self.ato = self.delay_min;
+            } else {
+                self.quick -= segments;
+            }
+        }
+        self.scheduled = false;
+        self.timer = None;
+        self.pushed = false;
+        self.pushed_twice = false;
+    }
+
+    /// Data is about to be sent; an answer soon after data makes the connection interactive.
+    #[inline]
+    pub(crate) fn data_sent(&mut self, now: Jiffies) {
+        if now.wrapping_sub(self.last_received) < self.ato {
+            self.pingpong = true;
+        }
+    }
+
+    /// Delays the acknowledgement (tcp_send_delayed_ack). True if it is due now instead.
+    pub(crate) fn delay(&mut self, srtt: Jiffies, now: Jiffies) -> bool {
+        let mut delay = self.ato;
+        if delay > self.delay_min {
+            let mut most = if self.pingpong || self.pushed {
+                self.delay_max
+            } else {
+                self.half_second
+            };
+            if srtt > 0 {
+                most = most.min(srtt.max(self.delay_min));
+            }
+            delay = delay.min(most);
+        }
+        let mut due = now.wrapping_add(delay);
+        if let Some(timer) = self.timer {
+            if !clock::before(now.wrapping_add(delay >> 2), timer) {
+                return true;
+            }
+            if clock::before(timer, due) {
+                due = timer;
+            }
+        }
+        self.scheduled = true;
+        self.timer = Some(due);
+        false
+    }
+
+    /// The timer fired (tcp_delack_timer). True if an acknowledgement is owed.
+    pub(crate) fn fired(&mut self, rto: Jiffies) -> bool {
+        self.timer = None;
+        if !self.scheduled {
+            return false;
+        }
+        if self.pingpong {
+            self.pingpong = false;
+            self.ato = self.delay_min;
+        } else {
+            self.ato = (self.ato << 1).min(rto);
+        }
+        true
+    }
+}

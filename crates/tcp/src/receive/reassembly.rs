@@ -1,0 +1,231 @@
+//! Out-of-order data and what is said of it in SACK blocks.
+//!
+//! Models Linux 2.6.18 net/ipv4/tcp_input.c: the out-of-order queue of tcp_data_queue and
+//! tcp_ofo_queue, up to four remembered blocks with the latest first (tcp_sack_new_ofo_skb,
+//! tcp_sack_maybe_coalesce, tcp_sack_remove) and one duplicate (RFC 2883: tcp_dsack_set).
+
+use crate::segment::SackBlock;
+use crate::seq::Seq;
+
+/// Blocks remembered (the array in tcp_sock).
+const BLOCKS: usize = 4;
+
+/// A run of out-of-order data, and the frames that hold it.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    start: Seq,
+    end: Seq,
+    frames: u32,
+}
+
+/// What became of out-of-order data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Placed {
+    /// It is kept.
+    Kept,
+    /// All of it was there.
+    Duplicate,
+}
+
+/// The out-of-order queue and the blocks.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reassembly {
+    /// In sequence order, apart from each other.
+    runs: Vec<Run>,
+    blocks: [SackBlock; BLOCKS],
+    block_count: usize,
+    dsack: Option<SackBlock>,
+}
+
+impl Reassembly {
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+
+    /// Frames held.
+    #[inline]
+    pub(crate) fn frames(&self) -> u32 {
+        self.runs.iter().map(|r| r.frames).sum()
+    }
+
+    /// The blocks to send, a duplicate first.
+    #[inline]
+    pub(crate) fn sack_blocks(&self) -> impl Iterator<Item = SackBlock> {
+        self.dsack
+            .into_iter()
+            .chain(self.blocks[..self.block_count].iter().copied())
+    }
+
+    /// How many blocks a segment would carry, of at most `most`.
+    #[inline]
+    pub(crate) fn sack_count(&self, most: usize) -> usize {
+        (self.block_count + usize::from(self.dsack.is_some())).min(most)
+    }
+
+    /// The duplicate has been told.
+    #[inline]
+    pub(crate) fn clear_dsack(&mut self) {
+        self.dsack = None;
+    }
+
+    /// Data that was there already.
+    pub(crate) fn set_dsack(&mut self, start: Seq, end: Seq) {
+        self.dsack = Some(SackBlock { start, end });
+    }
+
+    fn extend_dsack(&mut self, start: Seq, end: Seq) {
+        match &mut self.dsack {
+            Some(block) => {
+                extend(block, start, end);
+            }
+            None => self.set_dsack(start, end),
+        }
+    }
+
+    /// Keeps out-of-order data. `dsack` if duplicates are to be told.
+    pub(crate) fn insert(&mut self, start: Seq, end: Seq, dsack: bool) -> Placed {
+        if self.runs.is_empty() {
+            self.dsack = None;
+        }
+        // Data mostly comes at the end or in the order of the holes: look from the end.
+        let mut at = self.runs.len();
+        while at > 0 && start.before(self.runs[at - 1].start) {
+            at -= 1;
+        }
+        let previous = at.checked_sub(1).map(|i| self.runs[i]);
+        if let Some(run) = previous.filter(|r| start.before(r.end)) {
+            if !end.after(run.end) {
+                if dsack {
+                    self.set_dsack(start, end);
+                }
+                self.note(start, end);
+                return Placed::Duplicate;
+            }
+            if dsack {
+                self.set_dsack(start, run.end);
+            }
+        }
+        let joins = previous.is_some_and(|r| !start.after(r.end));
+        let slot = if joins {
+            let run = &mut self.runs[at - 1];
+            run.end = run.end.max(end);
+            run.frames += 1;
+            at - 1
+        } else {
+            self.runs.insert(
+                at,
+                Run {
+                    start,
+                    end,
+                    frames: 1,
+                },
+            );
+            at
+        };
+        self.join_following(slot, end, dsack);
+        self.note(start, end);
+        Placed::Kept
+    }
+
+    /// Joins runs that the one at `slot` now reaches.
+    fn join_following(&mut self, slot: usize, end: Seq, dsack: bool) {
+        while let Some(next) = self.runs.get(slot + 1).copied() {
+            if end.before(next.start) {
+                break;
+            }
+            if dsack && end.after(next.start) {
+                self.extend_dsack(next.start, end.min(next.end));
+            }
+            let run = &mut self.runs[slot];
+            run.end = run.end.max(next.end);
+            run.frames += next.frames;
+            self.runs.remove(slot + 1);
+        }
+    }
+
+    /// Remembers data in the blocks, the latest first (tcp_sack_new_ofo_skb).
+    fn note(&mut self, start: Seq, end: Seq) {
+        for index in 0..self.block_count {
+            if extend(&mut self.blocks[index], start, end) {
+                self.blocks[..=index].rotate_right(1);
+                self.coalesce();
+                return;
+            }
+        }
+        self.block_count = (self.block_count + 1).min(BLOCKS);
+        self.blocks[..self.block_count].rotate_right(1);
+        self.blocks[0] = SackBlock { start, end };
+    }
+
+    /// Joins the first block with those it now touches (tcp_sack_maybe_coalesce).
+    fn coalesce(&mut self) {
+        let mut index = 1;
+        while index < self.block_count {
+            let block = self.blocks[index];
+            if extend(&mut self.blocks[0], block.start, block.end) {
+                self.blocks.copy_within(index + 1..self.block_count, index);
+                self.block_count -= 1;
+            } else {
+                index += 1;
+            }
+        }
+    }
+
+    /// rcv_nxt has reached `next`: takes what is in order now; answers where it ends and how many
+    /// frames of it were superfluous (tcp_ofo_queue, tcp_sack_remove).
+    pub(crate) fn advance(&mut self, mut next: Seq, dsack: bool) -> (Seq, u32) {
+        let reached = next;
+        let mut superfluous = 0;
+        while let Some(run) = self.runs.first().copied() {
+            if run.start.after(next) {
+                break;
+            }
+            if dsack && run.start.before(reached) {
+                self.extend_dsack(run.start, run.end.min(reached));
+            }
+            if run.end.after(next) {
+                next = run.end;
+            } else {
+                superfluous += run.frames;
+            }
+            self.runs.remove(0);
+        }
+        if self.runs.is_empty() {
+            self.block_count = 0;
+        } else {
+            let mut kept = 0;
+            for index in 0..self.block_count {
+                if next.before(self.blocks[index].start) {
+                    self.blocks[kept] = self.blocks[index];
+                    kept += 1;
+                }
+            }
+            self.block_count = kept;
+        }
+        (next, superfluous)
+    }
+
+    /// Throws everything away; answers how many frames that frees.
+    pub(crate) fn purge(&mut self) -> u32 {
+        let frames = self.frames();
+        self.runs.clear();
+        self.block_count = 0;
+        self.dsack = None;
+        frames
+    }
+}
+
+/// Extends a block by data that overlaps or touches it (tcp_sack_extend).
+fn extend(block: &mut SackBlock, start: Seq, end: Seq) -> bool {
+    if start.after(block.end) || block.start.after(end) {
+        return false;
+    }
+    block.start = block.start.min(start);
+    block.end = block.end.max(end);
+    true
+}
+
+#[cfg(test)]
+#[path = "reassembly_tests.rs"]
+mod tests;
