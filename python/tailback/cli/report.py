@@ -22,16 +22,17 @@ import click
 )
 def command(folder: Path, output: Path | None, png: Path | None) -> None:
     """One HTML file with the charts of a results folder; it opens offline."""
+    from tailback.cli import console
+    from tailback.report import write_pngs
+
     write(folder, output)
-    if png is not None:
-        from tailback.report import write_pngs
-
-        write_pngs(folder, png)
+    for path in write_pngs(folder, png) if png is not None else ():
+        console.out.out(f"Chart: {path}")
 
 
-def write(folder: Path, output: Path | None) -> None:
+def write(folder: Path, output: Path | None = None) -> None:
     """Writes the report and says where it is."""
     from tailback.cli import console
     from tailback.report import write_report
 
-    console.out.out(f"Report: {write_report(folder, output or folder / 'report.html')}")
+    console.out.out(f"Report: {write_report(folder, output)}")

@@ -69,4 +69,4 @@ def command(
     if with_report:
         from tailback.cli.report import write
 
-        write(results.path, None)
+        write(results.path)
