@@ -22,16 +22,16 @@ from tailback.sweep.progress import OnProgress, Progress
 
 
 @contextmanager
-def shown(scenario: Scenario) -> Iterator[OnProgress]:
-    """Shows the progress that it is told of."""
+def shown(scenario: Scenario, what: str = "runs") -> Iterator[OnProgress]:
+    """Shows the progress that it is told of, counted in `what`."""
     if not console.err.is_terminal:
-        yield _Lines(scenario.name)
+        yield _Lines(scenario.name, what)
         return
     bar = Bar(
         TextColumn("{task.description}"),
         BarColumn(),
         TaskProgressColumn(),
-        TextColumn("{task.fields[runs]} runs"),
+        TextColumn(f"{{task.fields[runs]}} {what}"),
         TimeElapsedColumn(),
         TextColumn("elapsed,"),
         TimeRemainingColumn(),
@@ -54,8 +54,9 @@ def shown(scenario: Scenario) -> Iterator[OnProgress]:
 class _Lines:
     """One line at every tenth, for logs."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, what: str) -> None:
         self._name = name
+        self._what = what
         self._start_s = time.monotonic()
         self._first: float | None = None
         self._next = 0.1
@@ -71,7 +72,7 @@ class _Lines:
         elapsed_s = time.monotonic() - self._start_s
         left_s = elapsed_s * (1 - fraction) / (fraction - self._first)
         console.err.out(
-            f"{self._name}: {fraction:4.0%}, {progress.runs_done} of {progress.runs} runs, "
+            f"{self._name}: {fraction:4.0%}, {progress.runs_done} of {progress.runs} {self._what}, "
             f"{_clock(elapsed_s)} elapsed, {_clock(left_s)} left"
         )
 

@@ -1,0 +1,90 @@
+"""How far a prediction is from the rows it is held against.
+
+The error of a metric is the mean over the rows of |ours - theirs| / theirs, as `tailback compare`
+tells it; where theirs is a count below 1, of which a relative error says nothing, the difference
+itself stands in its place. The error of a prediction is the weighted mean of its metrics' errors.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from tailback.analysis.columns import COUNTS
+from tailback.compare import MetricError
+from tailback.errors import InputError
+from tailback.fit.target import Target
+
+DEFAULT_WEIGHTS = {"completion_ms_mean": 1.0, "switch_drops_mean": 0.5}
+"""Used as far as the table has them: time first, and drops, which tell apart what gives the
+same time."""
+
+
+@dataclass(frozen=True)
+class Score:
+    """The errors of one prediction, as fractions: 0.1 is 10 %."""
+
+    error: float
+    by_metric: Mapping[str, float]
+
+
+def weights(text: str | None, target: Target) -> dict[str, float]:
+    """The weights that `METRIC[=WEIGHT],…` gives; without a text the default ones.
+
+    Raises `InputError` with everything that is wrong.
+    """
+    there = f"{target.label} has {', '.join(target.metrics) or 'none'}"
+    if text is None:
+        found = {m: w for m, w in DEFAULT_WEIGHTS.items() if m in target.metrics}
+        if not found:
+            raise InputError(f"--metrics: name what to fit to; {there}")
+        return _usable(found, target)
+    problems = []
+    found = {}
+    for part in text.split(","):
+        metric, _, written = (piece.strip() for piece in part.partition("="))
+        try:
+            weight = float(written) if written else 1.0
+        except ValueError:
+            weight = -1.0
+        if not 0 < weight < float("inf"):
+            problems.append(f"--metrics {part}: the weight is to be a number above 0")
+        if metric not in target.metrics:
+            problems.append(f"--metrics {part}: unknown metric '{metric}'; {there}")
+        found[metric] = weight
+    if problems:
+        raise InputError("\n".join(problems))
+    return _usable(found, target)
+
+
+def _usable(weights: dict[str, float], target: Target) -> dict[str, float]:
+    problems = []
+    for metric in weights:
+        theirs = target.rows[metric]
+        if theirs.null_count():
+            problems.append(f"--metrics {metric}: a chosen row has no value; leave it out (--rows)")
+        elif metric not in COUNTS and (theirs <= 0).any():
+            problems.append(f"--metrics {metric}: a chosen row is 0, of which no error can be told")
+    if problems:
+        raise InputError("\n".join(problems))
+    return weights
+
+
+def score(target: Target, predicted: pl.DataFrame, weights: Mapping[str, float]) -> Score:
+    """The errors of a prediction with one line for each row of the target, in its order."""
+    by_metric = {}
+    for metric in weights:
+        both = predicted.select(metric, target.rows[metric].alias(f"{metric}_reference"))
+        found = MetricError.of("", metric, both, None)
+        relative = (found.mean_absolute_error or 0.0) * found.rows
+        absolute = (found.small_difference or 0.0) * found.small_rows
+        by_metric[metric] = (relative + absolute) / (found.rows + found.small_rows)
+    total = sum(weights.values())
+    error = sum(weights[metric] * by_metric[metric] for metric in weights) / total
+    return Score(error, by_metric)
+
+
+def changes(metrics: Sequence[str], before: pl.DataFrame, after: pl.DataFrame) -> dict[str, float]:
+    """By which fraction the sum of each metric over all rows changes."""
+    sums = {m: (float(before[m].sum()), float(after[m].sum())) for m in metrics}
+    return {m: (b - a) / a if a else float(b != 0) for m, (a, b) in sums.items()}
