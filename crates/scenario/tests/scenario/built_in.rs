@@ -105,17 +105,24 @@ fn the_timers_of_the_other_remedy_reach_the_stack() {
 }
 
 #[test]
+fn only_dctcp_of_the_two_stacks_hears_marks() {
+    let plan = plan("incast-rto-dctcp");
+    assert_eq!(plan.runs.len(), 2 * 13);
+    for run in &plan.runs {
+        let stack = &run.network.hosts[0].stack;
+        let resolved = serde_json::to_value(&**stack).expect("plain values");
+        assert_eq!(resolved["tcp_congestion_control"], run.parameters[0].1);
+        assert_eq!(stack.rto_min.to_string(), "300ms");
+    }
+    let [reno, dctcp] = [0, 13].map(|i: usize| &plan.runs[i].network.hosts[0].stack);
+    assert_ne!(reno.tcp_ecn, dctcp.tcp_ecn);
+}
+
+#[test]
 fn overrides_that_the_study_needs_work_on_all_three() {
     for name in ["incast-8mb", "incast-4mb", "incast-striped"] {
         let (_, _, text) = BUILT_IN.iter().find(|b| b.0 == name).expect("built in");
-        let plan = common::plan(
-            text,
-            &[
-                "sweep.servers=[2,9,23]",
-                "workload.iterations=20",
-                "record.anatomy_iteration=3",
-            ],
-        );
+        let plan = common::plan(text, &["sweep.servers=[2,9,23]", "workload.iterations=20"]);
         assert_eq!(plan.runs.len(), 6);
         assert_eq!(plan.runs[4].parameters[1].1, Value::from(9));
         assert!(plan.runs.iter().all(|r| r.workload.iterations() == 20));

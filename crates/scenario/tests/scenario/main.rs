@@ -7,3 +7,4 @@ mod plans;
 mod presets;
 mod problems;
 mod sweeps;
+mod wrong_types;

@@ -1,0 +1,83 @@
+//! Whatever stands at any place of a scenario, the check against the schema finds it out: reading
+//! it into types never fails after that, and nothing panics.
+
+use serde_json::Value;
+use tailback_scenario::Plan;
+
+use crate::common::{EXPLICIT, STAR, plan};
+
+/// Every place of a value, as an override writes it.
+fn places(value: &Value, at: &str, found: &mut Vec<String>) {
+    if !at.is_empty() {
+        found.push(at.to_owned());
+    }
+    let below = |key: &str| {
+        let dot = if at.is_empty() { "" } else { "." };
+        format!("{at}{dot}{key:?}")
+    };
+    match value {
+        Value::Object(map) => map.iter().for_each(|(k, v)| places(v, &below(k), found)),
+        Value::Array(items) => {
+            for (i, item) in items.iter().enumerate() {
+                places(item, &below(&i.to_string()), found);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn every_place_refuses_what_does_not_fit() {
+    let wrong = [
+        "-1",
+        "0",
+        "1.5",
+        "1e300",
+        "18446744073709551615",
+        "true",
+        "\"\"",
+        "\"x\"",
+        "\"-1B\"",
+        "\"99999999999TB\"",
+        "[]",
+        "[1]",
+        "[[]]",
+        "{}",
+        "{ x = 1 }",
+        "{ kind = 1 }",
+        "{ kind = \"x\" }",
+        "{ preset = [] }",
+        "{ preset = \"x\" }",
+        "1979-05-27",
+    ];
+    let swept = format!("{STAR}[sweep]\nservers = [1, 2]\nhosts = {{ from = 3, to = 4 }}\n");
+    let mut refused = 0;
+    for text in [swept.as_str(), EXPLICIT] {
+        let mut found = Vec::new();
+        places(&plan(text, &[]).scenario, "", &mut found);
+        assert!(found.len() > 60, "{}", found.len());
+        for place in found {
+            for value in wrong {
+                let set = vec![format!("{place}={value}")];
+                let problems = Plan::check(text, "s.toml", &set, None);
+                for problem in &problems {
+                    assert!(!problem.path.is_empty(), "{set:?}: {problem}");
+                }
+                refused += usize::from(!problems.is_empty());
+            }
+        }
+    }
+    assert!(refused > 1000, "{refused}");
+}
+
+#[test]
+fn a_scenario_cut_short_anywhere_is_refused_or_sound() {
+    for (end, _) in EXPLICIT.char_indices() {
+        let problems = Plan::check(&EXPLICIT[..end], "s.toml", &[], None);
+        for problem in &problems {
+            let syntax = problem.reason.starts_with("this is not TOML");
+            assert!(syntax || !problem.path.is_empty(), "{end}: {problem}");
+        }
+        assert!(!problems.is_empty() || end > EXPLICIT.len() - 2, "{end}");
+    }
+}
