@@ -19,7 +19,6 @@ mod preset;
 mod problem;
 mod resolve;
 mod schema;
-mod stack;
 mod sweep;
 mod topology;
 mod workload;

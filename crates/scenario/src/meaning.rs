@@ -8,8 +8,8 @@ use tailback_units::{Bytes, Duration};
 use crate::model::Scenario;
 use crate::network::Network;
 use crate::problem::Finding;
-use crate::stack::Stack;
 use crate::topology::Topology;
+use tailback_tcp::Stack;
 
 /// RFC 791: every host accepts datagrams of 576 bytes.
 const SMALLEST_MTU_BYTES: u64 = 576;

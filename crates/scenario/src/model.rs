@@ -4,12 +4,12 @@
 //! a file is checked against it before it is read into them. Where a preset's name may stand for
 //! a table, the type's place is marked with [`Presettable`](crate::schema::Presettable).
 
-use crate::stack::Stack;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use tailback_net::host::HostConfig;
 use tailback_net::switch::SwitchConfig;
+use tailback_tcp::Stack;
 
 use crate::network::Network;
 use crate::preset::Kind;

@@ -1,11 +1,11 @@
 //! The network as a scenario file writes it.
 
-use crate::stack::Stack;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailback_net::host::HostConfig;
 use tailback_net::link::LinkConfig;
 use tailback_net::switch::SwitchConfig;
+use tailback_tcp::Stack;
 
 use crate::schema::Presettable;
 

@@ -79,7 +79,7 @@ pub fn built_in(kind: Kind) -> &'static [(&'static str, &'static str)] {
     match kind {
         Kind::Switch => SWITCHES,
         Kind::Host => HOSTS,
-        Kind::Stack => crate::stack::PRESETS,
+        Kind::Stack => tailback_tcp::PRESETS,
     }
 }
 

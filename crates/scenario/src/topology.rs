@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::stack::Stack;
 use tailback_net::host::HostConfig;
 use tailback_net::link::LinkConfig;
 use tailback_net::switch::SwitchConfig;
+use tailback_tcp::Stack;
 
 use crate::network::{Explicit, Network, Star};
 use crate::problem::Finding;

@@ -11,7 +11,7 @@ use tailback_net::switch::shared::SharedBuffer;
 use tailback_net::switch::voq::VoqBuffer;
 use tailback_net::switch::{BufferConfig, DropCause, Forwarding};
 use tailback_scenario::{Node, Run, Workload as Spec};
-use tailback_tcp::{Config, Stack};
+use tailback_tcp::Config;
 use tailback_units::{Duration, Time};
 
 use crate::event::Calendar;
@@ -64,10 +64,11 @@ pub(crate) fn world(run: &Run) -> World {
 
 /// Which link direction joins which ports.
 struct Wiring {
-    graph: Graph,
     routes: Vec<Routes>,
     /// For each link direction: node and port it leaves from, node and port it leads to.
     directions: Vec<[(usize, u16); 2]>,
+    /// For each port of each node: the direction that leaves from it, the one that leads to it.
+    ports: Vec<Vec<(u32, u32)>>,
     hosts: usize,
 }
 
@@ -82,38 +83,32 @@ impl Wiring {
         let mut graph = Graph {
             neighbours: vec![Vec::new(); hosts + topology.switches.len()],
         };
-        let mut directions = Vec::with_capacity(2 * topology.links.len());
+        let mut directions: Vec<[(usize, u16); 2]> = Vec::with_capacity(2 * topology.links.len());
+        let mut ports: Vec<Vec<(u32, u32)>> = vec![Vec::new(); graph.neighbours.len()];
         for link in &topology.links {
-            let [a, b] = link.ends.map(index);
-            let ports = [
-                graph.neighbours[a].len() as u16,
-                graph.neighbours[b].len() as u16,
-            ];
+            let [a, b] = [index(link.a), index(link.b)];
+            let number = directions.len() as u32;
+            let at = [ports[a].len() as u16, ports[b].len() as u16];
             graph.neighbours[a].push(b);
             graph.neighbours[b].push(a);
-            directions.push([(a, ports[0]), (b, ports[1])]);
-            directions.push([(b, ports[1]), (a, ports[0])]);
+            ports[a].push((number, number + 1));
+            ports[b].push((number + 1, number));
+            directions.push([(a, at[0]), (b, at[1])]);
+            directions.push([(b, at[1]), (a, at[0])]);
         }
         let routes = route::shortest_paths(&graph, hosts);
         Wiring {
-            graph,
             routes,
             directions,
+            ports,
             hosts,
         }
     }
 
-    /// The link directions that leave from and lead to each port of a node.
-    fn ports(&self, node: usize) -> Vec<(u32, u32)> {
-        let find = |end: usize, port: u16| {
-            self.directions
-                .iter()
-                .position(|d| d[end] == (node, port))
-                .map_or(u32::MAX, |l| l as u32)
-        };
-        (0..self.graph.neighbours[node].len() as u16)
-            .map(|port| (find(0, port), find(1, port)))
-            .collect()
+    /// The link direction that leaves from a host; a host has one link, as the scenario's checks
+    /// made sure.
+    fn uplink(&self, host: usize) -> u32 {
+        self.ports[host].first().map_or(u32::MAX, |port| port.0)
     }
 }
 
@@ -123,7 +118,7 @@ fn links(run: &Run, wiring: &Wiring) -> Vec<LinkState> {
         Some(switch) => run.network.switches[switch].name.as_str(),
     };
     let state = |(number, direction): (usize, &[(usize, u16); 2])| {
-        let config = &run.network.links[number / 2].link;
+        let config = &run.network.links[number / 2].config;
         let [(from, _), (to, port)] = *direction;
         let sink = match to.checked_sub(wiring.hosts) {
             Some(switch) => Sink::Switch {
@@ -149,7 +144,7 @@ fn switches(run: &Run, wiring: &Wiring, links: usize) -> Vec<SwitchState> {
     for (number, switch) in run.network.switches.iter().enumerate() {
         let config = &switch.config;
         let node = wiring.hosts + number;
-        let ports: Vec<PortState> = wiring.ports(node).into_iter().map(port).collect();
+        let ports: Vec<PortState> = wiring.ports[node].iter().copied().map(port).collect();
         let count = ports.len() as u16;
         states.push(SwitchState {
             name: switch.name.clone(),
@@ -184,12 +179,11 @@ fn port((out_link, in_link): (u32, u32)) -> PortState {
 }
 
 fn hosts(run: &Run, wiring: &Wiring) -> Vec<HostState> {
-    let state = |(number, host): (usize, &tailback_scenario::HostNode)| HostState {
+    let state = |(number, host): (usize, &tailback_scenario::Host)| HostState {
         name: host.name.clone(),
-        // A host has one link: the scenario's checks say so.
-        uplink: wiring.ports(number).first().map_or(u32::MAX, |p| p.0),
-        queue: TransmitQueue::new(&host.host),
-        ring: ReceiveRing::new(&host.host),
+        uplink: wiring.uplink(number),
+        queue: TransmitQueue::new(&host.config),
+        ring: ReceiveRing::new(&host.config),
         stream: Stream::new(run.seed, "interrupt", number as u64),
     };
     run.network.hosts.iter().enumerate().map(state).collect()
@@ -197,15 +191,9 @@ fn hosts(run: &Run, wiring: &Wiring) -> Vec<HostState> {
 
 /// Pairs of endpoints and what runs on them.
 fn applications(run: &Run, wiring: &Wiring) -> (Vec<Endpoint>, Workload) {
-    let stacks: Vec<Arc<Stack>> = run
-        .network
-        .hosts
-        .iter()
-        .map(|h| Arc::new(h.stack.clone()))
-        .collect();
     let endpoint = |id: u32, host: usize, peer_host: usize| Endpoint {
         connection: None,
-        config: config(run, wiring, &stacks, id, host),
+        config: config(run, wiring, id, host),
         host: HostId(host as u16),
         peer: EndpointId(id ^ 1),
         peer_host: HostId(peer_host as u16),
@@ -226,7 +214,7 @@ fn applications(run: &Run, wiring: &Wiring) -> (Vec<Endpoint>, Workload) {
             });
             let endpoints = pairs.collect();
             let servers = (0..incast.servers).map(|index| {
-                let host = &run.network.hosts[index as usize + 1].host;
+                let host = &run.network.hosts[index as usize + 1].config;
                 Server {
                     answer_bytes: incast.answer_bytes(index),
                     service_latency: host.service_latency,
@@ -236,7 +224,7 @@ fn applications(run: &Run, wiring: &Wiring) -> (Vec<Endpoint>, Workload) {
                     answer_left: 0,
                 }
             });
-            let client = &run.network.hosts[0].host;
+            let client = &run.network.hosts[0].config;
             let latencies = Latencies {
                 send_call: client.send_call_cost,
                 client: client.client_latency,
@@ -254,18 +242,18 @@ fn applications(run: &Run, wiring: &Wiring) -> (Vec<Endpoint>, Workload) {
 }
 
 /// What a connection's end at `host` is made with.
-fn config(run: &Run, wiring: &Wiring, stacks: &[Arc<Stack>], id: u32, host: usize) -> Config {
+fn config(run: &Run, wiring: &Wiring, id: u32, host: usize) -> Config {
     let node = &run.network.hosts[host];
-    let uplink = wiring.ports(host).first().map_or(0, |p| p.0 as usize / 2);
-    let mtu = run.network.links[uplink].link.mtu.get() as u32;
+    let uplink = wiring.uplink(host) as usize / 2;
+    let mtu = run.network.links[uplink].config.mtu.get() as u32;
     let tick = Duration::from_secs(1) / u64::from(node.stack.hz.max(1));
     Config {
-        stack: Arc::clone(&stacks[host]),
+        stack: Arc::clone(&node.stack),
         mss: (mtu - IP_HEADER_BYTES - TCP_HEADER_BYTES) as u16,
         clock_phase: Duration::from_ps(
             Stream::new(run.seed, "clock", host as u64).below(tick.as_ps()),
         ),
-        rx_truesize_bytes: node.host.rx_truesize_bytes(mtu),
+        rx_truesize_bytes: node.config.rx_truesize_bytes(mtu),
         seed: Stream::new(run.seed, "connection", u64::from(id)).next_u64(),
     }
 }
