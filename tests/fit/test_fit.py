@@ -107,6 +107,19 @@ def test_the_overlay_says_its_origin_and_gives_the_fitted_scenario(tmp_path: Pat
     assert reproduces(found, path)
 
 
+def test_an_overlay_lies_over_a_preset_that_is_named_alone(tmp_path: Path) -> None:
+    named = tailback.Scenario(
+        'stack = "linux-2.6.18"\n'
+        + scenario().text.replace('[stack]\npreset = "linux-2.6.18"\n', "")
+    ).override(*scenario().overrides)
+    table = write_table(tmp_path / "table.csv", 1100, 700)
+    found = fit(named, to=table, params=["rto_min=1ms..9ms"], budget=3, backend=Synthetic())
+    path = tmp_path / "overlay.toml"
+    write_overlay(found, path)
+    assert tomllib.loads(path.read_text())["stack"]["preset"] == "linux-2.6.18"
+    assert reproduces(found, path)
+
+
 def test_an_interrupted_search_keeps_the_best_so_far(tmp_path: Path) -> None:
     whole = Synthetic()
     fitted(tmp_path, whole, f"{SHARED}=900KB..1400KB", jobs=1)

@@ -6,13 +6,13 @@ from importlib.metadata import version
 from pathlib import Path
 
 from tailback import _native
-from tailback.errors import InputError
-from tailback.fit.parameter import plain
+from tailback.errors import InputError, ScenarioError
+from tailback.fit.parameter import Steps, plain
 from tailback.fit.result import Fit, Fitted
 from tailback.fit.sensitivity import SHIFTS
 from tailback.results.storage import explained, write_bytes
 from tailback.scenario import Scenario
-from tailback.toml_value import toml_key
+from tailback.toml_value import toml_key, toml_value
 
 
 def check_free(path: Path) -> None:
@@ -37,8 +37,11 @@ def overlay_text(fit: Fit) -> str:
 def reproduces(fit: Fit, path: Path) -> bool:
     """Whether the scenario with the overlay is the scenario with the fitted values set."""
     pairs = [f"{f.parameter.path}={f.value}" for f in fit.fitted]
-    with_overlay = _with_overlay(fit.scenario, path)
-    return with_overlay.plan.hash == fit.scenario.override(*pairs).plan.hash
+    try:
+        with_overlay = _with_overlay(fit.scenario, path).plan.hash
+    except ScenarioError:
+        return False
+    return with_overlay == fit.scenario.override(*pairs).plan.hash
 
 
 def _with_overlay(scenario: Scenario, path: Path) -> Scenario:
@@ -97,9 +100,19 @@ def _tables(fit: Fit) -> Iterable[str]:
             yield ""
         if parents:
             yield f"[{'.'.join(toml_key(step) for step in parents)}]"
+        if preset := _preset_at(fit.scenario, parents):
+            yield f"preset = {toml_value(preset)}"
         for key, fitted in values:
             yield f"# {_remark(fitted)}"
             yield f"{toml_key(key)} = {fitted.value}"
+
+
+def _preset_at(scenario: Scenario, steps: Steps) -> str | None:
+    """The preset whose name stands where the table of an overlay is to lie over it."""
+    value: object = scenario.resolved
+    for step in steps:
+        value = value.get(step) if isinstance(value, dict) else None
+    return value if isinstance(value, str) else None
 
 
 def _remark(fitted: Fitted) -> str:
