@@ -14,7 +14,7 @@ from tailback.analysis.columns import COUNTS
 from tailback.compare import compare
 from tailback.compare.incast import incast_checks
 from tailback.compare.model import MetricError
-from tailback.compare.terminal import print_checks, print_comparison
+from tailback.compare.terminal import checks_table, print_comparison
 from tailback.errors import InputError
 from tailback.results import Results
 
@@ -116,5 +116,5 @@ def test_points_not_run_are_said_not_judged(tmp_path: Path) -> None:
         "arista-7124s is ahead at N = 2 and 3, behind from 4 on",
     ]
     text = io.StringIO()
-    print_checks(checks, Console(file=text, width=160))
+    Console(file=text, width=160).print(checks_table(checks))
     assert "not run" in text.getvalue()

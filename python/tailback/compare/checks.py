@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Literal
 
-Verdict = Literal["within", "outside", "not run"]
+Verdict = Literal["within", "outside", "not run", "no band"]
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,8 @@ class Check:
         published: the published value, in words.
         ours: what the run gives, in words.
         limit: how far apart the two may be.
-        verdict: whether they are within the limit; `not run` when the sweep lacks the points.
+        verdict: whether they are within the limit; `not run` when the sweep lacks the points,
+            `no band` when nothing was published that could be a limit.
     """
 
     claim: str
@@ -34,10 +35,15 @@ class Check:
         """Return a check whose points the sweep lacks."""
         return cls(claim, published, "n/a", limit, "not run")
 
+    @classmethod
+    def unjudged(cls, claim: str, published: str, ours: str) -> "Check":
+        """Return a value for which no limit was published."""
+        return cls(claim, published, ours, "no band", "no band")
+
     @property
     def mark(self) -> str:
         """The verdict as one character."""
-        return {"within": "✓", "outside": "✗", "not run": "·"}[self.verdict]
+        return {"within": "✓", "outside": "✗"}.get(self.verdict, "·")
 
     def to_dict(self) -> dict[str, str]:
         """Return the check as plain values, for JSON."""

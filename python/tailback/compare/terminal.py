@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from tailback.analysis.columns import label
 from tailback.analysis.words import number, percent
@@ -12,46 +13,47 @@ from tailback.compare.model import Comparison
 
 
 def print_comparison(comparison: Comparison, console: Console) -> None:
-    """Print one line per group and metric: mean absolute error, bias, worst point."""
-    table = Table(title=f"{comparison.a} against {comparison.b}", title_justify="left")
+    """Print one line per group and metric, then how many points one side lacks."""
+    console.print(comparison_table(comparison))
+    for count, name in ((comparison.only_a, comparison.a), (comparison.only_b, comparison.b)):
+        if count:
+            console.print(f"{count} point(s) are in {name} only.", highlight=False, markup=False)
+
+
+def comparison_table(comparison: Comparison) -> Table:
+    """Return mean absolute error, bias and worst point per group and metric."""
+    table = Table(title=Text(f"{comparison.a} against {comparison.b}"), title_justify="left")
     grouped = any(comparison.groups)
     if grouped:
         table.add_column("Group")
     table.add_column("Metric")
     for head in ("Mean abs. error", "Bias", "Worst", "Points", "Near zero: difference"):
         table.add_column(head, justify="right")
-    for i, error in enumerate(comparison.errors):
-        new = i == 0 or comparison.errors[i - 1].group != error.group
-        worst = f"{percent(error.worst, signed=True)} at {error.worst_at}"
-        table.add_row(
-            *([error.group if new else ""] if grouped else []),
-            label(error.metric).full,
-            percent(error.mean_absolute_error),
-            percent(error.bias, signed=True),
-            worst if error.worst_at else percent(error.worst, signed=True),
-            str(error.rows),
-            "" if error.small_difference is None else number(error.small_difference),
-            end_section=i + 1 == len(comparison.errors)
-            or comparison.errors[i + 1].group != error.group,
-        )
-    console.print(table)
-    for count, name in ((comparison.only_a, comparison.a), (comparison.only_b, comparison.b)):
-        if count:
-            console.print(f"{count} point(s) are in {name} only.", highlight=False)
+    for group in comparison.groups:
+        errors = [error for error in comparison.errors if error.group == group]
+        for error in errors:
+            worst = percent(error.worst, signed=True)
+            small = error.small_difference
+            table.add_row(
+                *([Text(group if error is errors[0] else "")] if grouped else []),
+                label(error.metric).full,
+                percent(error.mean_absolute_error),
+                percent(error.bias, signed=True),
+                Text(f"{worst} at {error.worst_at}" if error.worst_at else worst),
+                str(error.rows),
+                "" if small is None else number(small),
+                end_section=error is errors[-1],
+            )
+    return table
 
 
-def print_checks(checks: Sequence[Check], console: Console) -> None:
-    """Print one line per claim of the study: published, ours, whether it is within its limit."""
+def checks_table(checks: Sequence[Check]) -> Table:
+    """Return one line per claim: published, ours, its limit, whether it is within."""
     table = Table(title="Against what was published", title_justify="left")
-    for head in ("Claim", "Published", "This run", "Limit", ""):
-        table.add_column(head, justify="left")
+    for head in ("Claim", "Published", "This run", "Limit", "Verdict"):
+        table.add_column(head)
     for check in checks:
-        style = {"within": "green", "outside": "red", "not run": "dim"}[check.verdict]
-        table.add_row(
-            check.claim,
-            check.published,
-            check.ours,
-            check.limit,
-            f"[{style}]{check.mark} {check.verdict}[/{style}]",
-        )
-    console.print(table)
+        style = {"within": "green", "outside": "red"}.get(check.verdict, "dim")
+        words = (check.claim, check.published, check.ours, check.limit)
+        table.add_row(*map(Text, words), Text(f"{check.mark} {check.verdict}", style=style))
+    return table

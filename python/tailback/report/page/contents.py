@@ -8,8 +8,8 @@ from tailback.analysis.columns import COUNTS, axis_label, label
 from tailback.analysis.findings import headline, key_findings
 from tailback.analysis.view import View
 from tailback.compare import between
-from tailback.compare.incast import incast_checks
 from tailback.compare.side import of_published, of_results
+from tailback.compare.studies import claims_for
 from tailback.report.charts.anatomy import anatomy
 from tailback.report.charts.distribution import distribution
 from tailback.report.charts.ecdf import ecdf
@@ -67,38 +67,39 @@ def _losses(view: View) -> Section | None:
 
 
 def _published(view: View) -> Section | None:
-    if view.table is None or view.published is None:
+    """Claims held against the run, then the published table point by point."""
+    claims = claims_for(view.results.name)
+    checks = claims.judge(view) if claims else []
+    if claims is None or not checks:
         return None
-    comparison = between(of_results(view.results), of_published(view.table))
-    checks = incast_checks(view)
-    missed = sum(check.verdict == "outside" for check in checks)
     held = sum(check.verdict == "within" for check in checks)
-    lead = f"{view.table.title}. Source: {view.table.source}."
-    if checks:
-        lead += f" Of {held + missed} claims that could be checked, {held} hold."
+    judged = held + sum(check.verdict == "outside" for check in checks)
     section = Section(
         "published",
         "Against what was published",
-        lead=lead,
-        tables=[*([tables.checks(checks)] if checks else []), tables.comparison(comparison)],
+        lead=f"{claims.source} Of {judged} claims that could be checked, {held} hold.",
+        tables=[tables.checks(checks, claims.note)],
     )
-    if view.axes.x is not None:
-        caption = "Zero is the published value; above it the run's is greater."
-        section.small.append(
-            Figure.of(
-                "errors", errors(view, height=_SMALL), "Completion time, relative error", caption
-            )
-        )
-        section.small.append(
-            Figure.of(
-                "errors-drops",
-                errors(view, "switch_drops_mean", height=_SMALL),
-                "Drops at the switch, relative error",
-                caption,
-            )
-        )
-        section.figures.append(Figure.of("excess", excess(view)))
+    if view.table is not None:
+        comparison = between(of_results(view.results), of_published(view.table))
+        section.tables.append(tables.comparison(comparison))
+        if view.axes.x is not None:
+            section.small.extend(_error_figures(view))
+            section.figures.append(Figure.of("excess", excess(view)))
     return section
+
+
+def _error_figures(view: View) -> list[Figure]:
+    caption = "Zero is the published value; above it the run's is greater."
+    return [
+        Figure.of(
+            f"errors-{column}",
+            errors(view, column, height=_SMALL),
+            f"{label(column).text}, relative error",
+            caption,
+        )
+        for column in ("completion_ms_mean", "switch_drops_mean")
+    ]
 
 
 def _distribution(view: View) -> Section | None:

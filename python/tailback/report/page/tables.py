@@ -15,10 +15,10 @@ from tailback.report.page.model import Cell, Table
 _SHOWN = ("completion_ms_mean", "completion_ms_p99", "goodput_mbps_mean", *COUNTS)
 
 
-def checks(found: Sequence[Check]) -> Table:
+def checks(found: Sequence[Check], note: str) -> Table:
     """Return the study's claims with published value, ours, limit and verdict."""
     return Table(
-        caption="Claims of the study. Limits are this project's own.",
+        caption=note,
         heads=[Cell(h) for h in ("Claim", "Published", "This run", "Limit", "Verdict")],
         rows=[
             [

@@ -1,0 +1,55 @@
+"""Which claims a scenario's results are held against."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tailback.analysis.view import View
+from tailback.compare.checks import Check
+from tailback.compare.incast import incast_checks
+from tailback.compare.incast_dctcp import dctcp_checks
+from tailback.compare.incast_rto import rto_checks
+
+
+@dataclass(frozen=True)
+class Claims:
+    """The claims behind one scenario.
+
+    Attributes:
+        scenario: name of the built-in scenario.
+        source: who published them.
+        note: what their limits are.
+        judge: holds a run of the scenario against them.
+    """
+
+    scenario: str
+    source: str
+    note: str
+    judge: Callable[[View], list[Check]]
+
+
+_CLAIMS = (
+    Claims(
+        "incast-8mb",
+        "Principled Technologies, 2010: Arista 7124S and Cisco Nexus 5010.",
+        "Claims of the study. Limits are this project's own.",
+        incast_checks,
+    ),
+    Claims(
+        "incast-rto",
+        "Phanishayee et al., FAST 2008, and Vasudevan et al., SIGCOMM 2009: incast on 1 Gb/s "
+        "with 64 KB a port, 256 KB from every server.",
+        "Bands after the papers' figures; where those give one number, a factor around it.",
+        rto_checks,
+    ),
+    Claims(
+        "incast-rto-dctcp",
+        "Alizadeh et al., SIGCOMM 2010: TCP and DCTCP under incast on 1 Gb/s, 100 KB a port.",
+        "The paper shows curves; the limits are this project's own.",
+        dctcp_checks,
+    ),
+)
+
+
+def claims_for(scenario: str) -> Claims | None:
+    """Return the claims behind the scenario of this name, if there are any."""
+    return next((claims for claims in _CLAIMS if claims.scenario == scenario), None)

@@ -1,0 +1,176 @@
+"""From a study's name to its runs, its reports and the verdict on each of its claims."""
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tailback.analysis.view import View
+from tailback.compare.checks import Check
+from tailback.compare.studies import claims_for
+from tailback.compare.terminal import checks_table
+from tailback.errors import InputError
+from tailback.report import write_report
+from tailback.results import Results
+from tailback.sweep.progress import OnProgress
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from tailback.scenario import Scenario
+
+STUDIES: Mapping[str, tuple[str, ...]] = {
+    "incast": ("incast-8mb",),
+    "incast-rto": ("incast-rto", "incast-rto-dctcp"),
+}
+"""Study -> the built-in scenarios that have published figures to be held against."""
+
+ShowProgress = Callable[["Scenario"], AbstractContextManager[OnProgress | None]]
+"""Gives what is told of a scenario's progress while it runs."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One scenario of a study.
+
+    Attributes:
+        results: its run folder.
+        report: its report.
+        checks: its claims.
+    """
+
+    results: Results
+    report: Path
+    checks: list[Check]
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """A study run again.
+
+    Attributes:
+        study: its name.
+        outcomes: one per scenario.
+    """
+
+    study: str
+    outcomes: list[Outcome]
+
+    @property
+    def checks(self) -> list[Check]:
+        """All claims of the study."""
+        return [check for outcome in self.outcomes for check in outcome.checks]
+
+    @property
+    def holds(self) -> bool:
+        """Whether every claim that could be checked is within its limit."""
+        return all(check.verdict != "outside" for check in self.checks)
+
+    @property
+    def verdict(self) -> str:
+        """How many claims hold, in one sentence."""
+        outside = sum(check.verdict == "outside" for check in self.checks)
+        judged = outside + sum(check.verdict == "within" for check in self.checks)
+        return f"{judged - outside} of {judged} claims are within their limits."
+
+    def table(self) -> "Table":
+        """Return the verdict on each claim, for a terminal."""
+        return checks_table(self.checks)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the reproduction as plain values, for JSON."""
+        return {
+            "study": self.study,
+            "holds": self.holds,
+            "scenarios": [
+                {
+                    "name": outcome.results.name,
+                    "results": str(outcome.results.path),
+                    "report": str(outcome.report),
+                    "checks": [check.to_dict() for check in outcome.checks],
+                }
+                for outcome in self.outcomes
+            ],
+        }
+
+
+def reproduce(
+    study: str = "incast",
+    *,
+    folder: str | Path | None = None,
+    jobs: int | None = None,
+    progress: ShowProgress | None = None,
+) -> Reproduction:
+    """Run a published study, write its reports, and hold it against what was published.
+
+    Args:
+        study: a name in `STUDIES`.
+        folder: where the run folders are: `FOLDER/SCENARIO` each. One that is there is used as
+            it is, one that is not is run. By default `results`, and what is there is used only
+            if it was made by this version from the same scenario.
+        jobs: runs at a time; by default one per CPU core.
+        progress: shows how far a scenario is while it runs.
+
+    Raises:
+        InputError: there is no such study, or a folder holds something else.
+        RunsFailed: some runs failed.
+        Interrupted: by Ctrl-C; the same call goes on from there.
+    """
+    if study not in STUDIES:
+        raise InputError(f"{study}: no such study; there are {', '.join(STUDIES)}")
+    parent = None if folder is None else Path(folder)
+    return Reproduction(study, [_outcome(name, parent, jobs, progress) for name in STUDIES[study]])
+
+
+def _outcome(
+    name: str, parent: Path | None, jobs: int | None, progress: ShowProgress | None
+) -> Outcome:
+    results = _existing(name, parent) or _run(name, parent, jobs, progress)
+    claims = claims_for(name)
+    return Outcome(
+        results=results,
+        report=write_report(results),
+        checks=claims.judge(View(results)) if claims else [],
+    )
+
+
+def _existing(name: str, parent: Path | None) -> Results | None:
+    path = (parent or Path("results")) / name
+    if not path.exists():
+        return None
+    if parent is None:
+        return _current(name, path)
+    results = Results(path)
+    if results.name != name:
+        raise InputError(f"{path}: holds {results.name}, not {name}; name another folder")
+    return results
+
+
+def _current(name: str, path: Path) -> Results | None:
+    """The results at `path`, if this version would make the same ones."""
+    from tailback.results.machine import versions
+    from tailback.scenario import load
+
+    try:
+        results = Results(path)
+    except InputError:
+        return None
+    manifest = results.manifest
+    same = (
+        manifest["scenario_hash"] == load(name).plan.hash
+        and manifest["versions"]["tailback"] == versions()["tailback"]
+    )
+    return results if same else None
+
+
+def _run(
+    name: str, parent: Path | None, jobs: int | None, progress: ShowProgress | None
+) -> Results:
+    from tailback.api import run
+    from tailback.scenario import load
+
+    scenario = load(name)
+    out = None if parent is None else parent / name
+    with progress(scenario) if progress else nullcontext() as on_progress:
+        return run(scenario, out=out, jobs=jobs, on_progress=on_progress)
