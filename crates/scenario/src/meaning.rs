@@ -169,20 +169,40 @@ fn check_host(host: &HostConfig) -> Option<Finding> {
 
 fn stack_findings(stack: &Stack, at: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
-    if stack.hz == 0 {
-        findings.push(Finding::new("hz", "a clock that never ticks", "at least 1"));
-    } else if stack.rto_min.as_ps() < Duration::from_secs(1).as_ps() / u64::from(stack.hz) {
+    // The schema keeps hz above zero.
+    let tick = Duration::from_secs(1) / u64::from(stack.hz.max(1));
+    if stack.rto_min < tick {
         findings.push(Finding::new(
             "rto_min",
-            format!(
-                "{} is shorter than a tick of this stack's clock",
-                stack.rto_min
-            ),
-            format!(
-                "at least {}, or a larger hz",
-                Duration::from_ps(Duration::from_secs(1).as_ps() / u64::from(stack.hz))
-            ),
+            format!("{} is shorter than a tick of this clock", stack.rto_min),
+            format!("at least {tick}, or a larger hz"),
         ));
+    }
+    if stack.rto_max < stack.rto_min {
+        findings.push(Finding::new(
+            "rto_max",
+            format!("{} is less than rto_min, {}", stack.rto_max, stack.rto_min),
+            "no less than rto_min",
+        ));
+    }
+    if stack.delack_max < stack.delack_min {
+        findings.push(Finding::new(
+            "delack_max",
+            format!(
+                "{} is less than delack_min, {}",
+                stack.delack_max, stack.delack_min
+            ),
+            "no less than delack_min",
+        ));
+    }
+    for (path, buffer) in [("tcp_rmem", &stack.tcp_rmem), ("tcp_wmem", &stack.tcp_wmem)] {
+        if !buffer.is_sorted() {
+            findings.push(Finding::new(
+                path,
+                "least, initial and most are not in this order",
+                "three sizes, none smaller than the one before it",
+            ));
+        }
     }
     findings.into_iter().map(|f| f.within(at)).collect()
 }

@@ -78,7 +78,8 @@ pub(crate) fn axes(document: &Document) -> (Vec<Resolved>, Vec<Finding>) {
             return (axes, findings);
         }
     };
-    let places = settable(&document.root);
+    let mut places = settable(&document.root);
+    places.retain(|steps| !NOT_VARIED.contains(&steps[0].as_str()));
     for (key, axis) in sweep {
         let at = path::join("sweep", key);
         let node = &schema::root()["properties"]["sweep"]["additionalProperties"];
@@ -87,6 +88,17 @@ pub(crate) fn axes(document: &Document) -> (Vec<Resolved>, Vec<Finding>) {
         let (Ok(steps), Ok(values)) = (steps, values) else {
             continue;
         };
+        if NOT_VARIED.contains(&steps[0].as_str()) {
+            findings.push(
+                Finding::new(
+                    at,
+                    format!("{} cannot be varied within a scenario", path::show(&steps)),
+                    "`run.repetitions` repeats runs with other seeds",
+                )
+                .at_key(),
+            );
+            continue;
+        }
         if let Some(other) = axes.iter().find(|a| a.steps == steps) {
             findings.push(
                 Finding::new(
@@ -257,7 +269,8 @@ pub(crate) fn settable(root: &Value) -> Vec<Steps> {
     let mut places = Vec::new();
     let properties = schema::root()["properties"].as_object();
     for (key, node) in properties.into_iter().flatten() {
-        if !NOT_VARIED.contains(&key.as_str()) {
+        // Those two have keys of their owner's choice.
+        if !["sweep", "preset"].contains(&key.as_str()) {
             collect(node, root.get(key), vec![key.clone()], &mut places);
         }
     }

@@ -329,3 +329,33 @@ fn values_of_a_host_of_its_own_are_told_at_its_place() {
          \"rx_ring_descriptor\" here; did you mean \"rx_ring_descriptors\"?"
     );
 }
+
+#[test]
+fn timers_and_buffers_that_contradict_one_another_are_told() {
+    let cases = [
+        (
+            "stack.rto_min=200us",
+            "stack.rto_min: 200us is shorter than a tick of this clock; at least 1ms",
+        ),
+        (
+            "stack.rto_max=1ms",
+            "stack.rto_max: 1ms is less than rto_min, 200ms",
+        ),
+        (
+            "stack.delack_max=1ms",
+            "stack.delack_max: 1ms is less than delack_min, 40ms",
+        ),
+        (
+            "stack.tcp_rmem=[\"8KB\", \"4KB\", \"4MB\"]",
+            "stack.tcp_rmem: least, initial and most",
+        ),
+        (
+            "host.interrupt_jitter=1s",
+            "host.interrupt_jitter: the wait of",
+        ),
+    ];
+    for (set, wanted) in cases {
+        let found = problem(STAR, &[set]);
+        assert!(found.contains(wanted), "{set}: {found}");
+    }
+}

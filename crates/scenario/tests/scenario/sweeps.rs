@@ -82,6 +82,10 @@ fn axes_that_lead_nowhere_are_told() {
         ),
         ("\"a..b\" = [1]", "\"a..b\" is not a path"),
         ("name = [\"a\"]", "no value is named \"name\""),
+        (
+            "\"run.seed\" = [1, 2]",
+            "sweep.\"run.seed\": run.seed cannot be varied within a scenario",
+        ),
     ];
     for (axis, wanted) in cases {
         let found = problem(&star(axis), &[]);
@@ -236,6 +240,7 @@ fn overrides_are_toml_or_bare_texts() {
     assert_eq!(of("workload.servers=2").servers, 2);
     assert!(of("workload.striped=true").striped);
     assert_eq!(of("iterations=7").iterations, 7);
+    assert_eq!(plan(STAR, &["repetitions=7"]).runs.len(), 7);
     let preset = plan(STAR, &["network.switch=cisco-nexus-5010"]);
     assert_eq!(preset.runs[0].network.switches[0].config.ports, 26);
 }
