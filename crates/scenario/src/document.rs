@@ -199,7 +199,7 @@ impl Document {
     /// Puts `value` at `steps`, making tables on the way. Gives the path it now stands at.
     ///
     /// A preset's name on the way becomes a table that begins with it; a name put where a table
-    /// stands replaces only the preset that the table begins with.
+    /// begins with a preset replaces only that.
     pub fn set(&mut self, steps: &Steps, value: Value, origin: &Origin) -> Result<String, Finding> {
         let mut at = String::new();
         let mut place = &mut self.root;
@@ -239,7 +239,7 @@ impl Document {
             }
         }
         match (&mut *place, value) {
-            (Value::Object(table), name @ Value::String(_)) if !table.is_empty() => {
+            (Value::Object(table), name @ Value::String(_)) if table.contains_key("preset") => {
                 table.insert("preset".to_owned(), name);
                 at = path::join(&at, "preset");
             }
@@ -317,7 +317,8 @@ fn element(items: &[Value], step: &str) -> Option<usize> {
 }
 
 /// Lays `over` on `base`: tables key by key, anything else as a whole. A table whose `kind` or
-/// `topology` differs from the one below it replaces that one.
+/// `topology` differs from the one below it replaces that one; a table over a preset's name is
+/// laid over that preset.
 pub(crate) fn merge(base: &mut Value, over: Value) {
     match (base, over) {
         (Value::Object(base), Value::Object(over)) => {
@@ -338,6 +339,10 @@ pub(crate) fn merge(base: &mut Value, over: Value) {
         }
         (Value::Object(base), name @ Value::String(_)) if base.contains_key("preset") => {
             base.insert("preset".to_owned(), name);
+        }
+        (base @ Value::String(_), Value::Object(mut over)) => {
+            over.entry("preset").or_insert(base.take());
+            *base = Value::Object(over);
         }
         (base, over) => *base = over,
     }

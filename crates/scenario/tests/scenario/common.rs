@@ -1,5 +1,6 @@
 //! A small scenario to take apart, and how to say what was found.
 
+use serde_json::Value;
 use tailback_scenario::{Plan, Problem};
 
 /// A sound scenario of 4 hosts.
@@ -122,4 +123,24 @@ fn read(text: &str, overrides: &[&str]) -> Result<Plan, Vec<Problem>> {
 
 fn show(problems: &[Problem]) -> Vec<String> {
     problems.iter().map(ToString::to_string).collect()
+}
+
+/// TOML of a JSON value, as an inline value.
+pub fn inline(value: &Value) -> String {
+    match value {
+        Value::Object(map) => {
+            let pairs: Vec<String> = map
+                .iter()
+                .map(|(k, v)| format!("{k:?} = {}", inline(v)))
+                .collect();
+            format!("{{ {} }}", pairs.join(", "))
+        }
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(inline).collect();
+            format!("[{}]", items.join(", "))
+        }
+        Value::Number(n) => n.to_string(),
+        Value::String(text) => Value::from(text.as_str()).to_string(),
+        other => other.to_string(),
+    }
 }

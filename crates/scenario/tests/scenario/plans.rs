@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 use tailback_scenario::{BUILT_IN, Node, Plan, Severity};
 
-use crate::common::{EXPLICIT, STAR, plan};
+use crate::common::{EXPLICIT, STAR, inline, plan};
 
 #[test]
 fn a_star_has_the_hosts_at_the_ports_of_their_numbers() {
@@ -101,26 +101,6 @@ fn the_order_of_keys_does_not_change_the_hash_and_that_of_axes_does() {
     assert_ne!(plan(&one, &[]).hash, plan(&other, &[]).hash);
 }
 
-/// TOML of a JSON value, as an inline value.
-fn toml(value: &Value) -> String {
-    match value {
-        Value::Object(map) => {
-            let pairs: Vec<String> = map
-                .iter()
-                .map(|(k, v)| format!("{k:?} = {}", toml(v)))
-                .collect();
-            format!("{{ {} }}", pairs.join(", "))
-        }
-        Value::Array(items) => {
-            let items: Vec<String> = items.iter().map(toml).collect();
-            format!("[{}]", items.join(", "))
-        }
-        Value::Number(n) => n.to_string(),
-        Value::String(text) => json!(text).to_string(),
-        other => other.to_string(),
-    }
-}
-
 #[test]
 fn the_resolved_scenario_stands_on_its_own_and_gives_the_same_runs() {
     let mut texts: Vec<&str> = BUILT_IN.iter().map(|b| b.2).collect();
@@ -132,7 +112,7 @@ fn the_resolved_scenario_stands_on_its_own_and_gives_the_same_runs() {
         };
         let again: String = root
             .iter()
-            .map(|(k, v)| format!("{k} = {}\n", toml(v)))
+            .map(|(k, v)| format!("{k} = {}\n", inline(v)))
             .collect();
         let second = plan(&again, &[]);
         assert_eq!(second.runs, first.runs);

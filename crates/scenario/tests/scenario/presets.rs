@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use tailback_net::switch::BufferConfig;
 use tailback_scenario::{Kind, Plan, presets};
 
-use crate::common::{EXPLICIT, STAR, plan, problem, problems};
+use crate::common::{EXPLICIT, STAR, inline, plan, problem, problems};
 
 fn star(own: &str) -> String {
     format!("{STAR}{own}\n")
@@ -191,6 +191,35 @@ fn overlays_go_over_the_scenario_and_under_overrides() {
         Some(&folder),
     );
     assert_eq!(by_override.expect("sound").hash, plan.hash);
+}
+
+#[test]
+fn an_overlays_table_goes_over_a_preset_that_is_only_named() {
+    let overlay = "[network.switch]\nlatency = \"9us\"\n[stack]\npreset = \"linux-2.6.18\"\n";
+    let folder = folder("over-names", &[("o.toml", overlay)]);
+    let named = STAR.replace("[stack]\npreset = ", "[stack]\nrto_min = \"1s\"\npreset = ");
+    let text = format!("overlay = \"o.toml\"\n{named}");
+    let plan = Plan::from_toml(&text, "s.toml", &[], Some(&folder)).expect("sound");
+    let switch = &plan.runs[0].network.switches[0].config;
+    assert_eq!(
+        (switch.ports, switch.latency.to_string().as_str()),
+        (24, "9us")
+    );
+    assert_eq!(
+        plan.runs[0].network.hosts[0].stack.rto_min.to_string(),
+        "1s"
+    );
+}
+
+#[test]
+fn a_name_replaces_a_table_that_begins_with_no_preset() {
+    let complete = plan(STAR, &[]).scenario["preset"]["switch"]["arista-7124s"].clone();
+    let pairs = complete.as_object().expect("a table").iter();
+    let pairs: Vec<String> = pairs.map(|(k, v)| format!("{k} = {}", inline(v))).collect();
+    let table = format!("network.switch={{ {} }}", pairs.join(", "));
+    assert_eq!(plan(STAR, &[&table]).runs, plan(STAR, &[]).runs);
+    let named = plan(STAR, &[&table, "network.switch=cisco-nexus-5010"]);
+    assert_eq!(named.runs[0].network.switches[0].config.ports, 26);
 }
 
 #[test]
