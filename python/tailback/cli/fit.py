@@ -186,12 +186,19 @@ def _print(found: "Fit") -> None:
     table = Table("error", box=None, pad_edge=False)
     for heading in ("weight", "before", "fitted"):
         table.add_column(heading, justify="right")
+    table.add_column("worst")
     for metric, weight in found.weights.items():
         before, after = found.before.by_metric[metric], found.score.by_metric[metric]
         table.add_row(metric, f"{weight:g}", f"{before:.2%}", f"{after:.2%}")
-    table.add_row("weighted mean", "", f"{found.before.error:.2%}", f"{found.score.error:.2%}")
-    for seed, error in found.other_seeds.items():
-        table.add_row(f"  with seed {seed}", "", "", f"{error:.2%}")
+    table.add_row(
+        "weighted mean",
+        "",
+        f"{found.before.error:.2%}",
+        f"{found.score.error:.2%}",
+        found.score.worst,
+    )
+    for seed, score in found.other_seeds.items():
+        table.add_row(f"  with seed {seed}", "", "", f"{score.error:.2%}", score.worst)
     console.print_table(table)
     if found.worse_than_before:
         console.out.out("The values before predict these rows better than any that was tried.")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tailback.backends import Backend, backend_named
 from tailback.errors import InputError, Interrupted
-from tailback.fit.objective import weights
+from tailback.fit.objective import Score, weights
 from tailback.fit.parameter import Parameter, parameters
 from tailback.fit.result import Fit, Fitted
 from tailback.fit.search import BudgetSpent, Point, search
@@ -141,7 +141,7 @@ class _Fitting:
 
     def fit(self) -> Fit:
         before: Trial | None = None
-        seeds: dict[int, float] = {}
+        seeds: dict[int, Score] = {}
         found: list[Sensitivity] = []
         interrupted = False
         try:
@@ -203,18 +203,20 @@ class _Fitting:
         self._evaluations += len(new)
         return [self._trials[values].error for values in wanted]
 
-    def _other_seeds(self) -> dict[int, float]:
+    def _other_seeds(self) -> dict[int, Score]:
         best = self._best
         if best is None or best.score is None:
             return {}
         self._planned = self._made + OTHER_SEEDS + len(neighbours(self._parameters, best.values))
         seed = int(self._laboratory.scenario.resolved["run"]["seed"])
-        errors = {}
+        scores = {}
         for other in range(seed + 1, seed + 1 + OTHER_SEEDS):
-            errors[other] = self._make(self._laboratory.with_seed(other), [best.values])[0].error
-        return errors
+            trial = self._make(self._laboratory.with_seed(other), [best.values])[0]
+            if trial.score is not None:
+                scores[other] = trial.score
+        return scores
 
-    def _sensitivities(self, seeds: Mapping[int, float]) -> list[Sensitivity]:
+    def _sensitivities(self, seeds: Mapping[int, Score]) -> list[Sensitivity]:
         best = self._best
         if best is None or best.score is None:
             return []
@@ -223,7 +225,7 @@ class _Fitting:
         new = [values for values in dict.fromkeys(wanted.values()) if values not in known]
         known |= {trial.values: trial for trial in self._make(self._laboratory, new)}
         around = {key: known[values] for key, values in wanted.items()}
-        errors = [best.error, *seeds.values()]
+        errors = [best.error, *(score.error for score in seeds.values())]
         return sensitivities(self._parameters, best, around, max(errors) - min(errors))
 
     def _make(self, laboratory: Laboratory, batch: Sequence[Values]) -> list[Trial]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from tailback.analysis.columns import COUNTS
+from tailback.analysis.words import percent
 from tailback.compare import MetricError
 from tailback.errors import InputError
 from tailback.fit.target import Target
@@ -22,10 +23,17 @@ same time."""
 
 @dataclass(frozen=True)
 class Score:
-    """The errors of one prediction, as fractions: 0.1 is 10 %."""
+    """The errors of one prediction, as fractions: 0.1 is 10 %.
+
+    Attributes:
+        error: the weighted mean.
+        by_metric: metric -> error.
+        worst: the greatest error of any metric in any row, in words.
+    """
 
     error: float
     by_metric: Mapping[str, float]
+    worst: str
 
 
 def weights(text: str | None, target: Target) -> dict[str, float]:
@@ -72,16 +80,24 @@ def _usable(weights: dict[str, float], target: Target) -> dict[str, float]:
 
 def score(target: Target, predicted: pl.DataFrame, weights: Mapping[str, float]) -> Score:
     """The errors of a prediction with one line for each row of the target, in its order."""
-    by_metric = {}
+    errors = []
     for metric in weights:
-        both = predicted.select(metric, target.rows[metric].alias(f"{metric}_reference"))
-        found = MetricError.of("", metric, both, None)
-        relative = (found.mean_absolute_error or 0.0) * found.rows
-        absolute = (found.small_difference or 0.0) * found.small_rows
-        by_metric[metric] = (relative + absolute) / (found.rows + found.small_rows)
+        both = target.rows.select(
+            *target.axes, predicted[metric], pl.col(metric).alias(f"{metric}_reference")
+        )
+        errors.append(MetricError.of("", metric, both, target.x))
+    by_metric = {found.metric: _error(found) for found in errors}
     total = sum(weights.values())
     error = sum(weights[metric] * by_metric[metric] for metric in weights) / total
-    return Score(error, by_metric)
+    worst = max(errors, key=lambda found: abs(found.worst or 0.0))
+    at = f" at {worst.worst_at}" if worst.worst_at else ""
+    return Score(error, by_metric, f"{worst.metric} {percent(worst.worst, signed=True)}{at}")
+
+
+def _error(found: MetricError) -> float:
+    relative = (found.mean_absolute_error or 0.0) * found.rows
+    absolute = (found.small_difference or 0.0) * found.small_rows
+    return (relative + absolute) / (found.rows + found.small_rows)
 
 
 def changes(metrics: Sequence[str], before: pl.DataFrame, after: pl.DataFrame) -> dict[str, float]:

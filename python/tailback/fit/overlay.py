@@ -7,12 +7,12 @@ from pathlib import Path
 
 from tailback import _native
 from tailback.errors import InputError, ScenarioError
-from tailback.fit.parameter import Steps, plain
+from tailback.fit.parameter import plain
 from tailback.fit.result import Fit, Fitted
 from tailback.fit.sensitivity import SHIFTS
 from tailback.results.storage import explained, write_bytes
 from tailback.scenario import Scenario
-from tailback.toml_value import toml_key, toml_value
+from tailback.toml_value import toml_key
 
 
 def check_free(path: Path) -> None:
@@ -71,8 +71,9 @@ def _origin(fit: Fit) -> Iterable[str]:
     )
     errors = ", ".join(f"{m} {e:.2%}" for m, e in fit.score.by_metric.items())
     yield f"Error:      {fit.score.error:.2%} ({errors}), {fit.before.error:.2%} before"
+    yield f"            worst: {fit.score.worst}"
     if fit.other_seeds:
-        others = ", ".join(f"{error:.2%} with seed {s}" for s, error in fit.other_seeds.items())
+        others = ", ".join(f"{s.error:.2%} with seed {n}" for n, s in fit.other_seeds.items())
         yield f"            {others}"
 
 
@@ -100,19 +101,9 @@ def _tables(fit: Fit) -> Iterable[str]:
             yield ""
         if parents:
             yield f"[{'.'.join(toml_key(step) for step in parents)}]"
-        if preset := _preset_at(fit.scenario, parents):
-            yield f"preset = {toml_value(preset)}"
         for key, fitted in values:
             yield f"# {_remark(fitted)}"
             yield f"{toml_key(key)} = {fitted.value}"
-
-
-def _preset_at(scenario: Scenario, steps: Steps) -> str | None:
-    """The preset whose name stands where the table of an overlay is to lie over it."""
-    value: object = scenario.resolved
-    for step in steps:
-        value = value.get(step) if isinstance(value, dict) else None
-    return value if isinstance(value, str) else None
 
 
 def _remark(fitted: Fitted) -> str:

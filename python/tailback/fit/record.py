@@ -21,9 +21,12 @@ def record(fit: Fit) -> dict[str, Any]:
         "interrupted": fit.interrupted,
         "error": fit.score.error,
         "error_by_metric": dict(fit.score.by_metric),
+        "worst": fit.score.worst,
         "error_before": fit.before.error,
         "error_by_metric_before": dict(fit.before.by_metric),
-        "error_with_other_seeds": {str(seed): error for seed, error in fit.other_seeds.items()},
+        "error_with_other_seeds": {
+            str(seed): score.error for seed, score in fit.other_seeds.items()
+        },
         "parameters": [_parameter(fitted) for fitted in fit.fitted],
     }
 

@@ -45,7 +45,7 @@ class Fit:
         before: the errors of the scenario as it is.
         evaluations: sets of values that the search tried.
         budget: evaluations that were allowed.
-        other_seeds: seed -> error of the optimum with it. The search has chosen the optimum
+        other_seeds: seed -> errors of the optimum with it. The search has chosen the optimum
             for its own seed, so that the error there is a little too good.
         interrupted: whether the user stopped it before it was done.
     """
@@ -58,7 +58,7 @@ class Fit:
     before: Score
     evaluations: int
     budget: int
-    other_seeds: Mapping[int, float]
+    other_seeds: Mapping[int, Score]
     interrupted: bool
 
     @property

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from tailback import published
-from tailback.analysis.axes import choose
+from tailback.analysis.axes import Axis, choose
 from tailback.compare.side import Side, of_published, of_results
 from tailback.errors import InputError
 from tailback.records import PlannedRun
@@ -31,6 +31,7 @@ class Target:
         axes: columns that say which run a row belongs to, named as in the sweep.
         rows: the column `row`, the axes, the metrics.
         metrics: the columns that can be fitted to.
+        x: the axis along which rows are named in messages; `None` for a single row.
         runs: for each row, the indices of the plan's runs that predict it: one a repetition.
     """
 
@@ -39,6 +40,7 @@ class Target:
     axes: tuple[str, ...]
     rows: pl.DataFrame
     metrics: tuple[str, ...]
+    x: Axis | None
     runs: tuple[tuple[int, ...], ...]
 
     @property
@@ -86,6 +88,7 @@ def load_target(name: str, filters: Sequence[str], scenario: Scenario) -> Target
         axes=axes,
         rows=frame.select(*axes, *table.metrics).with_row_index(ROW),
         metrics=table.metrics,
+        x=choose(frame, axes).x,
         runs=tuple(tuple(indices) for indices in matched),
     )
 
