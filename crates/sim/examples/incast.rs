@@ -8,7 +8,9 @@ use tailback_sim::{ColumnData, Control, Table, simulate};
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
-    let Some(file) = arguments.next() else { return eprintln!("name a scenario file") };
+    let Some(file) = arguments.next() else {
+        return eprintln!("name a scenario file");
+    };
     let overrides: Vec<String> = arguments.collect();
     let text = std::fs::read_to_string(&file).unwrap_or_default();
     let plan = match Plan::from_toml(&text, &file, &overrides, None) {
@@ -20,7 +22,11 @@ fn main() {
         match simulate(run, &Control::default()) {
             Ok(outcome) => {
                 let seconds = started.elapsed().as_secs_f64();
-                let parameters: Vec<String> = run.parameters.iter().map(|(k, v)| format!("{k}={v}")).collect();
+                let parameters: Vec<String> = run
+                    .parameters
+                    .iter()
+                    .map(|(k, v)| format!("{k}={v}"))
+                    .collect();
                 let figure = |name| measure(&outcome.tables[0], name);
                 println!(
                     "{:40} {:8.1} ms median {:8.1} p99 {:8.1}  drops {:7.1} ring {:5.1} retrans {:7.1} timeouts {:6.2} recov {:6.1}  {:6.1} Mb/s  {:5.1} M hops/s ({:.2} s) {:016x}",

@@ -67,8 +67,8 @@ struct Wiring {
     routes: Vec<Routes>,
     /// For each link direction: node and port it leaves from, node and port it leads to.
     directions: Vec<[(usize, u16); 2]>,
-    /// For each port of each node: the direction that leaves from it, the one that leads to it.
-    ports: Vec<Vec<(u32, u32)>>,
+    /// For each port of each node: the direction that leaves from it.
+    ports: Vec<Vec<u32>>,
     hosts: usize,
 }
 
@@ -84,15 +84,15 @@ impl Wiring {
             neighbours: vec![Vec::new(); hosts + topology.switches.len()],
         };
         let mut directions: Vec<[(usize, u16); 2]> = Vec::with_capacity(2 * topology.links.len());
-        let mut ports: Vec<Vec<(u32, u32)>> = vec![Vec::new(); graph.neighbours.len()];
+        let mut ports: Vec<Vec<u32>> = vec![Vec::new(); graph.neighbours.len()];
         for link in &topology.links {
             let [a, b] = [index(link.a), index(link.b)];
             let number = directions.len() as u32;
             let at = [ports[a].len() as u16, ports[b].len() as u16];
             graph.neighbours[a].push(b);
             graph.neighbours[b].push(a);
-            ports[a].push((number, number + 1));
-            ports[b].push((number + 1, number));
+            ports[a].push(number);
+            ports[b].push(number + 1);
             directions.push([(a, at[0]), (b, at[1])]);
             directions.push([(b, at[1]), (a, at[0])]);
         }
@@ -108,7 +108,7 @@ impl Wiring {
     /// The link direction that leaves from a host; a host has one link, as the scenario's checks
     /// made sure.
     fn uplink(&self, host: usize) -> u32 {
-        self.ports[host].first().map_or(u32::MAX, |port| port.0)
+        self.ports[host].first().copied().unwrap_or(u32::MAX)
     }
 }
 
@@ -166,10 +166,9 @@ fn switches(run: &Run, wiring: &Wiring, links: usize) -> Vec<SwitchState> {
     states
 }
 
-fn port((out_link, in_link): (u32, u32)) -> PortState {
+fn port(out_link: u32) -> PortState {
     PortState {
         out_link,
-        in_link,
         busy: false,
         queued_bytes_max: 0,
         drops: [0; DropCause::ALL.len()],

@@ -53,9 +53,8 @@ pub(crate) struct SwitchState {
 /// One port of a switch.
 #[derive(Clone, Debug)]
 pub(crate) struct PortState {
-    /// The link that leaves from here, and the one that arrives; none where nothing is plugged in.
+    /// The link that leaves from here.
     pub(crate) out_link: u32,
-    pub(crate) in_link: u32,
     /// The port has an event pending (virtual output queues only).
     pub(crate) busy: bool,
     /// Most bytes that waited for this port.

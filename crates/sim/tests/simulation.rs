@@ -1,0 +1,248 @@
+//! Whole runs: figures that arithmetic gives, repeatability, and what every run must keep.
+
+use tailback_scenario::Plan;
+use tailback_sim::{ColumnData, Control, RunOutcome, SimError, Table, simulate};
+
+const STAR: &str = r#"
+name = "star"
+[network]
+topology = "star"
+switch = { preset = "arista-7124s" }
+hosts = 9
+link = { rate = "10Gbit", delay = "25ns", mtu = "9000B" }
+[host]
+preset = "rhel-5.4-x5540-ne020"
+[stack]
+preset = "linux-2.6.18"
+[workload]
+kind = "incast"
+servers = 8
+size = "2MB"
+iterations = 5
+"#;
+
+/// Two leaves joined by two spines: four hosts, the client alone on its leaf.
+const FABRIC: &str = r#"
+name = "fabric"
+[network]
+topology = "explicit"
+[[network.host]]
+name = "client"
+[[network.host]]
+name = "a"
+[[network.host]]
+name = "b"
+[[network.host]]
+name = "c"
+[[network.switch]]
+name = "leaf-1"
+model = "arista-7124s"
+[[network.switch]]
+name = "leaf-2"
+model = "cisco-nexus-5010"
+[[network.switch]]
+name = "spine-1"
+model = "arista-7124s"
+[[network.switch]]
+name = "spine-2"
+model = "arista-7124s"
+[[network.link]]
+ends = ["client", "leaf-1"]
+rate = "10Gbit"
+delay = "1us"
+mtu = "9000B"
+[[network.link]]
+ends = ["a", "leaf-2"]
+rate = "10Gbit"
+delay = "1us"
+mtu = "9000B"
+[[network.link]]
+ends = ["b", "leaf-2"]
+rate = "10Gbit"
+delay = "1us"
+mtu = "9000B"
+[[network.link]]
+ends = ["c", "leaf-2"]
+rate = "10Gbit"
+delay = "1us"
+mtu = "9000B"
+[[network.link]]
+ends = ["leaf-1", "spine-1"]
+rate = "40Gbit"
+delay = "1us"
+mtu = "9000B"
+[[network.link]]
+ends = ["leaf-1", "spine-2"]
+rate = "40Gbit"
+delay = "1us"
+mtu = "9000B"
+[[network.link]]
+ends = ["leaf-2", "spine-1"]
+rate = "40Gbit"
+delay = "1us"
+mtu = "9000B"
+[[network.link]]
+ends = ["leaf-2", "spine-2"]
+rate = "40Gbit"
+delay = "1us"
+mtu = "9000B"
+[host]
+preset = "rhel-5.4-x5540-ne020"
+[stack]
+preset = "linux-2.6.18"
+[workload]
+kind = "incast"
+servers = 3
+size = "1MB"
+iterations = 4
+"#;
+
+fn run(text: &str, overrides: &[&str]) -> RunOutcome {
+    let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
+    let plan = Plan::from_toml(text, "test.toml", &overrides, None).expect("a good scenario");
+    simulate(&plan.runs[0], &Control::default()).expect("a run that ends and adds up")
+}
+
+fn table<'a>(outcome: &'a RunOutcome, name: &str) -> &'a Table {
+    outcome
+        .tables
+        .iter()
+        .find(|t| t.name == name)
+        .expect("the table is there")
+}
+
+fn figure(outcome: &RunOutcome, name: &str) -> f64 {
+    match table(outcome, "summary").column(name) {
+        Some(ColumnData::F64(values)) => values[0],
+        Some(ColumnData::U64(values)) => values[0] as f64,
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+fn total(outcome: &RunOutcome, table_name: &str, column: &str) -> u64 {
+    match table(outcome, table_name).column(column) {
+        Some(ColumnData::U64(values)) => values.iter().sum(),
+        other => panic!("{column}: {other:?}"),
+    }
+}
+
+#[test]
+fn one_jumbo_sender_is_bound_by_the_receiver_at_its_published_rate() {
+    // 8 MB are 895 segments of 8948 bytes; each takes the client 1.18 us + 0.681 us/kB.
+    let outcome = run(
+        STAR,
+        &[
+            "workload.servers=1",
+            "workload.size=8MB",
+            "workload.iterations=20",
+        ],
+    );
+    let least_ms = 8e6 / 8948.0 * (1.18 + 0.681 * 8.948) * 1e-3;
+    let completion_ms = figure(&outcome, "completion_ms_mean");
+    assert!(
+        completion_ms > least_ms,
+        "{completion_ms} ms is faster than the receiver, {least_ms}"
+    );
+    assert!(
+        completion_ms < least_ms + 0.6,
+        "{completion_ms} ms is too far above {least_ms}"
+    );
+    assert_eq!(figure(&outcome, "switch_drops_mean"), 0.0);
+}
+
+#[test]
+fn a_congested_star_drops_recovers_and_delivers_everything() {
+    let outcome = run(STAR, &[]);
+    assert!(figure(&outcome, "switch_drops_mean") > 10.0);
+    assert!(figure(&outcome, "retransmissions_mean") >= figure(&outcome, "switch_drops_mean"));
+    assert_eq!(
+        total(&outcome, "flows", "received_bytes"),
+        8 * 2_000_000 * 5
+    );
+    assert_eq!(table(&outcome, "transactions").rows(), 5);
+    let dropped = (figure(&outcome, "switch_drops_mean") * 5.0).round() as u64;
+    assert!(total(&outcome, "drops", "frames") >= dropped);
+}
+
+#[test]
+fn the_same_run_takes_the_same_course_and_another_seed_another() {
+    let first = run(STAR, &[]);
+    assert_eq!(first, run(STAR, &[]));
+    assert_ne!(first.trajectory, run(STAR, &["run.seed=2"]).trajectory);
+}
+
+#[test]
+fn recording_does_not_change_the_course() {
+    let plain = run(STAR, &[]);
+    let recorded = run(STAR, &["record.anatomy_iteration=3"]);
+    assert_eq!(plain.trajectory, recorded.trajectory);
+    assert!(table(&recorded, "queues").rows() > 10);
+    assert_eq!(
+        table(&recorded, "progress").rows() % 8,
+        0,
+        "as many rows for every flow"
+    );
+}
+
+#[test]
+fn a_larger_memory_drops_less_and_an_endless_one_nothing() {
+    let drops = |shared: &str| {
+        let shared = format!("network.switch.buffer.shared={shared}");
+        figure(&run(STAR, &[&shared]), "switch_drops_mean")
+    };
+    let (small, large, endless) = (drops("300KB"), drops("1200KB"), drops("500MB"));
+    assert!(
+        small > large,
+        "{small} drops with 300 KB, {large} with 1200 KB"
+    );
+    assert_eq!(endless, 0.0);
+}
+
+#[test]
+fn a_fabric_with_both_kinds_of_switch_delivers_everything() {
+    let outcome = run(FABRIC, &[]);
+    assert_eq!(
+        total(&outcome, "flows", "received_bytes"),
+        3 * 1_000_000 * 4
+    );
+    // Host, leaf, spine, leaf: four links each way; two frames in three carry data.
+    let frames = total(&outcome, "flows", "segments_sent");
+    assert!(
+        outcome.hops > 4 * frames,
+        "{} hops for {frames} data segments",
+        outcome.hops
+    );
+}
+
+#[test]
+fn lost_frames_are_counted_and_made_good() {
+    let outcome = run(STAR, &["workload.servers=1", "network.link.loss=0.001"]);
+    assert!(figure(&outcome, "link_losses_mean") > 0.0);
+    assert_eq!(total(&outcome, "flows", "received_bytes"), 2_000_000 * 5);
+}
+
+#[test]
+fn dctcp_behind_step_marking_keeps_the_queue_short_without_drops() {
+    let overrides = [
+        "workload.servers=4",
+        "workload.size=4MB",
+        "stack.tcp_congestion_control=dctcp",
+        "stack.tcp_ecn=1",
+        "network.switch.marking={ kind = \"step\", threshold = \"300KB\" }",
+    ];
+    let outcome = run(STAR, &overrides);
+    assert!(figure(&outcome, "marks_mean") > 100.0);
+    assert_eq!(figure(&outcome, "switch_drops_mean"), 0.0);
+    let unmarked = run(STAR, &overrides[..2]);
+    assert!(figure(&outcome, "queue_bytes_max") < figure(&unmarked, "queue_bytes_max"));
+}
+
+#[test]
+fn a_run_can_be_given_up() {
+    let plan = Plan::from_toml(STAR, "test.toml", &[], None).expect("a good scenario");
+    let control = Control::default();
+    control
+        .cancel
+        .store(true, std::sync::atomic::Ordering::Relaxed);
+    assert_eq!(simulate(&plan.runs[0], &control), Err(SimError::Cancelled));
+}
