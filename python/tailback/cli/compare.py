@@ -21,8 +21,6 @@ def command(a: str, b: str, *, as_json: bool) -> None:
     if as_json:
         console.print_json(found.to_dict())
         return
-    from rich.console import Console
-
     from tailback.compare.terminal import print_comparison
 
-    print_comparison(found, Console())
+    print_comparison(found, console.out)

@@ -1,0 +1,45 @@
+"""`tailback reproduce`."""
+
+from pathlib import Path
+
+import click
+
+from tailback.cli.options import json_option
+
+
+@click.command("reproduce")
+@click.argument("study", default="incast")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="FOLDER",
+    help="Where the results folders are, one per scenario; one that is there is used as it is. "
+    "By default results, where only what this version would make again is used.",
+)
+@click.option(
+    "--jobs",
+    "-j",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Runs at a time; by default one per CPU core. Does not change the results.",
+)
+@json_option
+def command(study: str, out: Path | None, jobs: int | None, *, as_json: bool) -> None:
+    """Run a published study and hold it against what was published.
+
+    STUDY is incast (the default) or incast-rto. Writes a report per scenario and prints, for
+    each claim of the study, what was published, what this run gives, and whether it is within
+    the limit. A claim outside its limit is a finding, not a failure: the exit code stays 0.
+    """
+    from tailback.cli import console
+    from tailback.cli.progress import shown
+    from tailback.reproduce import reproduce
+
+    found = reproduce(study, folder=out, jobs=jobs, progress=shown)
+    if as_json:
+        console.print_json(found.to_dict())
+        return
+    console.print_table(found.table())
+    console.out.out(found.verdict)
+    for outcome in found.outcomes:
+        console.out.out(f"Report: {outcome.report}")
