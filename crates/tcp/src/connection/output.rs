@@ -251,6 +251,18 @@ impl Connection {
 
     #[inline]
     fn send_first_time(&mut self, now: Jiffies, packet: Packet, mss: u32) {
+        self.transmit(now, &packet, mss, false);
+        self.snd_nxt = packet.end_seq;
+        if self.packets_out == 0 {
+            self.arm_retransmit(now);
+        }
+        self.packets_out += u32::from(packet.segments);
+        self.queue.push(packet);
+    }
+
+    /// Data leaves, for the first time or again (tcp_event_data_sent).
+    #[inline]
+    fn data_sent(&mut self, now: Jiffies) {
         let idle = now.wrapping_sub(self.last_sent);
         if self.stack.tcp_slow_start_after_idle
             && self.packets_out == 0
@@ -260,13 +272,6 @@ impl Connection {
         }
         self.last_sent = now;
         self.receive.ack.data_sent(now);
-        self.transmit(now, &packet, mss, false);
-        self.snd_nxt = packet.end_seq;
-        if self.packets_out == 0 {
-            self.arm_retransmit(now);
-        }
-        self.packets_out += u32::from(packet.segments);
-        self.queue.push(packet);
     }
 
     /// The window shrinks after idleness: half for every timeout's length (tcp_cwnd_restart).
@@ -328,12 +333,12 @@ impl Connection {
                 segment.flags = segment.flags.with(Flags::CWR);
             }
         }
-        let segments = u64::from(packet.segments);
-        if segment.payload_bytes > 0 {
-            self.stats.segments_sent += segments;
-            self.stats.bytes_sent += u64::from(segment.payload_bytes);
-        }
         self.receive.ack.sent(u32::from(packet.segments));
+        if segment.payload_bytes > 0 {
+            self.stats.segments_sent += u64::from(packet.segments);
+            self.stats.bytes_sent += u64::from(segment.payload_bytes);
+            self.data_sent(now);
+        }
         self.out.push_back(Transmit {
             segment,
             mss: mss as u16,
