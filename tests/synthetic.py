@@ -99,7 +99,7 @@ def anatomy(
         queues.append(
             {
                 "time_us": t * 1e3,
-                "place": "switch port 0",
+                "place": "switch:0",
                 "queue_bytes_min": int(level * 0.8),
                 "queue_bytes_max": int(level),
             }

@@ -7,7 +7,7 @@ import pytest
 
 from synthetic import incast_folder, sweep_folder
 from tailback.analysis import View
-from tailback.analysis.anatomy import anatomies, spans, spread, without_level
+from tailback.analysis.anatomy import anatomies, per_switch, spans, spread, without_level
 from tailback.analysis.curves import pair
 from tailback.analysis.distribution import ecdf, quantiles
 from tailback.analysis.excess import with_excess
@@ -61,7 +61,8 @@ def test_an_ecdf_ends_at_all_and_is_short(view: View) -> None:
     steps = ecdf(view)
     ends = steps.group_by("switch", "servers").agg(pl.col("share").max(), pl.len())
     assert ends["share"].to_list() == [1.0] * 12
-    assert ends["len"].max() <= 122
+    assert ends["len"].max() <= 123
+    assert steps.group_by("group", "servers").agg(pl.col("share").min())["share"].sum() == 0
     assert (steps.group_by("group", "servers").agg(pl.col("share").is_sorted()))["share"].all()
 
 
@@ -109,3 +110,20 @@ def test_totals_close_each_curve_and_all(view: View) -> None:
     assert list(found) == [ARISTA, NEXUS, "all runs"]
     assert found["all runs"].data_bytes == found[ARISTA].data_bytes + found[NEXUS].data_bytes
     assert found[ARISTA].data_bytes == (1 + 2 + 3 + 4 + 8 + 23) * 8_000_000 * 40
+
+
+def test_the_queues_of_a_switch_are_added_up() -> None:
+    queues = pl.DataFrame(
+        {
+            "time_us": [0.0, 1.0, 0.0, 1.0, 0.0, 1.0],
+            "place": ["sw:0", "sw:0", "sw:1", "sw:1", "edge:0", "edge:0"],
+            "queue_bytes_min": [1, 2, 3, 4, 5, 6],
+            "queue_bytes_max": [2, 3, 4, 5, 6, 7],
+        }
+    )
+    assert per_switch(queues).rows() == [
+        (0.0, "edge", 5, 6),
+        (1.0, "edge", 6, 7),
+        (0.0, "sw", 4, 6),
+        (1.0, "sw", 6, 8),
+    ]

@@ -22,7 +22,7 @@ class Anatomy:
         title: the run's parameters in words.
         group: label of the run's curve.
         x: the run's value on the x axis; `None` when nothing varies.
-        queues: `time_us, place, queue_bytes_min, queue_bytes_max`.
+        queues: `time_us, switch, queue_bytes_min, queue_bytes_max`, per switch.
         progress: `time_us, flow, received_bytes, …, waiting_for_timeout`.
         waits: `flow, start_us, end_us`, spans in which a flow waits for its timeout.
     """
@@ -74,6 +74,23 @@ def without_level(progress: pl.DataFrame) -> pl.DataFrame:
     return progress.filter(received.ne_missing(before) | received.ne_missing(after))
 
 
+def per_switch(queues: pl.DataFrame) -> pl.DataFrame:
+    """Return what waits in each switch: its places (`SWITCH:PORT`) added up.
+
+    The places are looked at together, so the sum of their least (most) in a moment bounds the
+    least (most) of the sum.
+    """
+    return (
+        queues.group_by(
+            "time_us",
+            pl.col("place").str.split(":").list.first().alias("switch"),
+            maintain_order=True,
+        )
+        .agg(pl.col("queue_bytes_min").sum(), pl.col("queue_bytes_max").sum())
+        .sort("switch", "time_us")
+    )
+
+
 def anatomies(view: View, *, rows_max: int | None = ROWS_MAX) -> list[Anatomy]:
     """Return the anatomy of runs spread over x: every group, first repetition.
 
@@ -94,7 +111,8 @@ def anatomies(view: View, *, rows_max: int | None = ROWS_MAX) -> list[Anatomy]:
         subset=view.axes.names or ["run"], keep="first", maintain_order=True
     ).filter(pl.col("run").is_in(recorded))
     if view.axes.x is not None and rows_max is not None:
-        rows = queues.height + (0 if progress.is_empty() else without_level(progress).height)
+        moments = 0 if queues.is_empty() else queues.select("run", "time_us").n_unique()
+        rows = moments + (0 if progress.is_empty() else without_level(progress).height)
         values = runs.get_column(view.axes.x.name).unique(maintain_order=True).to_list()
         kept = spread(values, max(1, len(values) * rows_max // max(rows, 1)))
         runs = runs.filter(pl.col(view.axes.x.name).is_in(kept))
@@ -123,7 +141,7 @@ def _anatomy(
         title=", ".join(in_words(a, row[a.name]) for a in named) or "the run",
         group=row[GROUP],
         x=row[axes.x.name] if axes.x else None,
-        queues=queues if queues.is_empty() else queues.filter(of_run),
+        queues=queues if queues.is_empty() else per_switch(queues.filter(of_run)),
         progress=mine if mine.is_empty() else without_level(mine),
         waits=mine if mine.is_empty() else spans(mine),
     )

@@ -25,7 +25,8 @@ def quantiles(view: View, column: str = "completion_ms") -> pl.DataFrame:
 def ecdf(view: View, column: str = "completion_ms") -> pl.DataFrame:
     """Return steps (`column`, `share`) of the empirical distribution per point.
 
-    At most about 120 steps a point, evenly spaced in rank, the first and last always kept.
+    It rises from 0 at the least value to 1 at the greatest, in at most about 120 steps a point,
+    evenly spaced in rank.
     """
     keys = [*view.axes.names, GROUP, COLOUR, DASH]
     ranked = (
@@ -40,6 +41,6 @@ def ecdf(view: View, column: str = "completion_ms") -> pl.DataFrame:
     kept = ranked.filter(
         (pl.col("rank") % step == 0) | (pl.col("rank") == 1) | (pl.col("rank") == pl.col("count"))
     )
-    return kept.select(*keys, column, (pl.col("rank") / pl.col("count")).alias("share")).sort(
-        *keys, column, "share"
-    )
+    rising = kept.select(*keys, column, (pl.col("rank") / pl.col("count")).alias("share"))
+    feet = rising.group_by(keys, maintain_order=True).agg(pl.col(column).min(), share=pl.lit(0.0))
+    return pl.concat([feet, rising.select(feet.columns)]).sort(*keys, column, "share")

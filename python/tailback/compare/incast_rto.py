@@ -40,7 +40,7 @@ def rto_checks(view: View) -> list[Check]:
         Check.not_run(
             "Twice the buffer, twice the servers before the collapse",
             "factor 2",
-            "no buffer is swept",
+            "not swept here",
         ),
     ]
 

@@ -11,9 +11,16 @@ from tailback.analysis.words import number, percent
 from tailback.compare.checks import Check
 from tailback.compare.model import Comparison
 
+_PIPE_WIDTH = 200
+
 
 def print_comparison(comparison: Comparison, console: Console) -> None:
-    """Print one line per group and metric, then how many points one side lacks."""
+    """Print one line per group and metric, then how many points one side lacks.
+
+    Into a pipe or file as wide as it needs to be.
+    """
+    if not console.is_terminal:
+        console = Console(file=console.file, width=max(console.width, _PIPE_WIDTH))
     console.print(comparison_table(comparison))
     for count, name in ((comparison.only_a, comparison.a), (comparison.only_b, comparison.b)):
         if count:

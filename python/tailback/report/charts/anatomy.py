@@ -58,27 +58,26 @@ def _ms(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _queue(queues: pl.DataFrame, scale: alt.Scale) -> AnyChart:
-    """One queue: its least and most in every moment. Several: stacked, so that the top is all."""
+    """One switch: the least and most in every moment. Several: stacked, so the top is all."""
     frame = _ms(queues).select(
         "time_ms",
-        "place",
+        "switch",
         (pl.col("queue_bytes_min") / 1e3).alias("low_kb"),
         (pl.col("queue_bytes_max") / 1e3).alias("high_kb"),
     )
-    several = frame.get_column("place").n_unique() > 1
     y = _y("high_kb", "Queued in the switch (kB)")
     base = alt.Chart(inline(frame)).encode(
         x=_time("time_ms", scale),
         tooltip=[
             alt.Tooltip("time_ms", type="quantitative", format=",.4~r", title="Time (ms)"),
-            alt.Tooltip("place", type="nominal", title="Queue"),
+            alt.Tooltip("switch", type="nominal", title="Switch"),
             alt.Tooltip("low_kb", type="quantitative", format=",.4~r", title="Least (kB)"),
             alt.Tooltip("high_kb", type="quantitative", format=",.4~r", title="Most (kB)"),
         ],
     )
-    if several:
+    if frame.get_column("switch").n_unique() > 1:
         stacked = base.mark_area(interpolate="step-after", color=MOVING, opacity=0.75)
-        panel = alt.layer(stacked.encode(y=y.stack("zero"), detail="place:N"))
+        panel = alt.layer(stacked.encode(y=y.stack("zero"), detail="switch:N"))
     else:
         panel = alt.layer(
             base.mark_area(interpolate="step-after", opacity=0.3, color=MOVING).encode(y=y),

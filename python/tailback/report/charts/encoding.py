@@ -5,7 +5,7 @@ from typing import Any
 import altair as alt
 
 from tailback.analysis.axes import Axis
-from tailback.analysis.columns import axis_label, label
+from tailback.analysis.columns import COUNTS, axis_label, label
 from tailback.analysis.view import COLOUR, DASH, View
 
 _DECADES = 100.0
@@ -57,11 +57,12 @@ def detail(view: View) -> list[str]:
     return [] if view.axes.colour is None else ["group:N"]
 
 
-def y_scale(low: float | None, high: float | None) -> alt.Scale:
-    """Return a linear scale from zero, or a logarithmic one for values over two decades."""
-    if low is not None and high is not None and low > 0 and high / low >= _DECADES:
-        return alt.Scale(type="log")
-    return alt.Scale(zero=True)
+def y_channel(column: str, title: str, low: float, high: float) -> alt.Y:
+    """Return a metric as y: from zero, or logarithmic where its values span two decades."""
+    y = alt.Y(field(column), type="quantitative", title=title)
+    if column not in COUNTS and low > 0 and high / low >= _DECADES:
+        return y.scale(type="log").axis(values=LADDER, format=",~r")
+    return y.scale(zero=True).axis(tickCount=5, format=",~r")
 
 
 def tooltips(view: View, *metrics: str) -> list[alt.Tooltip]:

@@ -2,7 +2,7 @@
 
 import altair as alt
 
-from tailback.analysis.columns import COUNTS, label
+from tailback.analysis.columns import label
 from tailback.analysis.view import COLOUR, DASH, GROUP, View
 from tailback.report.charts.data import AnyChart, inline
 from tailback.report.charts.encoding import (
@@ -11,7 +11,7 @@ from tailback.report.charts.encoding import (
     field,
     tooltips,
     x_channel,
-    y_scale,
+    y_channel,
 )
 from tailback.report.charts.nothing import NothingToDrawError
 from tailback.report.theme import HEIGHT, WIDTH
@@ -35,14 +35,7 @@ def metric(view: View, column: str, *, height: int = HEIGHT) -> AnyChart:
     spread = [f"{column}_low", f"{column}_high"]
     ours = view.points.select(*columns, *spread)
     values = ours.get_column(column)
-    y = alt.Y(
-        field(column),
-        type="quantitative",
-        title=words.axis,
-        scale=alt.Scale(zero=True)
-        if column in COUNTS
-        else y_scale(_number(values.min()), _number(values.max())),
-    ).axis(tickCount=5, format="~s" if column.endswith("bytes_max") else ",~r")
+    y = y_channel(column, words.axis, _number(values.min()), _number(values.max()))
     shared = {"x": x_channel(axis), **curve_channels(view), "detail": detail(view)}
     base = alt.Chart(inline(ours)).encode(**shared)
     tips = tooltips(view, column)
