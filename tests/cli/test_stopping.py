@@ -17,7 +17,7 @@ ARGS = (
     "--set",
     "sweep.servers=[1, 2, 23]",
     "--set",
-    "workload.iterations=40",
+    "workload.iterations=100",
 )
 """Six runs, of which two are long enough to be caught at."""
 
