@@ -1,9 +1,9 @@
 //! An acknowledgement arrives at the sender.
 //!
 //! Models Linux 2.6.18 net/ipv4/tcp_input.c: tcp_ack, tcp_ack_update_window, tcp_clean_rtx_queue,
-//! tcp_tso_acked, tcp_ack_update_rtt, tcp_ack_probe, tcp_check_space.
+//! tcp_tso_acked, tcp_ack_update_rtt, tcp_ack_probe.
 
-use super::{AckFlags, CaState, Connection, Event, TimerKind};
+use super::{AckFlags, CaState, Connection, TimerKind};
 use crate::clock::{self, Jiffies};
 use crate::congestion::{AckInfo, CongestionControl, Growth};
 use crate::queue::{EVER_RETRANS, LOST, Packet, RETRANS, SACKED, segments};
@@ -119,6 +119,7 @@ impl Connection {
             packets_acked += 1;
             self.uncount(packet, u32::from(packet.segments), now, flags, &mut rtt);
             self.queue.pop();
+            self.queue_shrunk = true;
         }
         if !flags.data_acked {
             return;
@@ -156,6 +157,7 @@ impl Connection {
             return;
         };
         front.seq = una;
+        self.queue_shrunk = true;
         front.segments = segments(front.payload_bytes(), mss);
         let acked = u32::from(packet.segments - front.segments.min(packet.segments));
         if acked > 0 {
@@ -207,27 +209,6 @@ impl Connection {
             }
         } else {
             self.arm_probe(now);
-        }
-    }
-
-    /// Room in the send buffer may let a waiting application go on (tcp_check_space,
-    /// tcp_new_space, sk_stream_write_space).
-    #[inline]
-    pub(super) fn check_space(&mut self) {
-        if !self.no_space {
-            return;
-        }
-        // tcp_should_expand_sndbuf: the window is not in full use.
-        if self.packets_out < self.window.cwnd {
-            let room = self.mss + self.stack.tx_skb_overhead.get() as u32;
-            let demanded = self.window.cwnd.max(self.reordering + 1);
-            let wanted = room.saturating_mul(2 * demanded).min(self.sndbuf_max());
-            self.sndbuf = self.sndbuf.max(wanted);
-        }
-        let queued = self.queued_memory();
-        if queued + queued / 2 <= u64::from(self.sndbuf) {
-            self.no_space = false;
-            self.events.push_back(Event::Writable);
         }
     }
 

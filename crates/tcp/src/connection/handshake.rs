@@ -67,6 +67,7 @@ impl Connection {
             self.ts_recent = syn.ts_val;
         }
         self.receive.synchronise(syn.seq + 1, scaled);
+        self.mss_clamp = u32::from(offer.mss);
         self.mss = self.mss.min(u32::from(offer.mss)) - if self.timestamps { 12 } else { 0 };
         self.snd_wnd = u32::from(syn.window);
         self.max_window = self.snd_wnd;
@@ -155,9 +156,8 @@ impl Connection {
         self.window.cwnd = self.initial_cwnd();
         self.cwnd_stamp = jiffies;
         self.last_sent = jiffies;
-        // tcp_fixup_sndbuf: three full segments with their overhead.
-        let room = 3 * (self.mss + self.stack.tx_skb_overhead.get() as u32);
-        self.sndbuf = self.sndbuf.max(room.min(self.sndbuf_max()));
+        self.pushed_seq = self.snd_una;
+        self.fix_up_sndbuf();
         if segment.has_timestamps && segment.ts_ecr != 0 {
             let sample = jiffies.wrapping_sub(segment.ts_ecr);
             self.rtt.sample(sample, self.snd_una, self.snd_nxt);

@@ -49,7 +49,7 @@ impl Connection {
             self.queue_data(jiffies, segment);
         }
         self.push(jiffies);
-        self.check_space();
+        self.check_space(jiffies);
         if self.receive.ack.scheduled {
             self.check_ack(jiffies);
         }

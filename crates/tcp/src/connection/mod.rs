@@ -3,7 +3,8 @@
 //! Models Linux 2.6.18's tcp_sock, spread over the files of this folder as the kernel spreads it:
 //! `handshake` and closing, `input` (tcp_rcv_established, tcp_data_queue), `ack` (tcp_ack,
 //! tcp_clean_rtx_queue), `sack` (tcp_sacktag_write_queue), `recovery` (tcp_fastretrans_alert and
-//! what belongs to it), `output` (tcp_write_xmit), `retransmit`, `timers`.
+//! what belongs to it), `output` (tcp_write_xmit), `write` (tcp_sendmsg and the send
+//! buffer), `retransmit`, `timers`.
 //! Left out: urgent data, path-MTU probing, F-RTO (off by default there), route metrics carried
 //! from one connection to the next, TIME_WAIT, keep-alive.
 
@@ -15,6 +16,7 @@ mod recovery;
 mod retransmit;
 mod sack;
 mod timers;
+mod write;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -173,6 +175,8 @@ pub struct Connection {
     snd_wl1: Seq,
     max_window: u32,
     mss: u32,
+    /// The peer's MSS option.
+    mss_clamp: u32,
     window: Window,
     state: CaState,
     life: Life,
@@ -208,6 +212,10 @@ pub struct Connection {
     sndbuf: u32,
     /// A write found the send buffer full, and the application waits.
     no_space: bool,
+    /// An acknowledgement has freed memory of the send buffer (SOCK_QUEUE_SHRUNK).
+    queue_shrunk: bool,
+    /// What was written up to here has been pushed.
+    pushed_seq: Seq,
     send_shift: u8,
     sack_cache: [SackBlock; 3],
     fin_queued: bool,
@@ -252,6 +260,7 @@ impl Connection {
             snd_wl1: Seq(0),
             max_window: 0,
             mss,
+            mss_clamp: mss,
             window: Window {
                 cwnd: 2,
                 ssthresh,
@@ -286,6 +295,8 @@ impl Connection {
             head_left: 0,
             sndbuf: stack.tcp_wmem[1].get().min(u64::from(u32::MAX / 2)) as u32,
             no_space: false,
+            queue_shrunk: false,
+            pushed_seq: initial,
             send_shift: 0,
             sack_cache: [SackBlock::default(); 3],
             fin_queued: false,

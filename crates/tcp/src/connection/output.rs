@@ -2,9 +2,9 @@
 //!
 //! Models Linux 2.6.18 net/ipv4/tcp_output.c (tcp_current_mss, tcp_write_xmit,
 //! tcp_tso_should_defer, tcp_nagle_check with Minshall's variant, tcp_cwnd_validate,
-//! tcp_cwnd_restart, tcp_transmit_skb, tcp_send_ack) and tcp.c (tcp_sendmsg's accounting of the
-//! send buffer). Packets wait to be sent as a count of bytes; they are divided as tcp_sendmsg
-//! would have. Left out: corking, forced pushes (PSH is set on the last byte of a write only).
+//! tcp_push_one, tcp_cwnd_restart, tcp_transmit_skb, tcp_send_ack). Packets wait to be sent as a
+//! count of bytes; they are divided as tcp_sendmsg would have.
+//! Left out: corking; a segment that the host's queue refuses counts as sent and lost.
 
 use tailback_units::Time;
 
@@ -18,60 +18,10 @@ use crate::segment::{Ecn, Flags, Segment};
 const HEADER_BYTES: u32 = 40;
 
 impl Connection {
-    /// The application writes `bytes` bytes; answers how many the send buffer took. For the rest
-    /// [`Event::Writable`](super::Event::Writable) says when to try again.
-    pub fn write(&mut self, now: Time, bytes: u64) -> u64 {
-        if self.fin_queued || self.life == Life::Closed {
-            return 0;
-        }
-        let jiffies = self.clock.jiffies(now);
-        let goal = u64::from(self.size_goal());
-        let mut accepted = 0;
-        // The last packet is filled up first; each further one needs room in the buffer.
-        let tail = self.unsent.saturating_sub(u64::from(self.head_left));
-        let tail = if tail > 0 {
-            tail % goal
-        } else {
-            u64::from(self.head_left)
-        };
-        if self.unsent > 0 && tail > 0 && tail < goal {
-            accepted = bytes.min(goal - tail);
-            if self.unsent == u64::from(self.head_left) {
-                self.head_left += accepted as u32;
-            }
-            self.unsent += accepted;
-        }
-        while accepted < bytes {
-            if self.queued_memory() >= u64::from(self.sndbuf) {
-                self.no_space = true;
-                break;
-            }
-            let packet = goal.min(bytes - accepted);
-            self.unsent += packet;
-            accepted += packet;
-        }
-        self.push(jiffies);
-        // What could be sent at once has not made room: wait for acknowledgements.
-        self.check_space();
-        accepted
-    }
-
     /// The host's transmit queue refused a segment just polled (net_xmit_eval, tcp_enter_cwr).
     pub fn local_congestion(&mut self, now: Time) {
         let jiffies = self.clock.jiffies(now);
         self.enter_cwr(jiffies);
-    }
-
-    /// Memory held by what is written and not acknowledged (sk_wmem_queued).
-    pub(super) fn queued_memory(&self) -> u64 {
-        let goal = u64::from(self.size_goal());
-        let in_flight = u64::from(self.snd_nxt - self.snd_una);
-        let packets = self.queue.len() as u64 + self.unsent.div_ceil(goal);
-        in_flight + self.unsent + packets * self.stack.tx_skb_overhead.get()
-    }
-
-    pub(super) fn sndbuf_max(&self) -> u32 {
-        self.stack.tcp_wmem[2].get().min(u64::from(u32::MAX / 2)) as u32
     }
 
     /// Payload of a full segment with the options it would carry now (tcp_current_mss).
@@ -93,7 +43,7 @@ impl Connection {
 
     /// Bytes that a packet is filled with (xmit_size_goal).
     #[inline]
-    fn size_goal(&self) -> u32 {
+    pub(super) fn size_goal(&self) -> u32 {
         let mss = self.current_mss();
         if !self.stack.tso {
             return mss;
@@ -125,7 +75,7 @@ impl Connection {
         let mut sent = false;
         let mss = self.current_mss();
         while self.unsent > 0 {
-            let Some(bytes) = self.sendable(mss) else {
+            let Some(bytes) = self.sendable(mss, true) else {
                 break;
             };
             self.send_new(now, bytes, mss);
@@ -142,9 +92,23 @@ impl Connection {
         }
     }
 
-    /// Bytes of the head packet that may be sent now, if any may (the tests of tcp_write_xmit).
+    /// Sends the packet at the head, as far as the windows allow and without waiting for more
+    /// (tcp_push_one).
     #[inline]
-    fn sendable(&mut self, mss: u32) -> Option<u32> {
+    pub(super) fn push_one(&mut self, now: Jiffies, mss: u32) {
+        if self.life != Life::Established {
+            return;
+        }
+        if let Some(bytes) = self.sendable(mss, false) {
+            self.send_new(now, bytes, mss);
+            self.validate_cwnd(now);
+        }
+    }
+
+    /// Bytes of the head packet that may be sent now, if any may (the tests of tcp_write_xmit);
+    /// `may_wait` if it may be held back to be sent together with more.
+    #[inline]
+    fn sendable(&mut self, mss: u32, may_wait: bool) -> Option<u32> {
         self.head_left = self.head_bytes();
         let length = self.head_left;
         let quota = self
@@ -158,10 +122,12 @@ impl Connection {
         }
         if length <= mss {
             let last = u64::from(length) == self.unsent && !self.fin_queued;
-            return (!last || !self.nagle_holds(length, mss)).then_some(length);
+            let held = may_wait && last && self.nagle_holds(length, mss);
+            return (!held).then_some(length);
         }
-        let allowed = (right - self.snd_nxt).min(mss.saturating_mul(quota));
-        if self.should_defer(allowed) {
+        let window = right - self.snd_nxt;
+        let allowed = window.min(mss.saturating_mul(quota));
+        if may_wait && self.should_defer(window.min(self.mss.saturating_mul(quota))) {
             return None;
         }
         let limit = if length < allowed {
@@ -214,10 +180,11 @@ impl Connection {
 
     #[inline]
     fn send_new(&mut self, now: Jiffies, bytes: u32, mss: u32) {
-        let psh = u64::from(bytes) == self.unsent;
+        let end_seq = self.snd_nxt + bytes;
+        let psh = u64::from(bytes) == self.unsent || end_seq == self.pushed_seq;
         let packet = Packet {
             seq: self.snd_nxt,
-            end_seq: self.snd_nxt + bytes,
+            end_seq,
             when: now,
             sent_before: self.snd_nxt,
             segments: segments(bytes, mss),
