@@ -124,7 +124,8 @@ def _crossing(view: View, reference: pl.DataFrame) -> Check:
 
 def _range(values: pl.Series) -> str:
     listed: list[float] = values.to_list()
-    return f"{min(listed):.2f} to {max(listed):.2f}"
+    least, greatest = (round(v, 2) + 0.0 for v in (min(listed), max(listed)))  # no -0.00
+    return f"{least:.2f} to {greatest:.2f}"
 
 
 def _ahead(curves: Pair) -> str:
