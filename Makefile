@@ -41,6 +41,7 @@ python-test: build
 	$(BIN)/ruff check python tests benches
 	$(STEP) 'Python: types'
 	$(BIN)/mypy
+	$(BIN)/stubtest tailback._native
 	$(STEP) 'Python: tests'
 	$(BIN)/pytest
 
@@ -49,7 +50,7 @@ bench: build
 
 build: .venv/installed
 	$(STEP) 'Native module, release build'
-	$(BIN)/maturin develop --release --locked --quiet
+	env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/.venv PIP_QUIET=1 $(BIN)/maturin develop --release --locked --quiet
 
 .venv/installed: requirements/lock.txt
 	@PYTHON=$(PYTHON) tools/system-packages

@@ -5,6 +5,18 @@ from typing import final
 from tailback.errors import Problem
 from tailback.records import BuiltIn, PlannedRun
 
+__all__ = [
+    "Control",
+    "Plan",
+    "RunResult",
+    "__version__",
+    "built_in",
+    "check",
+    "dat_to_toml",
+    "presets",
+    "schema",
+]
+
 __version__: str
 
 @final
