@@ -1,12 +1,13 @@
 """`tailback fit`."""
 
 import json
+import signal
 from pathlib import Path
 
 import pytest
 
 from fit.laws import LATENCY, SHARED, SMALL, Synthetic, write_table
-from helpers import Answer, Command
+from helpers import Answer, Command, start
 from tailback import backends
 
 SMALL_ARGS = [part for override in SMALL for part in ("--set", override)]
@@ -73,6 +74,24 @@ def test_ctrl_c_writes_the_best_so_far(
     assert "interrupted" in overlay.read_text()
 
 
+def test_sigint_in_the_middle_of_a_search(tmp_path: Path) -> None:
+    overlay = tmp_path / "found.toml"
+    process = start(
+        *("fit", "incast-8mb", "--to", "published:incast-8MB", "-o", overlay),
+        *("--rows", "switch=arista-7124s", "--rows", "servers=2,3", "--iterations", "100"),
+        *("--param", f"{SHARED}=900KB..1400KB", "--budget", "200"),
+    )
+    assert process.stderr is not None
+    while "error" not in process.stderr.readline():
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, (out, err)
+    assert "Traceback" not in err
+    assert SHARED in out
+    assert "interrupted" in overlay.read_text()
+
+
 def refused(answer: Answer, *said: str) -> None:
     assert answer.code == 2, answer
     assert answer.out == ""
@@ -93,6 +112,10 @@ def test_bad_input_is_named_and_nothing_is_run(
     refused(
         command(*fit, "--to", table, *wrong),
         *("stack.rto_mim", "rto_min", "not below", f"{SHARED}=1ms..2ms", "no row of"),
+    )
+    refused(
+        command(*fit, "--to", table, *ok, "--metrics", "joy_mean", "--rows", "servers=99"),
+        *("unknown metric 'joy_mean'", "no row of"),
     )
     refused(command(*fit, "--to", table, *ok, "--metrics", "joy_mean"), "unknown metric 'joy_mean'")
     refused(command(*fit, "--to", "published:none", *ok), "published:incast-8MB")

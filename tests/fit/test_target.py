@@ -8,15 +8,19 @@ import pytest
 import tailback
 from fit.laws import scenario
 from tailback.errors import InputError
-from tailback.fit.objective import changes, score, weights
-from tailback.fit.target import Target, load_target
+from tailback.fit.objective import changes, check_usable, score, weights
+from tailback.fit.target import Table, Target, choose_rows, read_table
 
 PUBLISHED = "published:incast-8MB"
 
 
+def load_target(name: str, filters: list[str], scenario: tailback.Scenario) -> Target:
+    return choose_rows(read_table(name, filters, scenario), filters, scenario)
+
+
 def refused(*filters: str, name: str = PUBLISHED) -> str:
     with pytest.raises(InputError) as caught:
-        load_target(name, filters, scenario())
+        load_target(name, list(filters), scenario())
     return str(caught.value)
 
 
@@ -68,9 +72,13 @@ def _target() -> Target:
     return load_target(PUBLISHED, ["switch=arista-7124s", "servers=2,4"], scenario())
 
 
+def _table() -> Table:
+    return read_table(PUBLISHED, [], scenario())
+
+
 def test_weights_by_default_and_as_given() -> None:
-    assert weights(None, _target()) == {"completion_ms_mean": 1.0, "switch_drops_mean": 0.5}
-    assert weights("retransmissions_mean=2, goodput_mbps_mean", _target()) == {
+    assert weights(None, _table()) == {"completion_ms_mean": 1.0, "switch_drops_mean": 0.5}
+    assert weights("retransmissions_mean=2, goodput_mbps_mean", _table()) == {
         "retransmissions_mean": 2.0,
         "goodput_mbps_mean": 1.0,
     }
@@ -79,7 +87,7 @@ def test_weights_by_default_and_as_given() -> None:
 @pytest.mark.parametrize("text", ["completion=1", "completion_ms_mean=-1", "switch_drops_mean=x"])
 def test_wrong_weights(text: str) -> None:
     with pytest.raises(InputError, match=text.partition("=")[0]):
-        weights(text, _target())
+        weights(text, _table())
 
 
 def test_a_metric_that_is_zero_has_no_relative_error(tmp_path: Path) -> None:
@@ -87,7 +95,7 @@ def test_a_metric_that_is_zero_has_no_relative_error(tmp_path: Path) -> None:
     path.write_text("servers,completion_ms_mean,switch_drops_mean\n2,0,0\n4,9,10\n")
     target = load_target(str(path), [], scenario().set("sweep.servers", [2, 4]))
     with pytest.raises(InputError, match="is 0"):
-        weights("completion_ms_mean", target)
+        check_usable(["completion_ms_mean"], target)
     # Counts are told from 1 on.
     predicted = pl.DataFrame({"switch_drops_mean": [0.5, 9.0]})
     assert score(target, predicted, {"switch_drops_mean": 1.0}).error == pytest.approx(0.3)

@@ -172,8 +172,9 @@ def _print(found: "Fit") -> None:
     table.add_column("fitted", justify="right", style="bold")
     table.add_column("")
     for fitted in found.fitted:
-        flat = fitted.sensitivity is not None and fitted.sensitivity.flat
-        remarks = ["at the end of its range"] * fitted.at_bound + ["flat"] * flat
+        remarks = ["at the end of its range"] * fitted.at_bound
+        if fitted.sensitivity is not None and fitted.sensitivity.remark:
+            remarks.append(fitted.sensitivity.remark)
         table.add_row(
             fitted.parameter.path,
             fitted.parameter.range,

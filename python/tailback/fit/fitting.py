@@ -3,15 +3,16 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from tailback.backends import Backend, backend_named
 from tailback.errors import InputError, Interrupted
-from tailback.fit.objective import Score, weights
-from tailback.fit.parameter import Parameter, parameters
+from tailback.fit.objective import Score, check_usable, weights
+from tailback.fit.parameter import parameters
 from tailback.fit.result import Fit, Fitted
 from tailback.fit.search import BudgetSpent, Point, search
 from tailback.fit.sensitivity import Sensitivity, neighbours, sensitivities
-from tailback.fit.target import load_target
+from tailback.fit.target import choose_rows, read_table
 from tailback.fit.trials import Laboratory, Trial, Values
 from tailback.results.machine import cores
 from tailback.scenario import Scenario, load
@@ -21,6 +22,9 @@ BUDGET = 30
 
 OTHER_SEEDS = 2
 """Seeds beyond the fit's own that the optimum is tried with."""
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -106,22 +110,26 @@ def _laboratory(
 ) -> Laboratory:
     """Checks everything before the first run; raises all that is wrong at once."""
     scenario.plan  # noqa: B018 - of a wrong scenario nothing more can be said
-    errors: list[InputError] = []
-    found: list[Parameter] = []
-    target, weighed = None, {}
-    try:
-        found = parameters(params, scenario)
-    except InputError as error:
-        errors.append(error)
-    try:
-        target = load_target(to, rows, scenario)
-        weighed = weights(metrics, target)
-    except InputError as error:
-        errors.append(error)
-    if len(errors) == 1:
-        raise errors[0]
-    if errors or target is None:
-        raise InputError("\n".join(str(error) for error in errors))
+    wrong: list[InputError] = []
+
+    def checked(check: Callable[[], T]) -> T | None:
+        try:
+            return check()
+        except InputError as error:
+            wrong.append(error)
+            return None
+
+    found = checked(lambda: parameters(params, scenario))
+    table = checked(lambda: read_table(to, rows, scenario))
+    weighed, target = None, None
+    if table is not None:
+        weighed = checked(lambda: weights(metrics, table))
+        target = checked(lambda: choose_rows(table, rows, scenario))
+    if len(wrong) == 1:
+        raise wrong[0]
+    if found is None or target is None or weighed is None:
+        raise InputError("\n".join(str(error) for error in wrong))
+    check_usable(weighed, target)
     return Laboratory(scenario, found, target, weighed, backend, jobs)
 
 

@@ -5,7 +5,7 @@ tells it; where theirs is a count below 1, of which a relative error says nothin
 itself stands in its place. The error of a prediction is the weighted mean of its metrics' errors.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -14,7 +14,7 @@ from tailback.analysis.columns import COUNTS
 from tailback.analysis.words import percent
 from tailback.compare import MetricError
 from tailback.errors import InputError
-from tailback.fit.target import Target
+from tailback.fit.target import Table, Target
 
 DEFAULT_WEIGHTS = {"completion_ms_mean": 1.0, "switch_drops_mean": 0.5}
 """Used as far as the table has them: time first, and drops, which tell apart what gives the
@@ -36,17 +36,17 @@ class Score:
     worst: str
 
 
-def weights(text: str | None, target: Target) -> dict[str, float]:
+def weights(text: str | None, table: Table) -> dict[str, float]:
     """The weights that `METRIC[=WEIGHT],…` gives; without a text the default ones.
 
     Raises `InputError` with everything that is wrong.
     """
-    there = f"{target.label} has {', '.join(target.metrics) or 'none'}"
+    there = f"{table.label} has {', '.join(table.side.metrics) or 'none'}"
     if text is None:
-        found = {m: w for m, w in DEFAULT_WEIGHTS.items() if m in target.metrics}
+        found = {m: w for m, w in DEFAULT_WEIGHTS.items() if m in table.side.metrics}
         if not found:
             raise InputError(f"--metrics: name what to fit to; {there}")
-        return _usable(found, target)
+        return found
     problems = []
     found = {}
     for part in text.split(","):
@@ -57,15 +57,16 @@ def weights(text: str | None, target: Target) -> dict[str, float]:
             weight = -1.0
         if not 0 < weight < float("inf"):
             problems.append(f"--metrics {part}: the weight is to be a number above 0")
-        if metric not in target.metrics:
+        if metric not in table.side.metrics:
             problems.append(f"--metrics {part}: unknown metric '{metric}'; {there}")
         found[metric] = weight
     if problems:
         raise InputError("\n".join(problems))
-    return _usable(found, target)
+    return found
 
 
-def _usable(weights: dict[str, float], target: Target) -> dict[str, float]:
+def check_usable(weights: Iterable[str], target: Target) -> None:
+    """Raises `InputError` if a chosen row has a metric of which no error can be told."""
     problems = []
     for metric in weights:
         theirs = target.rows[metric]
@@ -75,7 +76,6 @@ def _usable(weights: dict[str, float], target: Target) -> dict[str, float]:
             problems.append(f"--metrics {metric}: a chosen row is 0, of which no error can be told")
     if problems:
         raise InputError("\n".join(problems))
-    return weights
 
 
 def score(target: Target, predicted: pl.DataFrame, weights: Mapping[str, float]) -> Score:

@@ -118,6 +118,5 @@ def _remark(fitted: Fitted) -> str:
             for step in fitted.sensitivity.steps
             if abs(step.shift) == max(SHIFTS)
         ]
-        if fitted.sensitivity.flat:
-            words.append("the error hardly depends on it")
-    return "; ".join(words)
+        words.append(fitted.sensitivity.remark)
+    return "; ".join(word for word in words if word)

@@ -41,6 +41,7 @@ def _parameter(fitted: Fitted) -> dict[str, Any]:
     }
     if fitted.sensitivity is not None:
         found["flat"] = fitted.sensitivity.flat
+        found["within_chance"] = fitted.sensitivity.within_chance
         found["sensitivity"] = [
             {
                 "shift": step.shift,

@@ -1,7 +1,7 @@
 """Where the error is least: a scan of the whole range, then a descent from the best point.
 
-The scan (a Halton sequence; for one parameter even steps) spends a quarter of the budget, all
-its points side by side. The descent is Nelder and Mead's simplex (Computer Journal 7(4), 1965),
+The scan (a Halton sequence; for one parameter even steps) spends a quarter of the budget, eight
+points at a time. The descent is Nelder and Mead's simplex (Computer Journal 7(4), 1965),
 in SciPy's implementation, begun anew with a smaller simplex until that changes nothing: it needs
 no derivatives, fewer evaluations than evolutionary strategies, and does not mind the small
 ripple that a chaotic simulator leaves on its error. Why not those: docs/decisions/0005.
@@ -20,6 +20,9 @@ Evaluate = Callable[[Sequence[Point]], Sequence[float]]
 """The errors at some points; raises `BudgetSpent` where there is no more to spend."""
 
 _SCAN_SHARE = 0.25
+_SIDE_BY_SIDE = 8
+"""Points of the scan that are evaluated together: each has several runs to keep cores busy, and
+what is finished survives an interruption."""
 _SMALLEST_SIMPLEX = 0.005
 _TOLERANCE = 0.002
 """Edges of the simplex at which a descent ends, as a share of the range."""
@@ -51,7 +54,10 @@ def search(evaluate: Evaluate, dimensions: int, budget: int) -> None:
 
 def _search(evaluate: Evaluate, dimensions: int, budget: int) -> None:
     points = scan(dimensions, min(budget, max(2 * dimensions + 1, round(budget * _SCAN_SHARE))))
-    best_error, best = min(zip(evaluate(points), points, strict=True))
+    errors: list[float] = []
+    for start in range(0, len(points), _SIDE_BY_SIDE):
+        errors += evaluate(points[start : start + _SIDE_BY_SIDE])
+    best_error, best = min(zip(errors, points, strict=True))
 
     def error_at(position: np.ndarray) -> float:
         nonlocal best_error, best

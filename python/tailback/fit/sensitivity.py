@@ -12,7 +12,7 @@ SHIFTS = (-0.10, -0.05, 0.05, 0.10)
 """Steps away from the optimum, as shares of the parameter's range on its scale."""
 
 FLAT = 0.005
-"""A parameter is flat if no step changes the error by more than this, or than chance does."""
+"""A parameter is flat if no step changes the error by more than this."""
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,22 @@ class Sensitivity:
     Attributes:
         steps: from the lowest to the highest.
         flat: whether the error hardly depends on it, so that the value says little.
+        within_chance: whether other seeds change the error as much as any step does, so that
+            the runs are too short, or too unsteady, to tell.
     """
 
     steps: tuple[Step, ...]
     flat: bool
+    within_chance: bool
+
+    @property
+    def remark(self) -> str:
+        """What to think of the value, in words; empty if it is well determined."""
+        if self.flat:
+            return "flat: the error hardly depends on it"
+        if self.within_chance:
+            return "uncertain: other seeds change the error as much"
+        return ""
 
 
 def neighbours(parameters: Sequence[Parameter], values: Values) -> dict[tuple[int, float], Values]:
@@ -79,9 +91,8 @@ def sensitivities(
             for (which, shift), trial in around.items()
             if which == number
         )
-        limit = max(FLAT, chance)
-        flat = bool(steps) and all(abs(step.error_change) <= limit for step in steps)
-        found.append(Sensitivity(steps, flat))
+        greatest = max((abs(step.error_change) for step in steps), default=0.0)
+        found.append(Sensitivity(steps, bool(steps) and greatest <= FLAT, greatest <= chance))
     return found
 
 

@@ -1,7 +1,7 @@
 """What is fitted to: rows of a published or measured table, each with the runs that predict it."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,11 +49,26 @@ class Target:
         return sorted({index for indices in self.runs for index in indices})
 
 
-def load_target(name: str, filters: Sequence[str], scenario: Scenario) -> Target:
-    """The rows of table `name` that pass all `filters`, matched with the scenario's runs.
+@dataclass(frozen=True)
+class Table:
+    """A table as it was named, all rows.
+
+    Attributes:
+        label: its name.
+        source: where its figures come from, in words; empty if that is not known.
+        side: its rows, axes and metrics.
+    """
+
+    label: str
+    source: str
+    side: Side
+
+
+def choose_rows(table: Table, filters: Sequence[str], scenario: Scenario) -> Target:
+    """The rows of a table that pass all `filters`, matched with the scenario's runs.
 
     Args:
-        name: `published:NAME`, a results folder, or a CSV file with our column names.
+        table: what `read_table` gave.
         filters: `COLUMN=VALUE[,VALUE…]` or `COLUMN=LOW..HIGH`; filters of the same column
             add up, those of different columns narrow down.
         scenario: its sweep says which runs there are.
@@ -62,19 +77,19 @@ def load_target(name: str, filters: Sequence[str], scenario: Scenario) -> Target
         InputError: with everything that is wrong.
     """
     runs = scenario.plan.runs
-    swept = [column for column, _ in runs[0]["parameters"]] if runs else []
-    table, source = _read(name, {*swept, *_by_column(filters)})
-    frame = table.frame
+    swept = _swept(scenario)
+    name, side = table.label, table.side
+    frame = side.frame
     problems = [f"--rows {text}: is not COLUMN=VALUE" for text in filters if "=" not in text]
     for column, values in _by_column(filters).items():
-        if column in table.axes:
+        if column in side.axes:
             frame = frame.filter(_passes(frame.schema[column], column, values))
         else:
-            known = ", ".join(table.axes) or "none"
+            known = ", ".join(side.axes) or "none"
             problems.append(f"--rows {column}: {name} tells rows apart by {known}")
     if not problems and frame.is_empty():
-        problems.append(f"--rows: no row of {name} passes; {_values(table.frame, filters)}")
-    axes = tuple(column for column in table.axes if column in swept)
+        problems.append(f"--rows: no row of {name} passes; {_values(side.frame, filters)}")
+    axes = tuple(column for column in side.axes if column in swept)
     if problems:
         raise InputError("\n".join(problems))
     matched = [
@@ -84,26 +99,33 @@ def load_target(name: str, filters: Sequence[str], scenario: Scenario) -> Target
     _check_matches(frame, axes, matched, runs)
     return Target(
         label=name,
-        source=source,
+        source=table.source,
         axes=axes,
-        rows=frame.select(*axes, *table.metrics).with_row_index(ROW),
-        metrics=table.metrics,
+        rows=frame.select(*axes, *side.metrics).with_row_index(ROW),
+        metrics=side.metrics,
         x=choose(frame, axes).x,
         runs=tuple(tuple(indices) for indices in matched),
     )
 
 
-def _read(name: str, axes_of_csv: Collection[str]) -> tuple[Side, str]:
-    """The table, and where it comes from in words."""
+def read_table(name: str, filters: Sequence[str], scenario: Scenario) -> Table:
+    """The table called `name`: `published:NAME`, a results folder, or a CSV file.
+
+    Of a CSV file the columns that the scenario sweeps, those that `filters` name, and those
+    that hold no numbers tell rows apart; all others are metrics.
+
+    Raises:
+        InputError: there is none, or it cannot be read.
+    """
     if name.startswith("published:"):
         table = published.load(name)
-        return of_published(table), table.source
+        return Table(name, table.source, of_published(table))
     path = Path(name)
     if path.is_dir():
         results = Results(path)
         manifest = results.manifest
         source = f"{manifest['title']}; {manifest['backend']}, {manifest['started']}"
-        return of_results(results), source
+        return Table(name, source, of_results(results))
     if path.suffix != ".csv":
         tables = ", ".join(f"published:{known}" for known in published.names())
         raise InputError(f"{name}: is no results folder and no .csv file; published are {tables}")
@@ -113,9 +135,15 @@ def _read(name: str, axes_of_csv: Collection[str]) -> tuple[Side, str]:
         raise InputError(f"{name}: cannot be read: {error.strerror or error}") from error
     except pl.exceptions.PolarsError as error:
         raise InputError(f"{name}: is not CSV with a line of column names: {error}") from error
-    axes = tuple(c for c, kind in frame.schema.items() if c in axes_of_csv or not kind.is_numeric())
+    known = {*_swept(scenario), *_by_column(filters)}
+    axes = tuple(c for c, kind in frame.schema.items() if c in known or not kind.is_numeric())
     metrics = tuple(c for c in frame.columns if c not in axes)
-    return Side(name, frame, axes, metrics, choose(frame, axes)), ""
+    return Table(name, "", Side(name, frame, axes, metrics, choose(frame, axes)))
+
+
+def _swept(scenario: Scenario) -> list[str]:
+    runs = scenario.plan.runs
+    return [column for column, _ in runs[0]["parameters"]] if runs else []
 
 
 def _by_column(filters: Sequence[str]) -> dict[str, list[str]]:
