@@ -26,9 +26,9 @@ pub struct HostId(pub u16);
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PayloadHandle(pub u32);
 
-/// One Ethernet frame: a cache line.
+/// One Ethernet frame: 64 bytes.
 #[derive(Clone, Copy, Debug)]
-#[repr(C, align(64))]
+#[repr(C)]
 pub struct Frame {
     /// What TCP put into it.
     pub segment: Segment,

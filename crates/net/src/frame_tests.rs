@@ -4,7 +4,7 @@ use super::{EndpointId, Frame, HostId};
 use crate::testing::frame;
 
 #[test]
-fn a_frame_is_a_cache_line() {
+fn a_frame_is_no_larger_than_a_cache_line() {
     assert_eq!(size_of::<Frame>(), 64);
 }
 

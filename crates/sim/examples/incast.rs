@@ -29,7 +29,7 @@ fn main() {
                     .collect();
                 let figure = |name| measure(&outcome.tables[0], name);
                 println!(
-                    "{:40} {:8.1} ms median {:8.1} p99 {:8.1}  drops {:7.1} ring {:5.1} retrans {:7.1} timeouts {:6.2} recov {:6.1}  {:6.1} Mb/s  {:5.1} M hops/s ({:.2} s) {:016x}",
+                    "{:40} {:8.1} ms median {:8.1} p99 {:8.1}  drops {:7.1} ring {:5.1} retrans {:7.1} timeouts {:6.2} recov {:6.1}  {:6.1} Mb/s  {:5.1} M hops/s ({:.2} s {} hops) {:016x}",
                     parameters.join(" "),
                     figure("completion_ms_mean"),
                     figure("completion_ms_median"),
@@ -42,6 +42,7 @@ fn main() {
                     figure("goodput_mbps_mean"),
                     outcome.hops as f64 / seconds / 1e6,
                     seconds,
+                    outcome.hops,
                     outcome.trajectory,
                 );
             }

@@ -1,123 +1,82 @@
 //! The calendar: which component has its next event when.
 //!
 //! A component (one direction of a link, a port that schedules, an endpoint's timers) has at most
-//! one pending event, whatever it holds in its own queue. So the calendar is a 4-ary heap over
-//! components, not over packets, and it stays small and in cache. Events order by time, then by
-//! the component's rank, which is its fixed number.
+//! one pending event, whatever it holds in its own queue. So the calendar is a tournament over
+//! components, not a heap of packets: a complete binary tree whose leaves are the components'
+//! times and whose inner nodes repeat the earlier of their children. A change is played again up to
+//! the root, or as far as it makes a difference. Events order by time, then by the component's
+//! rank, which is its fixed number: at equal times the left child wins.
 
 use tailback_units::Time;
 
-/// One component's next event; ordered as events are.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+/// One component's next event.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Entry {
     at: Time,
     rank: u32,
 }
 
-/// A heap of components by the time of their next event.
+/// A tournament of components by the time of their next event.
 #[derive(Clone, Debug)]
 pub(crate) struct Calendar {
-    heap: Vec<Entry>,
-    /// Where each component's entry is in the heap, or `ABSENT`.
-    position: Vec<u32>,
+    /// Node 1 is the root, nodes 2i and 2i + 1 the children of node i; the leaves come last.
+    nodes: Vec<Entry>,
+    /// Index of the first leaf: a power of two.
+    leaves: usize,
 }
-
-const ABSENT: u32 = u32::MAX;
-/// Children of a node: four keys of 16 bytes are one cache line.
-const ARITY: usize = 4;
 
 impl Calendar {
     /// A calendar for `components` components, none of which has an event.
     pub(crate) fn new(components: usize) -> Calendar {
-        Calendar {
-            heap: Vec::with_capacity(components),
-            position: vec![ABSENT; components],
+        let leaves = components.max(1).next_power_of_two();
+        let mut nodes = vec![
+            Entry {
+                at: Time::NEVER,
+                rank: 0
+            };
+            2 * leaves
+        ];
+        for (rank, leaf) in nodes[leaves..].iter_mut().enumerate() {
+            leaf.rank = rank as u32;
         }
+        for node in (1..leaves).rev() {
+            nodes[node].rank = nodes[2 * node].rank;
+        }
+        Calendar { nodes, leaves }
     }
 
     /// The earliest event: its time and its component.
     #[inline]
     pub(crate) fn next(&self) -> Option<(Time, u32)> {
-        self.heap.first().map(|e| (e.at, e.rank))
+        let root = self.nodes[1.min(self.nodes.len() - 1)];
+        (root.at != Time::NEVER).then_some((root.at, root.rank))
     }
 
     /// Gives a component its next event, in place of the one it has if it has one.
     #[inline]
     pub(crate) fn schedule(&mut self, rank: u32, at: Time) {
-        let entry = Entry { at, rank };
-        match self.position[rank as usize] {
-            ABSENT => {
-                self.heap.push(entry);
-                self.sift_up(self.heap.len() - 1, entry);
+        let mut node = self.leaves + rank as usize;
+        let mut winner = Entry { at, rank };
+        self.nodes[node] = winner;
+        while node > 1 {
+            let sibling = self.nodes[node ^ 1];
+            // At equal times the left one wins, and left children have even numbers.
+            let sibling_wins = sibling.at < winner.at || (sibling.at == winner.at && node & 1 == 1);
+            if sibling_wins {
+                winner = sibling;
             }
-            position => {
-                let position = position as usize;
-                if entry < self.heap[position] {
-                    self.sift_up(position, entry);
-                } else {
-                    self.sift_down(position, entry);
-                }
+            node >>= 1;
+            if self.nodes[node] == winner {
+                return;
             }
+            self.nodes[node] = winner;
         }
     }
 
     /// Takes a component's event off the calendar, if it has one.
     #[inline]
     pub(crate) fn cancel(&mut self, rank: u32) {
-        let position = self.position[rank as usize];
-        if position == ABSENT {
-            return;
-        }
-        self.position[rank as usize] = ABSENT;
-        let Some(last) = self.heap.pop() else { return };
-        let position = position as usize;
-        if position == self.heap.len() {
-            return;
-        }
-        if last < self.heap[position] {
-            self.sift_up(position, last);
-        } else {
-            self.sift_down(position, last);
-        }
-    }
-
-    #[inline]
-    fn put(&mut self, position: usize, entry: Entry) {
-        self.heap[position] = entry;
-        self.position[entry.rank as usize] = position as u32;
-    }
-
-    #[inline]
-    fn sift_up(&mut self, mut position: usize, entry: Entry) {
-        while position > 0 {
-            let parent = (position - 1) / ARITY;
-            if self.heap[parent] <= entry {
-                break;
-            }
-            self.put(position, self.heap[parent]);
-            position = parent;
-        }
-        self.put(position, entry);
-    }
-
-    #[inline]
-    fn sift_down(&mut self, mut position: usize, entry: Entry) {
-        loop {
-            let first = position * ARITY + 1;
-            let Some(children) = self.heap.get(first..self.heap.len().min(first + ARITY)) else {
-                break;
-            };
-            let Some((offset, child)) = children.iter().enumerate().min_by_key(|(_, e)| **e) else {
-                break;
-            };
-            if entry <= *child {
-                break;
-            }
-            let child = *child;
-            self.put(position, child);
-            position = first + offset;
-        }
-        self.put(position, entry);
+        self.schedule(rank, Time::NEVER);
     }
 }
 

@@ -83,10 +83,10 @@ impl World {
             self.do_actions();
         }
         let endpoint = &mut self.endpoints[id.0 as usize];
-        if let Some(connection) = &mut endpoint.connection {
-            if connection.poll_timeout() <= now {
-                connection.handle_timeout(now);
-            }
+        if let Some(connection) = &mut endpoint.connection
+            && connection.poll_timeout() <= now
+        {
+            connection.handle_timeout(now);
         }
         self.drive(id);
     }

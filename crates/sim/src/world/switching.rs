@@ -93,12 +93,13 @@ impl World {
 
     /// A port with virtual output queues is free, or an ingress port it waited for is.
     pub(super) fn handle_port(&mut self, rank: u32) {
-        self.calendar.cancel(rank);
         let Some((switch, port)) = self.port_of_rank(rank) else {
             return;
         };
-        self.switches[usize::from(switch)].ports[usize::from(port)].busy = false;
         self.serve(switch, port, self.now);
+        if !self.switches[usize::from(switch)].ports[usize::from(port)].busy {
+            self.calendar.cancel(rank);
+        }
     }
 
     /// Gives a port its next frame, which leaves no earlier than `earliest`, and comes back when
@@ -120,8 +121,8 @@ impl World {
         match buffer.grant(self.now, out_port, |frame| link.serialisation(frame)) {
             Grant::Frame { frame, .. } => {
                 let finish = link.transmit(earliest, &frame);
-                if buffer.queued_bytes(out_port) > 0 {
-                    port.busy = true;
+                port.busy = buffer.queued_bytes(out_port) > 0;
+                if port.busy {
                     self.calendar.schedule(rank, finish);
                 }
                 if let Some(at) = state.launch(finish, frame, &mut self.hosts, &mut self.ledger) {
@@ -132,7 +133,7 @@ impl World {
                 port.busy = true;
                 self.calendar.schedule(rank, until);
             }
-            Grant::Empty => {}
+            Grant::Empty => port.busy = false,
         }
     }
 
