@@ -4,8 +4,8 @@
 //! tcp_clamp_window, tcp_rcv_rtt_*, tcp_rcv_space_adjust, tcp_measure_rcv_mss,
 //! tcp_event_data_recv, tcp_prune_queue) and tcp_output.c (tcp_select_initial_window,
 //! __tcp_select_window). Memory is charged per received frame (truesize), whatever it carries.
-//! Left out: collapsing of queues when memory is short (frames of the full size leave nothing to
-//! gain), the prequeue, memory pressure of the whole machine.
+//! Left out: collapsing of queues when memory is short (a fifth to be gained with full frames), the
+//! prequeue, memory pressure of the whole machine, locked buffer sizes (SO_RCVBUF).
 
 mod ack;
 mod reassembly;
@@ -20,6 +20,9 @@ pub(crate) use reassembly::{Placed, Reassembly};
 /// Headers' room that the kernel reckons with for a received segment: MAX_TCP_HEADER + 16 +
 /// sizeof(sk_buff) (include/net/tcp.h, x86_64).
 const SEGMENT_ROOM: u32 = 160 + 16 + 240;
+
+/// The timestamp option, padded (TCPOLEN_TSTAMP_ALIGNED), bytes.
+pub(crate) const TIMESTAMP_BYTES: u32 = 12;
 
 /// Receive buffer and window.
 #[derive(Clone, Debug)]
@@ -37,7 +40,8 @@ pub(crate) struct Receive {
     /// Memory of frames in the in-order and the out-of-order queue.
     queued_memory: u32,
     truesize: u32,
-    pub(crate) advmss: u32,
+    /// Largest payload this side takes, options off.
+    advmss: u32,
     pub(crate) window_shift: u8,
     rmem_max: u32,
     adv_win_scale: u32,
@@ -52,6 +56,8 @@ pub(crate) struct Receive {
     space_time: Jiffies,
     pub(crate) ack: AckPolicy,
     pub(crate) reassembly: Reassembly,
+    /// Where the peer's FIN ends, once it has come, in order or not.
+    pub(crate) fin_end: Option<Seq>,
     /// Times out-of-order data had to be thrown away for want of memory.
     pub(crate) pruned: u64,
 }
@@ -83,6 +89,7 @@ impl Receive {
             space_time: 0,
             ack,
             reassembly: Reassembly::default(),
+            fin_end: None,
             pruned: 0,
         };
         receive.select_initial_window(stack.tcp_window_scaling);
@@ -91,7 +98,9 @@ impl Receive {
 
     /// The window offered in the SYN, and its scale (tcp_select_initial_window).
     fn select_initial_window(&mut self, scaling: bool) {
-        let mss = self.advmss;
+        let mss = self.advmss.max(1);
+        self.window_clamp = 65_535 << 14;
+        self.window_shift = 0;
         let mut space = self.full_space().min(self.window_clamp);
         if space > mss {
             space = space / mss * mss;
@@ -116,8 +125,21 @@ impl Receive {
         self.rcv_ssthresh = self.rcv_wnd;
     }
 
-    /// The peer's SYN is in: sequence numbers are known. `scaled` if both sides scale.
-    pub(crate) fn synchronise(&mut self, next: Seq, scaled: bool) {
+    /// The peer's SYN is in: sequence numbers are known. `scaled` if both sides scale,
+    /// `timestamps` if both send them; `answering` if this side's SYN is still to be sent.
+    pub(crate) fn synchronise(
+        &mut self,
+        next: Seq,
+        scaled: bool,
+        timestamps: bool,
+        answering: bool,
+    ) {
+        if timestamps {
+            self.advmss = self.advmss.saturating_sub(TIMESTAMP_BYTES).max(1);
+        }
+        if answering {
+            self.select_initial_window(scaled);
+        }
         self.rcv_nxt = next;
         self.rcv_wup = next;
         self.copied = next;
@@ -221,10 +243,15 @@ impl Receive {
             return true;
         }
         self.rcv_ssthresh = self.window_clamp.min(2 * self.advmss);
-        let thrown_away = self.reassembly.purge();
-        self.pruned += u64::from(thrown_away > 0);
-        self.queued_memory -= thrown_away * self.truesize;
+        self.pruned += u64::from(!self.reassembly.is_empty());
+        self.purge();
         self.queued_memory <= self.rcvbuf
+    }
+
+    /// Throws out-of-order data away.
+    pub(crate) fn purge(&mut self) {
+        let frames = self.reassembly.purge();
+        self.release(frames);
     }
 
     /// A frame's data is kept.
@@ -241,7 +268,8 @@ impl Receive {
     /// Bytes in order that the application has not read.
     #[inline]
     pub(crate) fn readable(&self) -> u32 {
-        self.rcv_nxt - self.copied
+        let fin = u32::from(self.fin_end == Some(self.rcv_nxt));
+        (self.rcv_nxt - self.copied).saturating_sub(fin)
     }
 
     /// The application reads `bytes` of what is readable.
@@ -266,7 +294,8 @@ impl Receive {
             if self.rtt == 0 || now.wrapping_sub(self.space_time) < self.rtt >> 3 {
                 return;
             }
-            let space = self.space.max(2 * (self.copied - self.space_seq));
+            let read = self.copied - self.space_seq;
+            let space = self.space.max(read.saturating_mul(2));
             if space != self.space {
                 self.space = space;
                 if self.moderate {

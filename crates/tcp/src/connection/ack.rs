@@ -91,16 +91,31 @@ impl Connection {
     /// tcp_ack_update_window.
     #[inline]
     fn update_window(&mut self, segment: &Segment, flags: &mut AckFlags) {
-        let window = u32::from(segment.window) << self.send_shift;
-        let newer = segment.ack.after(self.snd_una)
-            || segment.seq.after(self.snd_wl1)
-            || (segment.seq == self.snd_wl1 && window > self.snd_wnd);
-        if newer {
+        if self.updates_window(segment) {
+            let window = self.window_of(segment);
             flags.window_update = true;
             self.snd_wl1 = segment.seq;
             self.snd_wnd = window;
             self.max_window = self.max_window.max(window);
         }
+    }
+
+    /// The window a segment offers; a SYN's is not scaled.
+    #[inline]
+    fn window_of(&self, segment: &Segment) -> u32 {
+        if segment.flags.intersects(Flags::SYN) {
+            u32::from(segment.window)
+        } else {
+            u32::from(segment.window) << self.send_shift
+        }
+    }
+
+    /// tcp_may_update_window.
+    #[inline]
+    pub(super) fn updates_window(&self, segment: &Segment) -> bool {
+        segment.ack.after(self.snd_una)
+            || segment.seq.after(self.snd_wl1)
+            || (segment.seq == self.snd_wl1 && self.window_of(segment) > self.snd_wnd)
     }
 
     /// Takes what is acknowledged off the queue (tcp_clean_rtx_queue).

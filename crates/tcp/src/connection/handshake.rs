@@ -8,8 +8,12 @@
 use tailback_units::Time;
 
 use super::{Config, Connection, Event, Life, TimerKind, Transmit};
+use crate::clock::Jiffies;
+use crate::receive::TIMESTAMP_BYTES;
 use crate::segment::{Flags, Segment, SynOptions};
-use crate::seq::Seq;
+
+/// Least segment size with options (tcp_mtu_to_mss, net/ipv4/tcp_output.c), bytes.
+const MSS_LEAST: u32 = 48;
 
 impl Connection {
     /// Opens a connection: a SYN leaves.
@@ -66,9 +70,12 @@ impl Connection {
         if syn.has_timestamps {
             self.ts_recent = syn.ts_val;
         }
-        self.receive.synchronise(syn.seq + 1, scaled);
+        let answering = self.life == Life::SynReceived;
+        self.receive
+            .synchronise(syn.seq + 1, scaled, self.timestamps, answering);
         self.mss_clamp = u32::from(offer.mss);
-        self.mss = self.mss.min(u32::from(offer.mss)) - if self.timestamps { 12 } else { 0 };
+        let options = if self.timestamps { TIMESTAMP_BYTES } else { 0 };
+        self.mss = self.mss.min(u32::from(offer.mss)).max(MSS_LEAST) - options;
         self.snd_wnd = u32::from(syn.window);
         self.max_window = self.snd_wnd;
         self.snd_wl1 = syn.seq;
@@ -100,7 +107,7 @@ impl Connection {
             segment.flags = segment.flags.with(flags);
         }
         segment.set_syn_options(SynOptions {
-            mss: self.receive.advmss as u16,
+            mss: self.syn_mss,
             window_scale: self
                 .stack
                 .tcp_window_scaling
@@ -110,7 +117,7 @@ impl Connection {
         self.snd_nxt = self.snd_una + 1;
         self.out.push_back(Transmit {
             segment,
-            mss: self.receive.advmss as u16,
+            mss: self.syn_mss,
         });
         self.timer = Some((TimerKind::Retransmit, jiffies.wrapping_add(self.rtt.rto)));
     }
@@ -182,13 +189,17 @@ impl Connection {
         self.events.push_back(event);
     }
 
-    /// The peer's FIN is in order.
-    pub(super) fn peer_fin(&mut self) {
-        self.receive.rcv_nxt += 1;
-        self.receive.copied = Seq(self.receive.copied.0);
+    /// The peer's FIN is in order (tcp_fin): acknowledged at once if this side has closed too,
+    /// else later, perhaps with this side's own.
+    pub(super) fn peer_fin(&mut self, now: Jiffies) {
         self.peer_closed = true;
+        self.receive.purge();
         self.receive.ack.scheduled = true;
-        self.receive.ack.enter_quick_mode(self.receive.rcv_wnd);
+        if self.fin_sent {
+            self.send_ack_at(now);
+        } else {
+            self.receive.ack.pingpong = true;
+        }
         self.events.push_back(Event::PeerClosed);
         self.close_if_done();
     }

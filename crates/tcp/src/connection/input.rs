@@ -13,6 +13,9 @@ use crate::receive::Placed;
 use crate::segment::{Ecn, Flags, Segment};
 use crate::seq::Seq;
 
+/// Timestamps may go back by this much (TCP_PAWS_WINDOW, include/net/tcp.h), ticks.
+const PAWS_WINDOW: i32 = 1;
+
 impl Connection {
     /// A segment has arrived.
     pub fn handle_segment(&mut self, now: Time, segment: &Segment) {
@@ -34,13 +37,16 @@ impl Connection {
         if !self.acceptable(now, segment) {
             return;
         }
-        if segment.has_timestamps && !segment.seq.after(self.receive.rcv_wup) {
+        if segment.has_timestamps
+            && !segment.seq.after(self.receive.rcv_wup)
+            && !clock::before(segment.ts_val, self.ts_recent)
+        {
             self.ts_recent = segment.ts_val;
         }
         if segment.flags.contains(Flags::ACK) {
             self.handle_ack(jiffies, segment);
         }
-        if segment.payload_bytes > 0 || segment.flags.intersects(Flags::FIN) {
+        if segment.seq_len() > 0 {
             if self.timestamps && segment.ts_ecr != 0 {
                 let ticks = jiffies.wrapping_sub(segment.ts_ecr);
                 self.receive
@@ -73,7 +79,7 @@ impl Connection {
         let reset = segment.flags.intersects(Flags::RST);
         let stale = segment.has_timestamps
             && self.timestamps
-            && clock::before(segment.ts_val, self.ts_recent)
+            && self.ts_recent.wrapping_sub(segment.ts_val) as i32 > PAWS_WINDOW
             && !self.is_disordered_ack(segment);
         let right = self.receive.rcv_nxt + self.receive.window_left();
         let outside = segment.end_seq().before(self.receive.rcv_wup) || segment.seq.after(right);
@@ -87,9 +93,8 @@ impl Connection {
             self.give_up(Event::Reset);
             return false;
         }
-        if segment.flags.intersects(Flags::SYN) {
-            // A SYN sent again: its acknowledgement was lost.
-            self.send_ack(now);
+        if segment.flags.intersects(Flags::SYN) && !segment.seq.before(self.receive.rcv_nxt) {
+            self.give_up(Event::Reset);
             return false;
         }
         true
@@ -100,7 +105,9 @@ impl Connection {
         segment.seq_len() == 0
             && segment.seq == self.receive.rcv_nxt
             && segment.ack == self.snd_una
-            && self.ts_recent.wrapping_sub(segment.ts_val) <= self.rtt.rto
+            && !self.updates_window(segment)
+            && u64::from(self.ts_recent.wrapping_sub(segment.ts_val))
+                <= u64::from(self.rtt.rto) * 1024 / u64::from(self.stack.hz.max(1))
     }
 
     /// What cannot be accepted is acknowledged at once (tcp_send_dupack).
@@ -120,75 +127,103 @@ impl Connection {
         self.sack && self.stack.tcp_dsack
     }
 
-    /// tcp_data_queue.
+    /// tcp_data_queue, and what tcp_rcv_state_process says of data after the peer's FIN.
     #[inline]
     fn queue_data(&mut self, jiffies: Jiffies, segment: &Segment) {
         if segment.flags.intersects(Flags::CWR) && !self.congestion.wants_precise_echo() {
             self.demand_cwr = false;
         }
-        self.receive.reassembly.clear_dsack();
-        let end = segment.seq + u32::from(segment.payload_bytes);
-        let end_with_fin = segment.end_seq();
+        let (seq, end) = (segment.seq, segment.end_seq());
         let next = self.receive.rcv_nxt;
-        if !end_with_fin.after(next) {
-            self.receive.ack.enter_quick_mode(self.receive.rcv_wnd);
-            if self.dsack() {
-                self.receive.reassembly.set_dsack(segment.seq, end_with_fin);
+        if self.peer_closed {
+            if !seq.before(next) {
+                return;
             }
-            self.receive.ack.scheduled = true;
-            return;
+            if end.after(next) {
+                return self.give_up(Event::Reset);
+            }
         }
-        if !segment.seq.before(next + self.receive.window_left())
-            && (segment.seq != next || segment.payload_bytes > 0)
-        {
+        self.receive.reassembly.forget_dsack();
+        if seq == next {
+            if self.receive.window_left() == 0 {
+                return self.acknowledge_quickly();
+            }
+        } else if !end.after(next) {
+            self.tell_duplicate(seq, end);
+            return self.acknowledge_quickly();
+        } else if !seq.before(next + self.receive.window_left()) {
+            return self.acknowledge_quickly();
+        } else {
             self.receive.ack.enter_quick_mode(self.receive.rcv_wnd);
-            self.receive.ack.scheduled = true;
-            return;
-        }
-        if segment.seq.after(next) {
-            self.queue_out_of_order(jiffies, segment, end);
-            return;
-        }
-        if segment.seq.before(next) {
-            self.receive.ack.enter_quick_mode(self.receive.rcv_wnd);
-            if self.dsack() {
-                self.receive.reassembly.set_dsack(segment.seq, next);
+            if seq.after(next) {
+                return self.queue_out_of_order(jiffies, segment);
+            }
+            self.tell_duplicate(seq, next);
+            if self.receive.window_left() == 0 {
+                return self.acknowledge_quickly();
             }
         }
         if segment.payload_bytes > 0 {
-            if !self.receive.make_room() {
+            if !self.make_room() {
                 return;
             }
             self.receive.charge();
-            self.note_congestion(jiffies, segment);
-            self.receive.rcv_nxt = end;
+            self.echo_precisely(jiffies, segment);
+        }
+        self.receive.rcv_nxt = end;
+        if segment.payload_bytes > 0 {
             self.data_received(jiffies, segment);
         }
         if segment.flags.intersects(Flags::FIN) {
-            self.peer_fin();
+            self.receive.fin_end = Some(end);
+            self.peer_fin(jiffies);
         }
-        self.take_reassembled();
+        self.take_reassembled(jiffies);
         if segment.payload_bytes > 0 {
             self.events.push_back(Event::Readable);
         }
+    }
+
+    fn acknowledge_quickly(&mut self) {
+        self.receive.ack.enter_quick_mode(self.receive.rcv_wnd);
+        self.receive.ack.scheduled = true;
+    }
+
+    fn tell_duplicate(&mut self, start: Seq, end: Seq) {
+        if self.dsack() {
+            self.receive.reassembly.set_dsack(start, end);
+        }
+    }
+
+    /// Room for one more frame; false if it must be dropped (tcp_prune_queue).
+    #[inline]
+    fn make_room(&mut self) -> bool {
+        let room = self.receive.make_room();
+        self.stats.pruned = self.receive.pruned;
+        room
     }
 
     /// tcp_event_data_recv.
     #[inline]
     fn data_received(&mut self, jiffies: Jiffies, segment: &Segment) {
         let payload_bytes = u32::from(segment.payload_bytes);
-        let push = segment.flags.intersects(Flags::PSH);
         let rcv_wnd = self.receive.rcv_wnd;
+        let fixed_bytes = if self.timestamps { 32 } else { 20 };
+        let ends = segment.flags.intersects(Flags::PSH.with(Flags::FIN));
         self.receive
             .ack
-            .data_received(payload_bytes, push, rcv_wnd, self.rtt.rto, jiffies);
+            .measure_mss(payload_bytes, segment.header_bytes(), fixed_bytes, ends);
         self.receive.measure_rtt_by_window(jiffies);
+        self.receive
+            .ack
+            .data_received(rcv_wnd, self.rtt.rto, jiffies);
+        self.latch_congestion(segment);
         self.receive.grow_window(payload_bytes);
     }
 
     /// tcp_ofo_queue: what was out of order may be in order now.
     #[inline]
-    fn take_reassembled(&mut self) {
+    fn take_reassembled(&mut self, jiffies: Jiffies) {
         if self.receive.reassembly.is_empty() {
             return;
         }
@@ -199,43 +234,59 @@ impl Connection {
         if self.receive.reassembly.is_empty() {
             self.receive.ack.pingpong = false;
         }
+        if let Some(end) = self.receive.fin_end.filter(|end| !next.before(*end)) {
+            self.receive.rcv_nxt = end;
+            self.peer_fin(jiffies);
+        }
     }
 
-    fn queue_out_of_order(&mut self, jiffies: Jiffies, segment: &Segment, end: Seq) {
-        self.receive.ack.enter_quick_mode(self.receive.rcv_wnd);
-        self.note_congestion(jiffies, segment);
-        if segment.payload_bytes == 0 || !self.receive.make_room() {
+    fn queue_out_of_order(&mut self, jiffies: Jiffies, segment: &Segment) {
+        self.echo_precisely(jiffies, segment);
+        self.latch_congestion(segment);
+        if !self.make_room() {
             return;
         }
         self.receive.ack.scheduled = true;
-        let dsack = self.dsack();
+        let (dsack, end) = (self.dsack(), segment.end_seq());
         if self.receive.reassembly.insert(segment.seq, end, dsack) == Placed::Kept {
             self.receive.charge();
         }
+        if segment.flags.intersects(Flags::FIN) {
+            self.receive.fin_end.get_or_insert(end);
+        }
     }
 
-    /// The receiver's side of ECN, before the data is taken over.
+    /// RFC 3168's echo: from the first mark until the peer has reduced its window (tcp_ecn.h).
     #[inline]
-    fn note_congestion(&mut self, jiffies: Jiffies, segment: &Segment) {
-        if !self.ecn {
+    fn latch_congestion(&mut self, segment: &Segment) {
+        if !self.ecn || self.congestion.wants_precise_echo() {
             return;
         }
-        if self.congestion.wants_precise_echo() {
-            let marked = segment.ecn == Ecn::Ce;
-            if marked != self.ce_state {
-                // What came before is acknowledged with the old state.
-                if self.receive.ack.scheduled {
-                    self.send_ack_at(jiffies);
-                }
-                self.ce_state = marked;
-                self.demand_cwr = marked;
-            }
-        } else if segment.ecn == Ecn::Ce {
+        if segment.ecn == Ecn::Ce {
             self.demand_cwr = true;
         } else if segment.ecn == Ecn::NotEct {
-            // A segment without ECT is a retransmission (tcp_ecn.h).
+            // A segment without ECT is a retransmission.
             self.receive.ack.enter_quick_mode(self.receive.rcv_wnd);
         }
+    }
+
+    /// DCTCP's echo: at every change of marks an acknowledgement, and before it one that tells
+    /// the old state of what is still to be acknowledged (dctcp_ece_ack_update). Called before
+    /// the data is taken over.
+    #[inline]
+    fn echo_precisely(&mut self, jiffies: Jiffies, segment: &Segment) {
+        if !self.ecn || !self.congestion.wants_precise_echo() {
+            return;
+        }
+        let marked = segment.ecn == Ecn::Ce;
+        if marked != self.ce_state {
+            if self.receive.ack.timer.is_some() {
+                self.send_ack_at(jiffies);
+            }
+            self.receive.ack.now = true;
+        }
+        self.ce_state = marked;
+        self.demand_cwr = marked;
     }
 
     /// An acknowledgement is owed: now or later (__tcp_ack_snd_check).
@@ -245,6 +296,7 @@ impl Connection {
         let at_once = (unacknowledged > self.receive.ack.rcv_mss
             && self.receive.selectable_window() >= self.receive.rcv_wnd)
             || self.receive.ack.in_quick_mode()
+            || self.receive.ack.now
             || !self.receive.reassembly.is_empty();
         if at_once || self.receive.ack.delay(self.rtt.srtt >> 3, jiffies) {
             self.send_ack_at(jiffies);

@@ -177,6 +177,8 @@ pub struct Connection {
     mss: u32,
     /// The peer's MSS option.
     mss_clamp: u32,
+    /// The MSS option of this side's SYN.
+    syn_mss: u16,
     window: Window,
     state: CaState,
     life: Life,
@@ -261,6 +263,7 @@ impl Connection {
             max_window: 0,
             mss,
             mss_clamp: mss,
+            syn_mss: config.mss,
             window: Window {
                 cwnd: 2,
                 ssthresh,

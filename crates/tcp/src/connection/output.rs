@@ -27,18 +27,12 @@ impl Connection {
     /// Payload of a full segment with the options it would carry now (tcp_current_mss).
     #[inline]
     pub(super) fn current_mss(&self) -> u32 {
-        let blocks = self.receive.reassembly.sack_count(self.sack_blocks_max());
+        let blocks = self.receive.reassembly.sack_count();
         if blocks == 0 {
             self.mss
         } else {
-            self.mss - 4 - 8 * blocks as u32
+            (self.mss).saturating_sub(4 + 8 * blocks as u32).max(1)
         }
-    }
-
-    /// SACK blocks that fit the header.
-    #[inline]
-    fn sack_blocks_max(&self) -> usize {
-        if self.timestamps { 3 } else { 4 }
     }
 
     /// Bytes that a packet is filled with (xmit_size_goal).
@@ -330,15 +324,10 @@ impl Connection {
             segment.ts_ecr = self.ts_recent;
         }
         if self.sack {
-            for block in self
-                .receive
-                .reassembly
-                .sack_blocks()
-                .take(self.sack_blocks_max())
-            {
+            for block in self.receive.reassembly.sack_blocks() {
                 segment.push_sack(block);
             }
-            self.receive.reassembly.clear_dsack();
+            self.receive.reassembly.dsack_sent();
         }
         segment
     }

@@ -8,6 +8,10 @@ use crate::clock::{self, Jiffies};
 
 /// Smallest segment size the receiver assumes (TCP_MIN_RCVMSS, include/net/tcp.h).
 const MIN_RCVMSS: u32 = 536;
+/// Smallest segment size at all (TCP_MIN_MSS, include/net/tcp.h).
+const MIN_MSS: u32 = 88;
+/// sizeof(struct tcphdr), bytes.
+const TCP_HEADER: u32 = 20;
 
 /// The acknowledgement policy's state.
 #[derive(Clone, Debug)]
@@ -18,6 +22,8 @@ pub(crate) struct AckPolicy {
     pub(crate) timer: Option<Jiffies>,
     /// The connection is interactive: acknowledge with the answer.
     pub(crate) pingpong: bool,
+    /// The next acknowledgement is due at once (ICSK_ACK_NOW, which only DCTCP sets here).
+    pub(crate) now: bool,
     /// Segments still to be acknowledged at once.
     pub(crate) quick: u32,
     /// Estimated delay, jiffies; zero before the first data.
@@ -45,6 +51,7 @@ impl AckPolicy {
             scheduled: false,
             timer: None,
             pingpong: false,
+            now: false,
             quick: 0,
             ato: 0,
             last_received: 0,
@@ -61,12 +68,15 @@ impl AckPolicy {
 
     /// tcp_initialize_rcv_mss.
     pub(crate) fn initialise_rcv_mss(&mut self, mss: u32, rcv_wnd: u32) {
-        self.rcv_mss = mss.min(rcv_wnd / 2).clamp(88, MIN_RCVMSS);
+        self.rcv_mss = mss.min(rcv_wnd / 2).clamp(MIN_MSS, MIN_RCVMSS);
     }
 
     /// tcp_incr_quickack.
     fn increase_quick(&mut self, rcv_wnd: u32) {
-        let segments = (rcv_wnd / (2 * self.rcv_mss)).max(2);
+        let segments = match rcv_wnd / (2 * self.rcv_mss.max(1)) {
+            0 => 2,
+            n => n,
+        };
         if segments > self.quick {
             self.quick = segments.min(self.quick_max);
         }
@@ -85,18 +95,10 @@ impl AckPolicy {
         self.quick > 0 && !self.pingpong
     }
 
-    /// Data has come in order (tcp_event_data_recv, tcp_measure_rcv_mss).
+    /// Data has come in order (tcp_event_data_recv).
     #[inline]
-    pub(crate) fn data_received(
-        &mut self,
-        payload_bytes: u32,
-        push: bool,
-        rcv_wnd: u32,
-        rto: Jiffies,
-        now: Jiffies,
-    ) {
+    pub(crate) fn data_received(&mut self, rcv_wnd: u32, rto: Jiffies, now: Jiffies) {
         self.scheduled = true;
-        self.measure_mss(payload_bytes, push);
         if self.ato == 0 {
             self.increase_quick(rcv_wnd);
             self.ato = self.delay_min;
@@ -113,16 +115,28 @@ impl AckPolicy {
         self.last_received = now;
     }
 
-    fn measure_mss(&mut self, payload_bytes: u32, push: bool) {
+    /// The peer's segment size, from data that came in order (tcp_measure_rcv_mss): of
+    /// `payload_bytes` payload and `header_bytes` header, of which `fixed_bytes` are in every
+    /// segment; `ends` if it is pushed or finishes.
+    #[inline]
+    pub(crate) fn measure_mss(
+        &mut self,
+        payload_bytes: u32,
+        header_bytes: u32,
+        fixed_bytes: u32,
+        ends: bool,
+    ) {
         let last = std::mem::take(&mut self.last_size);
         if payload_bytes >= self.rcv_mss {
             self.rcv_mss = payload_bytes;
             return;
         }
-        if payload_bytes >= MIN_RCVMSS || (payload_bytes >= 88 && !push) {
-            self.last_size = payload_bytes;
-            if payload_bytes == last {
-                self.rcv_mss = payload_bytes;
+        let bytes = payload_bytes + header_bytes;
+        if bytes >= MIN_RCVMSS + TCP_HEADER || (bytes >= MIN_MSS + TCP_HEADER && !ends) {
+            let size = bytes.saturating_sub(fixed_bytes);
+            self.last_size = size;
+            if size == last {
+                self.rcv_mss = size;
                 return;
             }
         }
@@ -142,6 +156,7 @@ impl AckPolicy {
             }
         }
         self.scheduled = false;
+        self.now = false;
         self.timer = None;
         self.pushed = false;
         self.pushed_twice = false;

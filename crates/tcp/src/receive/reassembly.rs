@@ -9,6 +9,8 @@ use crate::seq::Seq;
 
 /// Blocks remembered (the array in tcp_sock).
 const BLOCKS: usize = 4;
+/// Blocks that a header with timestamps has room for.
+const BLOCKS_SENT: usize = 3;
 
 /// A run of out-of-order data, and the frames that hold it.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +37,9 @@ pub(crate) struct Reassembly {
     blocks: [SackBlock; BLOCKS],
     block_count: usize,
     dsack: Option<SackBlock>,
+    /// Blocks the next segment carries (eff_sacks): computed when blocks come and go, and one less
+    /// once a duplicate has been told, though one more might have room then.
+    effective: usize,
 }
 
 impl Reassembly {
@@ -49,29 +54,46 @@ impl Reassembly {
         self.runs.iter().map(|r| r.frames).sum()
     }
 
-    /// The blocks to send, a duplicate first.
+    /// The blocks to send with the next segment, a duplicate first.
     #[inline]
     pub(crate) fn sack_blocks(&self) -> impl Iterator<Item = SackBlock> {
         self.dsack
             .into_iter()
             .chain(self.blocks[..self.block_count].iter().copied())
+            .take(self.effective)
     }
 
-    /// How many blocks a segment would carry, of at most `most`.
+    /// How many blocks the next segment carries.
     #[inline]
-    pub(crate) fn sack_count(&self, most: usize) -> usize {
-        (self.block_count + usize::from(self.dsack.is_some())).min(most)
+    pub(crate) fn sack_count(&self) -> usize {
+        self.effective
     }
 
-    /// The duplicate has been told.
+    fn count_effective(&mut self) {
+        let dsack = usize::from(self.dsack.is_some());
+        self.effective = (self.block_count + dsack).min(BLOCKS_SENT);
+    }
+
+    /// A segment has told the duplicate (tcp_build_and_update_options).
     #[inline]
-    pub(crate) fn clear_dsack(&mut self) {
-        self.dsack = None;
+    pub(crate) fn dsack_sent(&mut self) {
+        if self.dsack.take().is_some() {
+            self.effective = self.effective.saturating_sub(1);
+        }
+    }
+
+    /// New data has come before the duplicate was told.
+    #[inline]
+    pub(crate) fn forget_dsack(&mut self) {
+        if self.dsack.take().is_some() {
+            self.count_effective();
+        }
     }
 
     /// Data that was there already.
     pub(crate) fn set_dsack(&mut self, start: Seq, end: Seq) {
         self.dsack = Some(SackBlock { start, end });
+        self.count_effective();
     }
 
     fn extend_dsack(&mut self, start: Seq, end: Seq) {
@@ -156,6 +178,7 @@ impl Reassembly {
         self.block_count = (self.block_count + 1).min(BLOCKS);
         self.blocks[..self.block_count].rotate_right(1);
         self.blocks[0] = SackBlock { start, end };
+        self.count_effective();
     }
 
     /// Joins the first block with those it now touches (tcp_sack_maybe_coalesce).
@@ -166,6 +189,7 @@ impl Reassembly {
             if extend(&mut self.blocks[0], block.start, block.end) {
                 self.blocks.copy_within(index + 1..self.block_count, index);
                 self.block_count -= 1;
+                self.count_effective();
             } else {
                 index += 1;
             }
@@ -193,6 +217,7 @@ impl Reassembly {
         }
         if self.runs.is_empty() {
             self.block_count = 0;
+            self.count_effective();
         } else {
             let mut kept = 0;
             for index in 0..self.block_count {
@@ -201,7 +226,10 @@ impl Reassembly {
                     kept += 1;
                 }
             }
-            self.block_count = kept;
+            if kept < self.block_count {
+                self.block_count = kept;
+                self.count_effective();
+            }
         }
         (next, superfluous)
     }
@@ -212,6 +240,7 @@ impl Reassembly {
         self.runs.clear();
         self.block_count = 0;
         self.dsack = None;
+        self.effective = 0;
         frames
     }
 }
