@@ -34,6 +34,8 @@ pub(crate) struct Packet {
     pub(crate) sent_before: Seq,
     /// Segments it stands for.
     pub(crate) segments: u16,
+    /// Payload of each segment but the last, bytes (gso_size).
+    pub(crate) mss: u16,
     pub(crate) tags: u8,
     pub(crate) psh: bool,
     pub(crate) fin: bool,
@@ -158,8 +160,10 @@ impl Queue {
         packet.psh = false;
         packet.fin = false;
         packet.segments = segments(bytes, mss);
+        packet.mss = mss as u16;
         rest.seq = packet.end_seq;
         rest.segments = segments(rest.payload_bytes(), mss);
+        rest.mss = mss as u16;
         let after = i32::from(packet.segments) + i32::from(rest.segments);
         self.packets.insert(index + 1, rest);
         before - after

@@ -80,7 +80,7 @@ fn dctcp_follows_the_share_of_marks() {
         for part in 0..4 {
             una += 1;
             let ack = AckInfo {
-                acked: 10,
+                delivered: 10,
                 ece: part == 0,
                 snd_una: Seq(una),
                 snd_nxt: Seq(una + 4),

@@ -47,8 +47,8 @@ pub(crate) struct Growth {
 /// What every acknowledgement tells.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AckInfo {
-    /// Segments newly acknowledged.
-    pub(crate) acked: u32,
+    /// Segments newly acknowledged, selectively or not.
+    pub(crate) delivered: u32,
     /// It carried ECE.
     pub(crate) ece: bool,
     pub(crate) snd_una: Seq,
@@ -69,6 +69,10 @@ pub(crate) trait CongestionControl {
     fn undo_cwnd(&self, window: &Window) -> u32 {
         window.cwnd.max(window.ssthresh << 1)
     }
+    /// Fast recovery begins; the threshold has been set.
+    fn enter_recovery(&mut self, _window: &mut Window) {}
+    /// A retransmission timeout, the first of an episode; the threshold has been set.
+    fn timed_out(&mut self, _window: &mut Window) {}
     /// A retransmission timeout begins loss recovery from scratch.
     fn enter_loss(&mut self) {}
     /// Whole packets were acknowledged while nothing was amiss.
@@ -156,6 +160,14 @@ impl CongestionControl for Congestion {
 
     fn undo_cwnd(&self, window: &Window) -> u32 {
         each!(self, algorithm => algorithm.undo_cwnd(window))
+    }
+
+    fn enter_recovery(&mut self, window: &mut Window) {
+        each!(self, algorithm => algorithm.enter_recovery(window));
+    }
+
+    fn timed_out(&mut self, window: &mut Window) {
+        each!(self, algorithm => algorithm.timed_out(window));
     }
 
     fn enter_loss(&mut self) {

@@ -14,6 +14,7 @@ impl Connection {
     #[inline]
     pub(super) fn handle_ack(&mut self, now: Jiffies, segment: &Segment) {
         let prior_una = self.snd_una;
+        let prior_undelivered = self.packets_out.saturating_sub(self.sacked_out);
         let ack = segment.ack;
         if ack.after(self.snd_nxt) {
             return;
@@ -36,6 +37,7 @@ impl Connection {
         }
         flags.ece = self.ecn && segment.flags.intersects(Flags::ECE);
         self.probes = 0;
+        self.ack_received = now;
         self.stats.bytes_acked += u64::from(ack - prior_una);
         if self.packets_out == 0 {
             self.probe_answered(now);
@@ -44,9 +46,9 @@ impl Connection {
         let prior_packets = self.packets_out;
         let prior_in_flight = self.in_flight();
         self.clean_queue(now, segment, &mut flags);
-        let acked = prior_packets - self.packets_out;
+        let undelivered = self.packets_out.saturating_sub(self.sacked_out);
         self.congestion.on_ack(AckInfo {
-            acked,
+            delivered: prior_undelivered.saturating_sub(undelivered),
             ece: flags.ece,
             snd_una: self.snd_una,
             snd_nxt: self.snd_nxt,
@@ -96,7 +98,10 @@ impl Connection {
             flags.window_update = true;
             self.snd_wl1 = segment.seq;
             self.snd_wnd = window;
-            self.max_window = self.max_window.max(window);
+            if window > self.max_window {
+                self.max_window = window;
+                self.bound_mss();
+            }
         }
     }
 
@@ -174,6 +179,7 @@ impl Connection {
         front.seq = una;
         self.queue_shrunk = true;
         front.segments = segments(front.payload_bytes(), mss);
+        front.mss = mss as u16;
         let acked = u32::from(packet.segments - front.segments.min(packet.segments));
         if acked > 0 {
             flags.data_acked = true;
@@ -213,17 +219,16 @@ impl Connection {
     /// Nothing was in flight: the acknowledgement answers a zero-window probe, or opens the
     /// window (tcp_ack_probe).
     fn probe_answered(&mut self, now: Jiffies) {
-        if self.unsent == 0 {
+        if !self.has_unsent() {
             return;
         }
-        let head = self.head_bytes().min(self.current_mss());
-        if !(self.snd_nxt + head).after(self.snd_una + self.snd_wnd) {
+        if !(self.snd_nxt + self.head_seq_len()).after(self.snd_una + self.snd_wnd) {
             self.backoff = 0;
             if matches!(self.timer, Some((TimerKind::ZeroWindowProbe, _))) {
                 self.timer = None;
             }
         } else {
-            self.arm_probe(now);
+            self.arm_probe(now, self.backoff);
         }
     }
 
@@ -238,15 +243,10 @@ impl Connection {
         self.timer = Some((TimerKind::Retransmit, now.wrapping_add(ticks)));
     }
 
-    /// Arms the zero-window probe's timer.
-    pub(super) fn arm_probe(&mut self, now: Jiffies) {
-        let most = self.clock.ticks(self.stack.rto_max);
-        let ticks = self
-            .rtt
-            .rto
-            .checked_shl(self.backoff)
-            .unwrap_or(most)
-            .min(most);
+    /// Arms the zero-window probe's timer: the timeout, doubled `backoff` times.
+    pub(super) fn arm_probe(&mut self, now: Jiffies, backoff: u32) {
+        let most = u64::from(self.clock.ticks(self.stack.rto_max));
+        let ticks = (u64::from(self.rtt.rto) << backoff.min(31)).min(most) as Jiffies;
         self.timer = Some((TimerKind::ZeroWindowProbe, now.wrapping_add(ticks)));
     }
 

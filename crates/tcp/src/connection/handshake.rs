@@ -75,9 +75,10 @@ impl Connection {
             .synchronise(syn.seq + 1, scaled, self.timestamps, answering);
         self.mss_clamp = u32::from(offer.mss);
         let options = if self.timestamps { TIMESTAMP_BYTES } else { 0 };
-        self.mss = self.mss.min(u32::from(offer.mss)).max(MSS_LEAST) - options;
+        self.mss_most = self.mss_most.min(u32::from(offer.mss)).max(MSS_LEAST) - options;
         self.snd_wnd = u32::from(syn.window);
         self.max_window = self.snd_wnd;
+        self.bound_mss();
         self.snd_wl1 = syn.seq;
         self.receive
             .ack
@@ -114,6 +115,9 @@ impl Connection {
                 .then_some(self.receive.window_shift),
             sack_permitted: self.sack,
         });
+        if self.ecn && self.congestion.wants_precise_echo() {
+            segment.ecn = crate::segment::Ecn::Ect0;
+        }
         self.snd_nxt = self.snd_una + 1;
         self.out.push_back(Transmit {
             segment,
@@ -124,12 +128,22 @@ impl Connection {
 
     /// A segment before the connection is established. True if it is to be processed further.
     pub(super) fn handshake_segment(&mut self, now: Time, segment: &Segment) -> bool {
+        let acknowledged = segment.flags.contains(Flags::ACK) && segment.ack == self.snd_nxt;
         if segment.flags.intersects(Flags::RST) {
-            self.give_up(Event::Reset);
+            let valid = match self.life {
+                Life::SynSent => acknowledged,
+                _ => segment.seq == self.receive.rcv_nxt,
+            };
+            if valid {
+                self.give_up(Event::Reset);
+            }
             return false;
         }
-        let acknowledged = segment.flags.contains(Flags::ACK) && segment.ack == self.snd_nxt;
         match self.life {
+            Life::SynSent if segment.flags.intersects(Flags::ACK) && !acknowledged => {
+                self.refuse(segment);
+                false
+            }
             Life::SynSent if segment.flags.contains(Flags::SYN) && acknowledged => {
                 self.negotiate(segment);
                 self.establish(now, segment);
@@ -142,7 +156,8 @@ impl Connection {
             }
             Life::SynReceived if acknowledged => {
                 self.snd_wnd = u32::from(segment.window) << self.send_shift;
-                self.max_window = self.max_window.max(self.snd_wnd);
+                self.max_window = self.snd_wnd;
+                self.bound_mss();
                 self.snd_wl1 = segment.seq;
                 self.establish(now, segment);
                 true
@@ -158,9 +173,13 @@ impl Connection {
         self.high_seq = self.snd_una;
         self.small_end = self.snd_una;
         self.timer = None;
+        // Without metrics of the route tcp_init_metrics leaves cwnd as it is: 2, or 1 after a
+        // SYN was lost.
+        if self.retransmits > 0 && !self.passive {
+            self.window.cwnd = 1;
+        }
         self.retransmits = 0;
         self.receive.establish();
-        self.window.cwnd = self.initial_cwnd();
         self.cwnd_stamp = jiffies;
         self.last_sent = jiffies;
         self.pushed_seq = self.snd_una;
@@ -172,7 +191,19 @@ impl Connection {
         self.events.push_back(Event::Connected);
     }
 
-    /// RFC 3390's window as Linux 2.6.18 counts it (tcp_init_cwnd), segments.
+    /// The segment size: no more than half of the largest window seen (tcp_sync_mss).
+    pub(super) fn bound_mss(&mut self) {
+        let options = if self.timestamps { TIMESTAMP_BYTES } else { 0 };
+        let half = (self.max_window >> 1).max(68 - 20 - options);
+        self.mss = if self.max_window > 0 {
+            self.mss_most.min(half)
+        } else {
+            self.mss_most
+        };
+    }
+
+    /// RFC 3390's window as Linux 2.6.18 counts it (tcp_init_cwnd), segments: what cwnd is not
+    /// cut below after idleness.
     pub(super) fn initial_cwnd(&self) -> u32 {
         match self.mss {
             m if m > 1460 => 2,
@@ -184,9 +215,29 @@ impl Connection {
     /// The connection ends here and now.
     pub(super) fn give_up(&mut self, event: Event) {
         self.life = Life::Closed;
+        self.aborted = true;
         self.timer = None;
         self.receive.ack.timer = None;
         self.events.push_back(event);
+    }
+
+    /// Answers a segment that belongs to no connection (tcp_v4_send_reset).
+    pub(super) fn refuse(&mut self, segment: &Segment) {
+        if segment.flags.intersects(Flags::RST) {
+            return;
+        }
+        let mut reset = Segment::EMPTY;
+        reset.flags = Flags::RST;
+        if segment.flags.intersects(Flags::ACK) {
+            reset.seq = segment.ack;
+        } else {
+            reset.flags = Flags::RST.with(Flags::ACK);
+            reset.ack = segment.end_seq();
+        }
+        self.out.push_back(Transmit {
+            segment: reset,
+            mss: self.syn_mss,
+        });
     }
 
     /// The peer's FIN is in order (tcp_fin): acknowledged at once if this side has closed too,

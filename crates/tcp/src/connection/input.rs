@@ -27,7 +27,9 @@ impl Connection {
                     return;
                 }
             }
+            Life::Closed if self.aborted => return self.refuse(segment),
             Life::Closed => {
+                // As TIME_WAIT does: the last acknowledgement was lost.
                 if segment.seq_len() > 0 && !segment.flags.intersects(Flags::RST) {
                     self.send_ack(now);
                 }
@@ -95,6 +97,7 @@ impl Connection {
         }
         if segment.flags.intersects(Flags::SYN) && !segment.seq.before(self.receive.rcv_nxt) {
             self.give_up(Event::Reset);
+            self.refuse(segment);
             return false;
         }
         true
@@ -140,7 +143,8 @@ impl Connection {
                 return;
             }
             if end.after(next) {
-                return self.give_up(Event::Reset);
+                self.give_up(Event::Reset);
+                return self.refuse(segment);
             }
         }
         self.receive.reassembly.forget_dsack();

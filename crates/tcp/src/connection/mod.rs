@@ -175,6 +175,8 @@ pub struct Connection {
     snd_wl1: Seq,
     max_window: u32,
     mss: u32,
+    /// The segment size if the peer's window were large enough.
+    mss_most: u32,
     /// The peer's MSS option.
     mss_clamp: u32,
     /// The MSS option of this side's SYN.
@@ -198,6 +200,8 @@ pub struct Connection {
     cwnd_stamp: Jiffies,
     cwnd_used: u32,
     last_sent: Jiffies,
+    /// When an acknowledgement last came (rcv_tstamp).
+    ack_received: Jiffies,
     /// End of the last segment shorter than the MSS (Minshall's variant of Nagle).
     small_end: Seq,
     /// Timeouts in a row.
@@ -233,6 +237,10 @@ pub struct Connection {
     ce_state: bool,
     receive: Receive,
     peer_closed: bool,
+    /// It ended by a reset or was given up.
+    aborted: bool,
+    /// The peer opened the connection.
+    passive: bool,
     clock: JiffyClock,
     random: u64,
     stats: Stats,
@@ -262,6 +270,7 @@ impl Connection {
             snd_wl1: Seq(0),
             max_window: 0,
             mss,
+            mss_most: mss,
             mss_clamp: mss,
             syn_mss: config.mss,
             window: Window {
@@ -286,6 +295,7 @@ impl Connection {
             cwnd_stamp: 0,
             cwnd_used: 0,
             last_sent: 0,
+            ack_received: 0,
             small_end: initial,
             retransmits: 0,
             probes: 0,
@@ -313,6 +323,8 @@ impl Connection {
             ce_state: false,
             receive: Receive::new(&stack, mss, config.rx_truesize_bytes, ack),
             peer_closed: false,
+            aborted: false,
+            passive: life == Life::SynReceived,
             clock,
             random: config.seed,
             stats: Stats::default(),

@@ -50,6 +50,24 @@ impl Connection {
         (most / mss * mss).max(mss)
     }
 
+    /// Whether something waits to be sent: data, or a FIN (sk_send_head).
+    #[inline]
+    pub(super) fn has_unsent(&self) -> bool {
+        self.unsent > 0 || (self.fin_queued && !self.fin_sent)
+    }
+
+    /// Whether the packet at the head ends with the FIN.
+    #[inline]
+    fn head_has_fin(&self) -> bool {
+        self.fin_queued && !self.fin_sent && u64::from(self.head_bytes()) == self.unsent
+    }
+
+    /// Sequence space of the packet at the head.
+    #[inline]
+    pub(super) fn head_seq_len(&self) -> u32 {
+        self.head_bytes() + u32::from(self.head_has_fin())
+    }
+
     /// Bytes of the packet at the head of what is unsent.
     #[inline]
     pub(super) fn head_bytes(&self) -> u32 {
@@ -76,13 +94,16 @@ impl Connection {
             sent = true;
         }
         if self.fin_queued && !self.fin_sent && self.unsent == 0 {
-            self.send_fin(now);
-            sent = true;
+            // The windows are not asked, but for room for the FIN itself.
+            if !(self.snd_nxt + 1).after(self.snd_una + self.snd_wnd) {
+                self.send_new(now, 0, mss);
+                sent = true;
+            }
         }
         if sent {
             self.validate_cwnd(now);
-        } else if self.unsent > 0 && self.packets_out == 0 && self.timer.is_none() {
-            self.arm_probe(now);
+        } else if self.has_unsent() && self.packets_out == 0 && self.timer.is_none() {
+            self.arm_probe(now, 0);
         }
     }
 
@@ -105,15 +126,11 @@ impl Connection {
     fn sendable(&mut self, mss: u32, may_wait: bool) -> Option<u32> {
         self.head_left = self.head_bytes();
         let length = self.head_left;
-        let quota = self
-            .window
-            .cwnd
-            .checked_sub(self.in_flight())
-            .filter(|q| *q > 0)?;
-        let right = self.snd_una + self.snd_wnd;
-        if (self.snd_nxt + length.min(mss)).after(right) {
+        let quota = self.cwnd_quota()?;
+        if !self.first_fits(mss) {
             return None;
         }
+        let right = self.snd_una + self.snd_wnd;
         if length <= mss {
             let last = u64::from(length) == self.unsent && !self.fin_queued;
             let held = may_wait && last && self.nagle_holds(length, mss);
@@ -132,6 +149,28 @@ impl Connection {
         Some(if length > limit { limit } else { length })
     }
 
+    /// Segments that the window has room for, if any; one always for the packet with the FIN
+    /// (tcp_cwnd_test).
+    #[inline]
+    fn cwnd_quota(&self) -> Option<u32> {
+        if self.head_has_fin() {
+            return Some(1);
+        }
+        let quota = self.window.cwnd.saturating_sub(self.in_flight());
+        (quota > 0).then_some(quota)
+    }
+
+    /// Whether the peer's window has room for the head's first segment (tcp_snd_wnd_test).
+    #[inline]
+    fn first_fits(&self, mss: u32) -> bool {
+        let length = if self.head_bytes() > mss {
+            mss
+        } else {
+            self.head_seq_len()
+        };
+        !(self.snd_nxt + length).after(self.snd_una + self.snd_wnd)
+    }
+
     /// Nagle's rule as Minshall varied it: a short segment waits for an earlier short one.
     fn nagle_holds(&self, length: u32, mss: u32) -> bool {
         length < mss
@@ -144,9 +183,7 @@ impl Connection {
     /// limit in this kernel.
     #[inline]
     fn should_defer(&self, allowed: u32) -> bool {
-        if self.fin_queued && u64::from(self.head_left) == self.unsent
-            || self.state != CaState::Open
-        {
+        if self.head_has_fin() || self.state != CaState::Open {
             return false;
         }
         if allowed >= 65_536 {
@@ -163,55 +200,41 @@ impl Connection {
 
     /// Whether anything new may be sent (tcp_may_send_now).
     pub(super) fn may_send_now(&self) -> bool {
-        if self.unsent == 0 {
+        if !self.has_unsent() {
             return false;
         }
         let mss = self.current_mss();
-        let length = self.head_bytes().min(mss);
-        self.in_flight() < self.window.cwnd
-            && !(self.snd_nxt + length).after(self.snd_una + self.snd_wnd)
+        let last = u64::from(self.head_bytes()) == self.unsent;
+        (last || !self.nagle_holds(self.head_bytes(), mss))
+            && self.cwnd_quota().is_some()
+            && self.first_fits(mss)
     }
 
+    /// Sends the first `bytes` bytes of what is unsent, with the FIN if that is all.
     #[inline]
-    fn send_new(&mut self, now: Jiffies, bytes: u32, mss: u32) {
-        let end_seq = self.snd_nxt + bytes;
-        let psh = u64::from(bytes) == self.unsent || end_seq == self.pushed_seq;
+    pub(super) fn send_new(&mut self, now: Jiffies, bytes: u32, mss: u32) {
+        let last = u64::from(bytes) == self.unsent;
+        let room = (self.snd_una + self.snd_wnd) - self.snd_nxt;
+        let fin = last && self.fin_queued && room > bytes;
+        self.fin_sent |= fin;
+        let end_seq = self.snd_nxt + bytes + u32::from(fin);
+        let psh = bytes > 0 && (last || end_seq == self.pushed_seq);
         let packet = Packet {
             seq: self.snd_nxt,
             end_seq,
             when: now,
             sent_before: self.snd_nxt,
             segments: segments(bytes, mss),
+            mss: mss as u16,
             tags: 0,
             psh,
-            fin: false,
+            fin,
         };
         self.unsent -= u64::from(bytes);
-        self.head_left -= bytes;
+        self.head_left = self.head_left.saturating_sub(bytes);
         if bytes < mss {
             self.small_end = packet.end_seq;
         }
-        self.send_first_time(now, packet, mss);
-    }
-
-    fn send_fin(&mut self, now: Jiffies) {
-        self.fin_sent = true;
-        let mss = self.current_mss();
-        let packet = Packet {
-            seq: self.snd_nxt,
-            end_seq: self.snd_nxt + 1,
-            when: now,
-            sent_before: self.snd_nxt,
-            segments: 1,
-            tags: 0,
-            psh: false,
-            fin: true,
-        };
-        self.send_first_time(now, packet, mss);
-    }
-
-    #[inline]
-    fn send_first_time(&mut self, now: Jiffies, packet: Packet, mss: u32) {
         self.transmit(now, &packet, mss, false);
         self.snd_nxt = packet.end_seq;
         if self.packets_out == 0 {
@@ -310,7 +333,12 @@ impl Connection {
     #[inline]
     fn header(&mut self, now: Jiffies) -> Segment {
         let mut segment = Segment::EMPTY;
-        segment.seq = self.snd_nxt;
+        // After what was sent, but within a window that has shrunk (tcp_acceptable_seq).
+        segment.seq = self.snd_nxt.min(self.snd_una + self.snd_wnd);
+        if self.ecn && self.congestion.wants_precise_echo() {
+            // Linux lets DCTCP's acknowledgements and retransmissions be marked too.
+            segment.ecn = Ecn::Ect0;
+        }
         segment.ack = self.receive.rcv_nxt;
         segment.window = self.receive.advertise();
         segment.flags = if self.demand_cwr {
@@ -349,10 +377,21 @@ impl Connection {
         self.send_ack_at(jiffies);
     }
 
-    /// A segment outside the window: the peer has to answer it (tcp_xmit_probe_skb).
-    pub(super) fn send_probe(&mut self, now: Jiffies) {
+    /// The peer's window stays closed, or too small for what waits: sends what it has room for,
+    /// or a segment outside it that has to be answered (tcp_write_wakeup, tcp_xmit_probe_skb).
+    pub(super) fn wake_peer(&mut self, now: Jiffies) {
+        let room = (self.snd_una + self.snd_wnd) - self.snd_nxt;
+        if room as i32 > 0 {
+            let mss = self.current_mss();
+            self.head_left = self.head_bytes();
+            let bytes = self.head_left.min(room).min(mss);
+            self.pushed_seq = self.pushed_seq.max(self.snd_nxt + bytes);
+            self.send_new(now, bytes, mss);
+            return;
+        }
         let mut segment = self.header(now);
         segment.seq = self.snd_una - 1;
+        self.receive.ack.sent(1);
         self.stats.acks_sent += 1;
         self.out.push_back(Transmit {
             segment,

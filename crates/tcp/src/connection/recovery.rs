@@ -3,12 +3,12 @@
 //! Models Linux 2.6.18 net/ipv4/tcp_input.c: tcp_fastretrans_alert and what it calls
 //! (tcp_time_to_recover, tcp_mark_head_lost, tcp_update_scoreboard, tcp_cwnd_down,
 //! tcp_moderate_cwnd, tcp_try_undo_*, tcp_try_to_open, tcp_enter_cwr), rate halving included. Without
-//! SACK duplicate acknowledgements stand for it (tcp_add_reno_sack). Left out: reneging.
+//! SACK duplicate acknowledgements stand for it (tcp_add_reno_sack).
 
 use super::{AckFlags, CaState, Connection};
 use crate::clock::{self, Jiffies};
 use crate::congestion::CongestionControl;
-use crate::queue::{Hint, LOST, TAGS};
+use crate::queue::{Hint, LOST, SACKED, TAGS};
 use crate::segment::Segment;
 use crate::seq::Seq;
 
@@ -35,6 +35,9 @@ impl Connection {
         }
         if flags.ece {
             self.prior_ssthresh = 0;
+        }
+        if self.sacked_out > 0 && self.reneged(now) {
+            return;
         }
         if flags.data_lost
             && self.snd_una.before(self.high_seq)
@@ -86,6 +89,19 @@ impl Connection {
         }
         self.cwnd_down(now);
         self.retransmit_queue(now);
+    }
+
+    /// The receiver has thrown away what it had acknowledged selectively: all begins anew
+    /// (tcp_check_sack_reneging).
+    fn reneged(&mut self, now: Jiffies) -> bool {
+        if !self.queue.front().is_some_and(|p| p.has(SACKED)) {
+            return false;
+        }
+        self.enter_loss(now, true);
+        self.retransmits += 1;
+        self.retransmit(now, 0);
+        self.arm_retransmit(now);
+        true
     }
 
     /// States end when what was next to send at their beginning is acknowledged. True if that is
@@ -166,6 +182,7 @@ impl Connection {
             self.queue_cwr = self.ecn;
         }
         self.window.cwnd_count = 0;
+        self.congestion.enter_recovery(&mut self.window);
         self.state = CaState::Recovery;
         true
     }
@@ -336,6 +353,10 @@ impl Connection {
             self.window.cwnd = self.congestion.undo_cwnd(&self.window);
             if with_ssthresh && self.prior_ssthresh > self.window.ssthresh {
                 self.window.ssthresh = self.prior_ssthresh;
+                if !self.congestion.wants_precise_echo() {
+                    // TCP_ECN_withdraw_cwr withdraws the receiver's demand in this kernel.
+                    self.demand_cwr = false;
+                }
             }
         } else {
             self.window.cwnd = self.window.cwnd.max(self.window.ssthresh);

@@ -83,16 +83,20 @@ impl Connection {
 
     /// Sends the first segment of a packet again (tcp_retransmit_skb); false if it may not be.
     pub(super) fn retransmit(&mut self, now: Jiffies, index: usize) -> bool {
-        let Some(packet) = self.queue.get(index).copied() else {
+        let Some(packet) = self.queue.get_mut(index) else {
             return false;
         };
+        if packet.seq.before(self.snd_una) {
+            packet.seq = self.snd_una;
+        }
+        let packet = *packet;
         let outside = !packet.seq.before(self.snd_una + self.snd_wnd) && packet.seq != self.snd_una;
         if outside {
             return false;
         }
         let mss = self.current_mss();
         if packet.payload_bytes() > mss {
-            self.split_packet(index, mss);
+            self.split_packet(index, mss, mss);
         }
         let before = self.snd_nxt;
         let Some(packet) = self.queue.get_mut(index) else {

@@ -98,7 +98,7 @@ impl Connection {
                 } else {
                     block.start - packet.seq
                 };
-                self.split_packet(index, bytes);
+                self.split_packet(index, bytes, u32::from(packet.mss));
                 // Dividing a packet ends all hints.
             }
             let Some(packet) = self.queue.get(index).copied() else {
@@ -234,8 +234,7 @@ impl Connection {
     }
 
     /// Divides a packet and adjusts what is counted in segments (tcp_fragment).
-    pub(super) fn split_packet(&mut self, index: usize, bytes: u32) {
-        let mss = self.current_mss();
+    pub(super) fn split_packet(&mut self, index: usize, bytes: u32, mss: u32) {
         let tags = self.queue.get(index).map_or(0, |p| p.tags);
         let fewer = self.queue.split(index, bytes, mss);
         let adjust = |count: &mut u32| *count = count.saturating_add_signed(-fewer);
@@ -250,6 +249,9 @@ impl Connection {
             adjust(&mut self.lost_out);
         }
         if fewer > 0 {
+            if !self.sack {
+                adjust(&mut self.sacked_out);
+            }
             adjust(&mut self.fackets_out);
         }
     }

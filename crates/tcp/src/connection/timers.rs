@@ -1,7 +1,7 @@
 //! Timers fire.
 //!
 //! Models Linux 2.6.18 net/ipv4/tcp_timer.c (tcp_retransmit_timer, tcp_delack_timer,
-//! tcp_probe_timer) and tcp_input.c's tcp_enter_loss. Left out: orphans, keep-alive.
+//! tcp_probe_timer, tcp_output.c's tcp_send_probe0) and tcp_input.c's tcp_enter_loss. Left out: orphans, keep-alive.
 
 use tailback_units::Time;
 
@@ -9,6 +9,10 @@ use super::{CaState, Connection, Event, Life, TimerKind};
 use crate::clock::{self, Jiffies};
 use crate::congestion::CongestionControl;
 use crate::queue::{LOST, RETRANS, SACKED};
+
+/// Times a SYN or its answer is sent again (TCP_SYN_RETRIES, TCP_SYNACK_RETRIES,
+/// include/net/tcp.h).
+const SYN_RETRIES: u32 = 5;
 
 impl Connection {
     /// Time has come to [`Connection::poll_timeout`]. A call too early does nothing.
@@ -38,7 +42,7 @@ impl Connection {
 
     fn syn_timed_out(&mut self, now: Time) {
         self.retransmits += 1;
-        if self.retransmits > self.stack.tcp_retries2 {
+        if self.retransmits > SYN_RETRIES {
             self.give_up(Event::Reset);
             return;
         }
@@ -52,13 +56,19 @@ impl Connection {
         if self.packets_out == 0 {
             return;
         }
-        if self.retransmits >= self.stack.tcp_retries2 {
+        // A window shrunk to nothing: retransmissions are probes, and go on while it answers.
+        let window_closed = self.snd_wnd == 0;
+        let hopeless = if window_closed {
+            now.wrapping_sub(self.ack_received) > self.clock.ticks(self.stack.rto_max)
+        } else {
+            self.retransmits >= self.stack.tcp_retries2
+        };
+        if hopeless {
             self.give_up(Event::Reset);
             return;
         }
         self.stats.timeouts += 1;
-        let window_closed = self.snd_wnd == 0;
-        self.enter_loss(now);
+        self.enter_loss(now, false);
         self.retransmit(now, 0);
         if !window_closed {
             self.backoff += 1;
@@ -68,14 +78,16 @@ impl Connection {
         self.arm_retransmit(now);
     }
 
-    /// All that is not selectively acknowledged is lost; slow start begins (tcp_enter_loss).
-    fn enter_loss(&mut self, now: Jiffies) {
+    /// All that is not selectively acknowledged, or `all`, is lost; slow start begins
+    /// (tcp_enter_loss).
+    pub(super) fn enter_loss(&mut self, now: Jiffies, all: bool) {
         let first = self.state <= CaState::Disorder
             || self.snd_una == self.high_seq
             || (self.state == CaState::Loss && self.retransmits == 0);
         if first {
             self.prior_ssthresh = self.current_ssthresh();
             self.window.ssthresh = self.congestion.ssthresh(&self.window);
+            self.congestion.timed_out(&mut self.window);
         }
         self.window.cwnd = 1;
         self.window.cwnd_count = 0;
@@ -85,7 +97,7 @@ impl Connection {
         self.lost_out = 0;
         self.fackets_out = 0;
         self.undo_retrans = 0;
-        self.undo_marker = Some(self.snd_una);
+        self.undo_marker = (!all).then_some(self.snd_una);
         let mut count = 0;
         for packet in self.queue.iter_mut() {
             let segments = u32::from(packet.segments);
@@ -94,6 +106,9 @@ impl Connection {
                 self.undo_marker = None;
             }
             packet.tags &= !(LOST | RETRANS);
+            if all {
+                packet.tags &= !SACKED;
+            }
             if packet.has(SACKED) {
                 self.sacked_out += segments;
                 self.fackets_out = count;
@@ -112,7 +127,7 @@ impl Connection {
 
     /// tcp_probe_timer, tcp_send_probe0.
     fn probe_window(&mut self, now: Jiffies) {
-        if self.packets_out > 0 || self.unsent == 0 {
+        if self.packets_out > 0 || !self.has_unsent() {
             self.probes = 0;
             return;
         }
@@ -120,9 +135,14 @@ impl Connection {
             self.give_up(Event::Reset);
             return;
         }
-        self.send_probe(now);
+        self.wake_peer(now);
+        if self.packets_out > 0 {
+            self.probes = 0;
+            self.backoff = 0;
+            return;
+        }
         self.probes += 1;
         self.backoff = (self.backoff + 1).min(self.stack.tcp_retries2);
-        self.arm_probe(now);
+        self.arm_probe(now, self.backoff);
     }
 }
