@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use tailback_units::{ByteTime, Bytes, Duration, Rate, Time};
 
 use crate::frame::Frame;
-use crate::random::Stream;
+use crate::random::{self, Stream};
 
 /// A full-duplex Ethernet link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -52,8 +52,7 @@ impl Link {
             byte_time: config.rate.byte_time(),
             delay: config.delay,
             free_at: Time::ZERO,
-            // 2^64 as a float is exact, and so is the product's scale: same on every machine.
-            loss_below: (config.loss * 18_446_744_073_709_551_616.0) as u64,
+            loss_below: random::threshold(config.loss),
             stream,
             flying: VecDeque::with_capacity(64),
             lost: 0,

@@ -65,6 +65,14 @@ impl Stream {
     }
 }
 
+/// The number that a random 64-bit number is below with the given probability.
+///
+/// 2^64 as a float is exact, and so is its product's scale: the same on every machine.
+#[must_use]
+pub fn threshold(probability: f64) -> u64 {
+    (probability * 18_446_744_073_709_551_616.0) as u64
+}
+
 /// SplitMix64's finaliser: a bijection that spreads every bit over all. Also the flow hash.
 #[inline]
 #[must_use]

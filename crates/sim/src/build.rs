@@ -152,7 +152,10 @@ fn switches(run: &Run, wiring: &Wiring, links: usize) -> Vec<SwitchState> {
                 BufferConfig::Shared(config) => {
                     SwitchBuffer::Shared(SharedBuffer::new(config, count))
                 }
-                BufferConfig::Voq(config) => SwitchBuffer::Voq(VoqBuffer::new(config, count)),
+                BufferConfig::Voq(config) => {
+                    let stream = Stream::new(run.seed, "crossbar", number as u64);
+                    SwitchBuffer::Voq(VoqBuffer::new(config, count, stream))
+                }
             },
             marker: Marker::new(&config.marking),
             cut_through: config.forwarding == Forwarding::CutThrough,

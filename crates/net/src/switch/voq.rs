@@ -2,9 +2,12 @@
 //!
 //! Models a switch like the Cisco Nexus 5000 family (Cisco white paper C11-462176; Nexus
 //! 5000/5500 QoS guide): each ingress port holds its frames in its own memory, one queue for each
-//! egress port; an egress port that is free takes the next frame, round robin over the ingress
-//! ports that have one and are not sending to another egress port (one round of iSLIP, McKeown
-//! 1999). A frame that finds its ingress memory full is dropped there.
+//! egress port; an egress port that is free takes the next frame, in turn over the ingress ports that
+//! have one and are not sending to another egress port (one round of iSLIP, McKeown, IEEE/ACM ToN
+//! 7(2), 1999). A share of the grants may go to a random one of them instead (parallel iterative
+//! matching, Anderson et al., ACM TOCS 11(4), 1993): what a real arbiter's pipeline does to the turn
+//! is not public, and a perfect turn keeps senders in step with each other for ever. A frame that
+//! finds its ingress memory full is dropped there.
 //! Left out: the egress pipeline's own small buffer, traffic classes, multicast.
 
 use std::collections::VecDeque;
@@ -15,6 +18,7 @@ use tailback_units::{Bytes, Duration, Time};
 
 use super::DropCause;
 use crate::frame::Frame;
+use crate::random::{self, Stream};
 
 /// Parameters of ingress buffers with virtual output queues.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -27,6 +31,11 @@ pub struct VoqConfig {
     /// Rate of a crossbar path as a multiple of the ingress port's line rate.
     #[schemars(range(min = 1.0, max = 16.0))]
     pub speedup: f64,
+    /// Share of the grants that go to a random waiting ingress port rather than the next in turn;
+    /// 0 is iSLIP, 1 parallel iterative matching.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub random_grants: f64,
 }
 
 /// What an egress port that is free gets.
@@ -72,12 +81,15 @@ pub struct VoqBuffer {
     ingress: Vec<Ingress>,
     egress: Vec<Egress>,
     speedup_inverse_16: u64,
+    /// A grant is random if a random 64-bit number is below this.
+    random_below: u64,
+    stream: Stream,
 }
 
 impl VoqBuffer {
-    /// The empty buffers of a switch with `ports` ports.
+    /// The empty buffers of a switch with `ports` ports; `stream` decides which grants are random.
     #[must_use]
-    pub fn new(config: &VoqConfig, ports: u16) -> VoqBuffer {
+    pub fn new(config: &VoqConfig, ports: u16, stream: Stream) -> VoqBuffer {
         let ports = usize::from(ports);
         let cell = config.cell.get().max(1);
         VoqBuffer {
@@ -98,6 +110,8 @@ impl VoqBuffer {
                 ports
             ],
             speedup_inverse_16: (65_536.0 / config.speedup) as u64,
+            random_below: random::threshold(config.random_grants),
+            stream,
         }
     }
 
@@ -133,6 +147,12 @@ impl VoqBuffer {
         out_port: u16,
         line_time: impl Fn(&Frame) -> Duration,
     ) -> Grant {
+        if self.random_below > 0
+            && self.stream.next_u64() < self.random_below
+            && let Some(in_port) = self.random_waiting(now, out_port)
+        {
+            return self.take(now, in_port, out_port, line_time);
+        }
         let mut earliest = Time::NEVER;
         let start = self.egress[usize::from(out_port)].next;
         for (from, to) in [(start, self.ports()), (0, start)] {
@@ -172,6 +192,21 @@ impl VoqBuffer {
     #[inline]
     fn cells(&self, frame_bytes: u16) -> u32 {
         u32::from(frame_bytes).div_ceil(self.cell_bytes)
+    }
+
+    /// One of the ingress ports that have a frame for `out_port` and are not sending, at random.
+    fn random_waiting(&mut self, now: Time, out_port: u16) -> Option<u16> {
+        let (mut chosen, mut seen, mut at) = (None, 0, 0);
+        while let Some(in_port) = self.waiting_between(out_port, at, self.ports()) {
+            at = in_port + 1;
+            if self.ingress[usize::from(in_port)].busy_until <= now {
+                seen += 1;
+                if self.stream.below(seen) == 0 {
+                    chosen = Some(in_port);
+                }
+            }
+        }
+        chosen
     }
 
     /// The first ingress port in `from..to` that has a frame for `out_port`.

@@ -2,6 +2,7 @@ use tailback_units::{Bytes, Duration, Time};
 
 use super::{Grant, VoqBuffer, VoqConfig};
 use crate::frame::Frame;
+use crate::random::Stream;
 use crate::switch::DropCause;
 use crate::testing::frame;
 
@@ -10,8 +11,9 @@ fn buffer(port_buffer: u64, speedup: f64) -> VoqBuffer {
         port_buffer: Bytes::new(port_buffer),
         cell: Bytes::new(80),
         speedup,
+        random_grants: 0.0,
     };
-    VoqBuffer::new(&config, 70)
+    VoqBuffer::new(&config, 70, Stream::new(1, "crossbar", 0))
 }
 
 fn line_time(_: &Frame) -> Duration {
@@ -90,5 +92,36 @@ fn memory_is_free_once_the_frame_has_crossed() {
         buffer
             .offer(Time::from_ps(1_200_000), 2, 0, frame(8948))
             .is_ok()
+    );
+}
+
+#[test]
+fn random_grants_serve_every_port_but_not_in_turn() {
+    let config = VoqConfig {
+        port_buffer: Bytes::new(1_000_000),
+        cell: Bytes::new(80),
+        speedup: 1.2,
+        random_grants: 1.0,
+    };
+    let mut buffer = VoqBuffer::new(&config, 70, Stream::new(1, "crossbar", 0));
+    for in_port in [1, 5, 66] {
+        for _ in 0..100 {
+            buffer.offer(Time::ZERO, in_port, 0, frame(8948)).unwrap();
+        }
+    }
+    let mut now = Time::ZERO;
+    let order: Vec<u16> = (0..90)
+        .map(|_| {
+            now += Duration::from_us(10);
+            granted(&mut buffer, now, 0)
+        })
+        .collect();
+    for in_port in [1, 5, 66] {
+        let share = order.iter().filter(|p| **p == in_port).count();
+        assert!((15..=45).contains(&share), "port {in_port}: {share} of 90");
+    }
+    assert!(
+        order.windows(2).any(|pair| pair[0] == pair[1]),
+        "twice the same in a row"
     );
 }
