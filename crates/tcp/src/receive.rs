@@ -11,6 +11,7 @@ mod ack;
 mod reassembly;
 
 use crate::clock::Jiffies;
+use crate::rtt::SAMPLE_MAX;
 use crate::seq::Seq;
 use crate::stack::Stack;
 
@@ -323,7 +324,7 @@ impl Receive {
     /// Round-trip sample of `ticks`; without timestamps (`window_bound`) only a minimum is kept
     /// (tcp_rcv_rtt_update).
     fn sample_rtt(&mut self, ticks: Jiffies, window_bound: bool) {
-        let ticks = ticks.max(1);
+        let ticks = ticks.clamp(1, SAMPLE_MAX);
         if self.rtt == 0 {
             self.rtt = ticks << 3;
         } else if !window_bound {
@@ -399,12 +400,18 @@ impl Receive {
         window > 0 && window >= 2 * left
     }
 
+    #[cfg(test)]
+    pub(crate) fn rcvbuf(&self) -> u32 {
+        self.rcvbuf
+    }
+
+    #[cfg(test)]
+    pub(crate) fn rcv_ssthresh(&self) -> u32 {
+        self.rcv_ssthresh
+    }
+
     /// True if neither queue holds anything.
     pub(crate) fn is_empty(&self) -> bool {
         self.queued_memory == 0
     }
 }
-
-#[cfg(test)]
-#[path = "receive_tests.rs"]
-mod tests;

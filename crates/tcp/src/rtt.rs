@@ -8,6 +8,9 @@
 use crate::clock::Jiffies;
 use crate::seq::Seq;
 
+/// The longest round trip believed, ticks: no timeout is longer, only a made-up echo is.
+pub(crate) const SAMPLE_MAX: Jiffies = 1 << 26;
+
 /// The estimator's state, in jiffies; `srtt` is times 8, the deviations times 4.
 #[derive(Clone, Debug)]
 pub(crate) struct RttEstimator {
@@ -40,7 +43,7 @@ impl RttEstimator {
     /// A sample of `ticks`, for an acknowledgement up to `snd_una`, with `snd_nxt` next to send.
     #[inline]
     pub(crate) fn sample(&mut self, ticks: Jiffies, snd_una: Seq, snd_nxt: Seq) {
-        let ticks = ticks.max(1);
+        let ticks = ticks.clamp(1, SAMPLE_MAX);
         if self.srtt == 0 {
             self.srtt = ticks << 3;
             self.mdev = ticks << 1;

@@ -11,6 +11,8 @@
 mod ack;
 mod handshake;
 mod input;
+#[cfg(test)]
+mod invariants;
 mod output;
 mod recovery;
 mod retransmit;
@@ -409,3 +411,6 @@ fn scramble(mut z: u64) -> u64 {
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
 }
+
+#[cfg(test)]
+mod tests;

@@ -270,7 +270,7 @@ fn is_dsack(segment: &Segment, blocks: &[SackBlock]) -> bool {
 
 /// The kernel's exchange sort takes the exchanged blocks from the order in which they came: after
 /// more than one exchange that repeats a block and loses another.
-fn sort_as_the_kernel_does(blocks: &mut [SackBlock], received: &[SackBlock; 3]) {
+pub(super) fn sort_as_the_kernel_does(blocks: &mut [SackBlock], received: &[SackBlock; 3]) {
     for last in (1..blocks.len()).rev() {
         for at in 0..last {
             if blocks[at].start.after(blocks[at + 1].start) {
@@ -280,7 +280,3 @@ fn sort_as_the_kernel_does(blocks: &mut [SackBlock], received: &[SackBlock; 3]) 
         }
     }
 }
-
-#[cfg(test)]
-#[path = "sack_tests.rs"]
-mod tests;

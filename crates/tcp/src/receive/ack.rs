@@ -184,7 +184,8 @@ impl AckPolicy {
             }
             delay = delay.min(most);
         }
-        let mut due = now.wrapping_add(delay);
+        // A timer that is due already fires at the next tick.
+        let mut due = now.wrapping_add(delay.max(1));
         if let Some(timer) = self.timer {
             if !clock::before(now.wrapping_add(delay >> 2), timer) {
                 return true;

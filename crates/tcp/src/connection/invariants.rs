@@ -1,0 +1,72 @@
+//! What tests ask of a connection: its books must agree with its queue, after every input.
+
+use super::{Connection, Life, TimerKind};
+use crate::queue::{LOST, RETRANS, SACKED};
+use crate::segment::{Flags, Segment};
+
+impl Connection {
+    /// A segment that this end would take for its peer's: in order, nothing new, no data.
+    pub(crate) fn plain_segment(&self) -> Segment {
+        let mut segment = Segment::EMPTY;
+        segment.flags = Flags::ACK;
+        segment.seq = self.receive.rcv_nxt;
+        segment.ack = self.snd_una;
+        segment.window = (self.snd_wnd >> self.send_shift) as u16;
+        segment.has_timestamps = self.timestamps;
+        segment.ts_val = self.ts_recent;
+        segment
+    }
+
+    /// Panics where counts and queue disagree, or nothing would ever wake the connection again.
+    pub(crate) fn check_invariants(&mut self) {
+        let mut counted = [0_u32; 4];
+        let mut next = None;
+        let mut index = 0;
+        while let Some(packet) = self.queue.get(index) {
+            let segments = u32::from(packet.segments);
+            for (count, tag) in counted.iter_mut().zip([0, SACKED, LOST, RETRANS]) {
+                if tag == 0 || packet.has(tag) {
+                    *count += segments;
+                }
+            }
+            assert!(segments > 0);
+            assert!(
+                !packet.has(SACKED) || !packet.has(LOST),
+                "both here and lost"
+            );
+            assert!(next.is_none_or(|n| n == packet.seq), "a gap in the queue");
+            assert!(packet.end_seq.after(self.snd_una), "acknowledged and kept");
+            next = Some(packet.end_seq);
+            index += 1;
+        }
+        let [packets, sacked, lost, retrans] = counted;
+        assert_eq!(self.packets_out, packets, "packets_out");
+        assert_eq!(self.lost_out, lost, "lost_out");
+        assert_eq!(self.retrans_out, retrans, "retrans_out");
+        if self.sack {
+            assert_eq!(self.sacked_out, sacked, "sacked_out");
+        }
+        assert!(self.sacked_out + self.lost_out <= self.packets_out);
+        if self.life != Life::Established {
+            return;
+        }
+        assert!(
+            next.is_none_or(|n| n == self.snd_nxt),
+            "the queue ends before snd_nxt"
+        );
+        assert!(self.window.cwnd >= 1);
+        assert!(u64::from(self.head_left) <= self.unsent);
+        let timer = self.timer.map(|(kind, _)| kind);
+        if self.packets_out > 0 {
+            assert_eq!(timer, Some(TimerKind::Retransmit));
+        } else if self.has_unsent() {
+            assert!(timer.is_some(), "data waits and no timer runs");
+        }
+        if self.receive.ack.scheduled {
+            assert!(
+                self.receive.ack.timer.is_some(),
+                "an acknowledgement is owed for ever"
+            );
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! What this kernel does, mechanism by mechanism, between two ends in virtual time.
+
+mod ack_policy;
+mod closing;
+mod ecn;
+mod loss;
+mod opening;
+mod property;
+mod receiving;
+mod sending;
+mod timeouts;
+mod undo;

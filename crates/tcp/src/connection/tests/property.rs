@@ -1,0 +1,177 @@
+//! Whatever the network does, every byte arrives, in order and once, and it ends.
+
+use proptest::prelude::*;
+use tailback_units::Duration;
+
+use crate::congestion::CongestionKind;
+use crate::segment::{Ecn, Flags, SackBlock, Segment};
+use crate::seq::Seq;
+use crate::testing::{CLIENT, Fate, Net, SERVER, config, stack};
+use crate::{Event, Stack};
+
+/// A network that spoils frames by a given pattern, which repeats.
+fn spoiled(stack: Stack, seed: u64, patterns: [Vec<u8>; 2]) -> Net {
+    let mut net = Net::between(config(stack.clone(), seed), config(stack, seed ^ 0xffff));
+    for (from, pattern) in patterns.into_iter().enumerate() {
+        let mut at = 0;
+        net.judge(from, move |frame| {
+            at += 1;
+            // Nothing is spoiled for ever: past a minute the network is sound.
+            if pattern.is_empty() || frame.now.as_secs_f64() > 60.0 {
+                return Fate::Pass;
+            }
+            match pattern[at % pattern.len()] {
+                0 | 1 => Fate::Drop,
+                2 => Fate::Duplicate,
+                3 => Fate::Late(Duration::from_us(700)),
+                4 => Fate::Late(Duration::from_us(20_000)),
+                5 => Fate::Mark,
+                _ => Fate::Pass,
+            }
+        });
+    }
+    net
+}
+
+fn variants() -> impl Strategy<Value = Stack> {
+    let kinds = prop_oneof![
+        Just(CongestionKind::Reno),
+        Just(CongestionKind::Bic),
+        Just(CongestionKind::Dctcp)
+    ];
+    (kinds, any::<[bool; 5]>()).prop_map(|(kind, [sack, timestamps, ecn, tso, fack])| Stack {
+        tcp_congestion_control: kind,
+        tcp_sack: sack,
+        tcp_timestamps: timestamps,
+        tcp_ecn: u8::from(ecn),
+        tcp_fack: fack,
+        tso,
+        ..stack()
+    })
+}
+
+fn any_segment() -> impl Strategy<Value = Segment> {
+    let near = -70_000_i64..70_000;
+    let number = prop_oneof![near.clone(), near, any::<i32>().prop_map(i64::from)];
+    let blocks = proptest::collection::vec((number.clone(), number.clone()), 0..=3);
+    (
+        (
+            number.clone(),
+            number,
+            any::<u16>(),
+            0_u16..0x200,
+            any::<u16>(),
+        ),
+        (blocks, 0_u8..4, any::<bool>(), -400_i64..400, -400_i64..400),
+    )
+        .prop_map(
+            |((seq, ack, payload, flags, window), (blocks, ecn, stamped, val, ecr))| {
+                let mut segment = Segment::EMPTY;
+                segment.seq = Seq(seq as u32);
+                segment.ack = Seq(ack as u32);
+                segment.payload_bytes = if payload % 3 == 0 { 0 } else { payload };
+                // Mostly acknowledgements; resets and SYNs, which end it all, seldom.
+                let rare = if payload % 16 == 0 { 0 } else { 0x06 };
+                segment.flags = Flags(flags & !rare).with(Flags::ACK);
+                segment.window = window;
+                segment.ecn = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce][usize::from(ecn)];
+                segment.has_timestamps = stamped;
+                segment.ts_val = val as u32;
+                segment.ts_ecr = ecr as u32;
+                for (start, end) in blocks {
+                    segment.push_sack(SackBlock {
+                        start: Seq(start as u32),
+                        end: Seq(end as u32),
+                    });
+                }
+                segment
+            },
+        )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_byte_arrives_whatever_is_lost_doubled_or_overtaken(
+        stack in variants(),
+        seed in any::<u64>(),
+        forth in proptest::collection::vec(0_u8..40, 0..60),
+        back in proptest::collection::vec(0_u8..40, 0..60),
+        writes in proptest::collection::vec((0_usize..2, 1_u64..200_000, 0_u64..400), 1..12),
+    ) {
+        let mut net = spoiled(stack, seed, [forth, back]);
+        net.connect();
+        prop_assert!(net.run_until(Duration::from_secs(300), |n| n.happened(SERVER, Event::Connected)
+            && n.happened(CLIENT, Event::Connected)));
+        let mut written = [0; 2];
+        for (end, bytes, pause_ms) in writes {
+            net.write(end, bytes);
+            written[end] += bytes;
+            net.run_for(Duration::from_ms(pause_ms));
+        }
+        let done = |n: &Net| n.delivered == [written[1], written[0]];
+        prop_assert!(net.run_until(Duration::from_secs(3000), done), "{:?} of {written:?}", net.delivered);
+        net.close(CLIENT);
+        net.close(SERVER);
+        let closed = |n: &Net| n.happened(CLIENT, Event::Closed) && n.happened(SERVER, Event::Closed);
+        prop_assert!(net.run_until(Duration::from_secs(3000), closed));
+        prop_assert!(net.run_out(Duration::from_secs(3000)), "something goes on for ever");
+        prop_assert_eq!(net.delivered, [written[1], written[0]]);
+    }
+
+    #[test]
+    fn a_slow_reader_gets_every_byte_too(
+        stack in variants(),
+        seed in any::<u64>(),
+        forth in proptest::collection::vec(0_u8..60, 0..40),
+        reads in proptest::collection::vec((1_u64..60_000, 0_u64..300), 1..20),
+    ) {
+        let mut net = spoiled(stack, seed, [forth, Vec::new()]);
+        net.reads[SERVER] = false;
+        net.connect();
+        prop_assert!(net.run_until(Duration::from_secs(300), |n| n.happened(SERVER, Event::Connected)));
+        net.write(CLIENT, 600_000);
+        for (most, pause_ms) in reads {
+            net.run_for(Duration::from_ms(pause_ms));
+            net.read(SERVER, most);
+        }
+        net.reads[SERVER] = true;
+        net.read(SERVER, u64::MAX);
+        prop_assert!(net.run_until(Duration::from_secs(3000), |n| n.delivered[SERVER] == 600_000));
+    }
+
+    #[test]
+    fn no_segment_whatever_breaks_the_books(
+        stack in variants(),
+        segments in proptest::collection::vec((any_segment(), 0_usize..2, 0_u64..300), 1..40),
+    ) {
+        let mut net = Net::of(stack);
+        net.open();
+        net.write(CLIENT, 100_000);
+        net.write(SERVER, 30_000);
+        for (made_up, end, pause_ms) in segments {
+            // Numbers are made up relative to what the end expects.
+            let expected = net.end(end).plain_segment();
+            let mut segment = Segment::EMPTY;
+            segment.seq = expected.seq + made_up.seq.0;
+            segment.ack = expected.ack + made_up.ack.0;
+            segment.payload_bytes = made_up.payload_bytes;
+            segment.flags = made_up.flags;
+            segment.window = made_up.window;
+            segment.ecn = made_up.ecn;
+            segment.has_timestamps = made_up.has_timestamps;
+            segment.ts_val = expected.ts_val.wrapping_add(made_up.ts_val);
+            segment.ts_ecr = made_up.ts_ecr;
+            for block in made_up.sack_blocks() {
+                segment.push_sack(SackBlock {
+                    start: expected.ack + block.start.0,
+                    end: expected.ack + block.end.0,
+                });
+            }
+            net.inject(end, &segment);
+            net.run_for(Duration::from_ms(pause_ms));
+        }
+        net.run_for(Duration::from_secs(1));
+    }
+}
