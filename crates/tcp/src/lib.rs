@@ -18,7 +18,7 @@ mod segment;
 mod seq;
 mod stack;
 
-pub use connection::{CaState, Config, Connection, Event, Probe, Stats, Transmit};
+pub use connection::{CaState, Config, Connection, CwndReduction, Event, Probe, Stats, Transmit};
 pub use segment::{Ecn, Flags, SackBlock, Segment, SynOptions};
 pub use seq::Seq;
 pub use stack::{BicParameters, DctcpParameters, PRESETS, Stack};

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use tailback_units::{Bytes, Duration};
 
 use crate::congestion::CongestionKind;
+use crate::connection::CwndReduction;
 
 /// The built-in profiles: name and text (TOML).
 pub const PRESETS: &[(&str, &str)] =
@@ -36,6 +37,8 @@ pub struct Stack {
     pub tcp_timestamps: bool,
     /// Window scaling.
     pub tcp_window_scaling: bool,
+    /// How the window comes down in fast recovery and after a congestion signal.
+    pub cwnd_reduction: CwndReduction,
     /// Segments that reordering is assumed to reach, to begin with.
     #[schemars(range(min = 1, max = 127))]
     pub tcp_reordering: u32,

@@ -47,8 +47,10 @@ impl Connection {
         let prior_in_flight = self.in_flight();
         self.clean_queue(now, segment, &mut flags);
         let undelivered = self.packets_out.saturating_sub(self.sacked_out);
+        let delivered = prior_undelivered.saturating_sub(undelivered);
+        self.prr.newly_delivered = delivered;
         self.congestion.on_ack(AckInfo {
-            delivered: prior_undelivered.saturating_sub(undelivered),
+            delivered,
             ece: flags.ece,
             snd_una: self.snd_una,
             snd_nxt: self.snd_nxt,

@@ -15,10 +15,13 @@ mod input;
 mod invariants;
 mod output;
 mod recovery;
+mod reduction;
 mod retransmit;
 mod sack;
 mod timers;
 mod write;
+
+pub use reduction::CwndReduction;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -197,6 +200,7 @@ pub struct Connection {
     undo_marker: Option<Seq>,
     undo_retrans: i32,
     prior_ssthresh: u32,
+    prr: reduction::Prr,
     /// When the first retransmission of an episode was sent.
     retrans_stamp: Option<Jiffies>,
     cwnd_stamp: Jiffies,
@@ -293,6 +297,7 @@ impl Connection {
             undo_marker: None,
             undo_retrans: 0,
             prior_ssthresh: 0,
+            prr: reduction::Prr::default(),
             retrans_stamp: None,
             cwnd_stamp: 0,
             cwnd_used: 0,

@@ -320,6 +320,7 @@ impl Connection {
         self.receive.ack.sent(u32::from(packet.segments));
         if segment.payload_bytes > 0 {
             self.stats.segments_sent += u64::from(packet.segments);
+            self.prr.sent = self.prr.sent.wrapping_add(u32::from(packet.segments));
             self.stats.bytes_sent += u64::from(segment.payload_bytes);
             self.data_sent(now);
         }

@@ -1,9 +1,9 @@
 //! What an acknowledgement that is not plain progress does to the state.
 //!
 //! Models Linux 2.6.18 net/ipv4/tcp_input.c: tcp_fastretrans_alert and what it calls
-//! (tcp_time_to_recover, tcp_mark_head_lost, tcp_update_scoreboard, tcp_cwnd_down,
-//! tcp_moderate_cwnd, tcp_try_undo_*, tcp_try_to_open, tcp_enter_cwr), rate halving included. Without
-//! SACK duplicate acknowledgements stand for it (tcp_add_reno_sack).
+//! (tcp_time_to_recover, tcp_mark_head_lost, tcp_update_scoreboard, tcp_moderate_cwnd,
+//! tcp_try_undo_*, tcp_try_to_open, tcp_enter_cwr); `reduction` has how the window comes down.
+//! Without SACK duplicate acknowledgements stand for it (tcp_add_reno_sack).
 
 use super::{AckFlags, CaState, Connection};
 use crate::clock::{self, Jiffies};
@@ -49,6 +49,7 @@ impl Connection {
         if self.leave_finished_state(now, segment) {
             return;
         }
+        let mut entered = false;
         match self.state {
             CaState::Recovery => {
                 if prior_una == self.snd_una {
@@ -77,17 +78,19 @@ impl Connection {
                 {
                     return;
                 }
+                entered = true;
             }
             _ => {
                 if !self.open_or_recover(now, prior_una, is_dupack, flags) {
                     return;
                 }
+                entered = true;
             }
         }
         if is_dupack || self.head_timed_out(now) {
             self.update_scoreboard(now);
         }
-        self.cwnd_down(now);
+        self.reduce_cwnd(now, entered);
         self.retransmit_queue(now);
     }
 
@@ -121,7 +124,7 @@ impl Connection {
             }
             CaState::Cwr => {
                 if self.snd_una != self.high_seq {
-                    self.complete_cwr(now);
+                    self.end_reduction(now);
                     self.state = CaState::Open;
                 }
             }
@@ -139,7 +142,7 @@ impl Connection {
                 if self.try_undo_recovery(now, segment) {
                     return true;
                 }
-                self.complete_cwr(now);
+                self.end_reduction(now);
             }
             CaState::Open => {}
         }
@@ -180,6 +183,7 @@ impl Connection {
             }
             self.window.ssthresh = self.congestion.ssthresh(&self.window);
             self.queue_cwr = self.ecn;
+            self.begin_reduction(false);
         }
         self.window.cwnd_count = 0;
         self.congestion.enter_recovery(&mut self.window);
@@ -211,7 +215,7 @@ impl Connection {
             self.enter_cwr(now);
         }
         if self.state == CaState::Cwr {
-            self.cwnd_down(now);
+            self.reduce_cwnd(now, false);
             return;
         }
         let amiss = self.sacked_out + self.lost_out > 0
@@ -283,27 +287,9 @@ impl Connection {
         self.queue.timed_out_hint = Some(index);
     }
 
-    /// Rate halving: a segment less every second acknowledgement, down to ssthresh
-    /// (tcp_cwnd_down).
-    pub(super) fn cwnd_down(&mut self, now: Jiffies) {
-        let decrease = self.window.cwnd_count + 1;
-        self.window.cwnd_count = decrease & 1;
-        if decrease >> 1 > 0 && self.window.cwnd > self.cwnd_min() {
-            self.window.cwnd -= decrease >> 1;
-        }
-        self.window.cwnd = self.window.cwnd.min(self.in_flight() + 1);
-        self.cwnd_stamp = now;
-    }
-
     /// tcp_moderate_cwnd.
     fn moderate_cwnd(&mut self, now: Jiffies) {
         self.window.cwnd = self.window.cwnd.min(self.in_flight() + MAX_BURST);
-        self.cwnd_stamp = now;
-    }
-
-    /// tcp_complete_cwr.
-    fn complete_cwr(&mut self, now: Jiffies) {
-        self.window.cwnd = self.window.cwnd.min(self.window.ssthresh);
         self.cwnd_stamp = now;
     }
 
@@ -315,8 +301,7 @@ impl Connection {
         }
         self.undo_marker = None;
         self.window.ssthresh = self.congestion.ssthresh(&self.window);
-        self.window.cwnd = self.window.cwnd.min(self.in_flight() + 1);
-        self.window.cwnd_count = 0;
+        self.begin_reduction(true);
         self.high_seq = self.snd_nxt;
         self.cwnd_stamp = now;
         self.queue_cwr = self.ecn;
