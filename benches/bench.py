@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 
 import tailback
 from tailback._native import Control
 from tailback.backends.sim import Simulator
+from tailback.cli import console
 from tailback.results.machine import machine
 
 OUTPUT = Path("target/bench.json")
@@ -55,10 +55,10 @@ def main() -> None:
             name = "/".join([case.name, *labels])
             figures[name] = measure(scenario, run["index"])
             table.add_row(name, *row(figures[name]))
-    Console().print(table)
+    console.print_table(table)
     OUTPUT.parent.mkdir(exist_ok=True)
     OUTPUT.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
-    Console().print(f"Written: {OUTPUT}")
+    console.out.out(f"Written: {OUTPUT}")
 
 
 def measure(scenario: tailback.Scenario, index: int) -> dict[str, float]:

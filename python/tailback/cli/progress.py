@@ -59,16 +59,18 @@ class _Lines:
         self._what = what
         self._start_s = time.monotonic()
         self._first: float | None = None
-        self._next = 0.1
+        self._told = 0
 
     def __call__(self, progress: Progress) -> None:
         fraction = progress.work_fraction
         if self._first is None:  # what an earlier, interrupted command has done
             self._first = fraction
-            self._next = max(self._next, fraction)
-        if fraction < self._next or fraction <= self._first:
+            self._told = int(fraction * 10)
+        # What is simulated has still to be written: the last tenth is told when all runs are.
+        tenth = 10 if progress.runs_done == progress.runs else min(int(fraction * 10), 9)
+        if tenth == self._told:
             return
-        self._next = fraction - fraction % 0.1 + 0.1
+        self._told = tenth
         elapsed_s = time.monotonic() - self._start_s
         left_s = elapsed_s * (1 - fraction) / (fraction - self._first)
         console.err.out(
