@@ -3,14 +3,16 @@
 //! Models Linux 2.6.18's tcp_sock, spread over the files of this folder as the kernel spreads it:
 //! `handshake` and closing, `input` (tcp_rcv_established, tcp_data_queue), `ack` (tcp_ack,
 //! tcp_clean_rtx_queue), `sack` (tcp_sacktag_write_queue), `recovery` (tcp_fastretrans_alert and
-//! what belongs to it), `output` (tcp_write_xmit), `write` (tcp_sendmsg and the send
-//! buffer), `retransmit`, `timers`.
+//! what belongs to it), `reduction` and `undo` of the window, `output` (tcp_write_xmit), `transmit`
+//! (tcp_transmit_skb), `write` (tcp_sendmsg and the send buffer), `retransmit`, `timers`.
+//! `interface` has what is public beside the connection itself.
 //! Left out: urgent data, path-MTU probing, F-RTO (off by default there), route metrics carried
 //! from one connection to the next, TIME_WAIT, keep-alive.
 
 mod ack;
 mod handshake;
 mod input;
+mod interface;
 #[cfg(test)]
 mod invariants;
 mod output;
@@ -19,128 +21,26 @@ mod reduction;
 mod retransmit;
 mod sack;
 mod timers;
+mod transmit;
+mod undo;
 mod write;
 
+pub use interface::{CaState, Config, Event, Probe, Stats, Transmit};
 pub use reduction::CwndReduction;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use tailback_units::{Duration, Time};
+use tailback_units::Time;
 
 use crate::clock::{Jiffies, JiffyClock};
 use crate::congestion::{Congestion, Window};
 use crate::queue::Queue;
 use crate::receive::{AckPolicy, Receive};
 use crate::rtt::RttEstimator;
-use crate::segment::{SackBlock, Segment};
+use crate::segment::SackBlock;
 use crate::seq::Seq;
 use crate::stack::Stack;
-
-/// What a connection's end is made with.
-#[derive(Clone, Debug)]
-pub struct Config {
-    /// How it behaves.
-    pub stack: Arc<Stack>,
-    /// Largest payload without options that its host takes: the MTU less 40 bytes.
-    pub mss: u16,
-    /// How far into a tick of its host's clock time zero is.
-    pub clock_phase: Duration,
-    /// Memory that a received frame is charged for, bytes (truesize).
-    pub rx_truesize_bytes: u32,
-    /// All randomness of the connection derives from it: the initial sequence number and, where
-    /// timeouts are randomised, those.
-    pub seed: u64,
-}
-
-/// A segment to send; its payload may exceed `mss`: the host's card cuts it up.
-#[derive(Clone, Copy, Debug)]
-pub struct Transmit {
-    /// The segment. PSH and FIN are for the last piece, CWR for the first.
-    pub segment: Segment,
-    /// Payload of each piece but the last, bytes.
-    pub mss: u16,
-}
-
-/// Something the application is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// The handshake is done.
-    Connected,
-    /// There are bytes to read.
-    Readable,
-    /// A write that found the send buffer full can go on.
-    Writable,
-    /// The peer sends no more.
-    PeerClosed,
-    /// Both sides are done.
-    Closed,
-    /// The peer reset the connection, or it was given up after too many timeouts.
-    Reset,
-}
-
-/// Linux's congestion states (tcp_ca_state).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum CaState {
-    /// Nothing amiss.
-    Open,
-    /// Duplicate acknowledgements, not enough to act.
-    Disorder,
-    /// Reducing the window without a loss: after ECE or local congestion.
-    Cwr,
-    /// Fast recovery.
-    Recovery,
-    /// Recovery after a timeout.
-    Loss,
-}
-
-/// What a connection's end has counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stats {
-    /// Segments with payload sent, retransmissions included.
-    pub segments_sent: u64,
-    /// Payload bytes sent, retransmissions included.
-    pub bytes_sent: u64,
-    /// Payload bytes acknowledged.
-    pub bytes_acked: u64,
-    /// Segments retransmitted (RetransSegs).
-    pub retransmissions: u64,
-    /// Retransmission timeouts.
-    pub timeouts: u64,
-    /// Times fast recovery was entered.
-    pub fast_recoveries: u64,
-    /// Retransmissions found lost by later acknowledgements (TCPLostRetransmit).
-    pub lost_retransmissions: u64,
-    /// Window reductions undone because they were not needed.
-    pub undos: u64,
-    /// Segments without payload sent.
-    pub acks_sent: u64,
-    /// Duplicate selective acknowledgements received.
-    pub dsacks_received: u64,
-    /// Times out-of-order data was thrown away for want of memory (OfoPruned).
-    pub pruned: u64,
-}
-
-/// A look at a connection's variables, for time series.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Probe {
-    /// Congestion window, segments.
-    pub cwnd: u32,
-    /// Slow-start threshold, segments.
-    pub ssthresh: u32,
-    /// Smoothed round trip.
-    pub srtt: Duration,
-    /// Retransmission timeout with back-off.
-    pub rto: Duration,
-    /// Segments in flight as the sender reckons.
-    pub in_flight: u32,
-    /// The peer's window, bytes.
-    pub send_window_bytes: u32,
-    /// Own window last advertised, bytes.
-    pub receive_window_bytes: u32,
-    /// Congestion state.
-    pub state: CaState,
-}
 
 /// Where in its life a connection is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

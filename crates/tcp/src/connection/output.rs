@@ -2,17 +2,16 @@
 //!
 //! Models Linux 2.6.18 net/ipv4/tcp_output.c (tcp_current_mss, tcp_write_xmit,
 //! tcp_tso_should_defer, tcp_nagle_check with Minshall's variant, tcp_cwnd_validate,
-//! tcp_push_one, tcp_cwnd_restart, tcp_transmit_skb, tcp_send_ack). Packets wait to be sent as a
-//! count of bytes; they are divided as tcp_sendmsg would have.
+//! tcp_push_one, tcp_event_data_sent, tcp_cwnd_restart). Packets wait to be sent as a count of bytes;
+//! they are divided as tcp_sendmsg would have.
 //! Left out: corking; a segment that the host's queue refuses counts as sent and lost.
 
 use tailback_units::Time;
 
-use super::{CaState, Connection, Life, Transmit};
+use super::{CaState, Connection, Life};
 use crate::clock::{self, Jiffies};
 use crate::congestion::CongestionControl;
 use crate::queue::{Packet, segments};
-use crate::segment::{Ecn, Flags, Segment};
 
 /// Bytes of IP and TCP headers that segmentation offload counts in (tcp_current_mss).
 const HEADER_BYTES: u32 = 40;
@@ -246,7 +245,7 @@ impl Connection {
 
     /// Data leaves, for the first time or again (tcp_event_data_sent).
     #[inline]
-    fn data_sent(&mut self, now: Jiffies) {
+    pub(super) fn data_sent(&mut self, now: Jiffies) {
         let idle = now.wrapping_sub(self.last_sent);
         if self.stack.tcp_slow_start_after_idle
             && self.packets_out == 0
@@ -296,108 +295,6 @@ impl Connection {
             self.cwnd_used = 0;
         }
         self.cwnd_stamp = now;
-    }
-
-    /// Puts a packet on the wire (tcp_transmit_skb).
-    #[inline]
-    pub(super) fn transmit(&mut self, now: Jiffies, packet: &Packet, mss: u32, again: bool) {
-        let mut segment = self.header(now);
-        segment.seq = packet.seq;
-        segment.payload_bytes = packet.payload_bytes() as u16;
-        if packet.psh {
-            segment.flags = segment.flags.with(Flags::PSH);
-        }
-        if packet.fin {
-            segment.flags = segment.flags.with(Flags::FIN);
-        }
-        if self.ecn && !again && segment.payload_bytes > 0 {
-            segment.ecn = Ecn::Ect0;
-            if self.queue_cwr {
-                self.queue_cwr = false;
-                segment.flags = segment.flags.with(Flags::CWR);
-            }
-        }
-        self.receive.ack.sent(u32::from(packet.segments));
-        if segment.payload_bytes > 0 {
-            self.stats.segments_sent += u64::from(packet.segments);
-            self.prr.sent = self.prr.sent.wrapping_add(u32::from(packet.segments));
-            self.stats.bytes_sent += u64::from(segment.payload_bytes);
-            self.data_sent(now);
-        }
-        self.out.push_back(Transmit {
-            segment,
-            mss: mss as u16,
-        });
-    }
-
-    /// A header that acknowledges all that has come.
-    #[inline]
-    fn header(&mut self, now: Jiffies) -> Segment {
-        let mut segment = Segment::EMPTY;
-        // After what was sent, but within a window that has shrunk (tcp_acceptable_seq).
-        segment.seq = self.snd_nxt.min(self.snd_una + self.snd_wnd);
-        if self.ecn && self.congestion.wants_precise_echo() {
-            // Linux lets DCTCP's acknowledgements and retransmissions be marked too.
-            segment.ecn = Ecn::Ect0;
-        }
-        segment.ack = self.receive.rcv_nxt;
-        segment.window = self.receive.advertise();
-        segment.flags = if self.demand_cwr {
-            Flags::ACK.with(Flags::ECE)
-        } else {
-            Flags::ACK
-        };
-        if self.timestamps {
-            segment.has_timestamps = true;
-            segment.ts_val = now;
-            segment.ts_ecr = self.ts_recent;
-        }
-        if self.sack {
-            for block in self.receive.reassembly.sack_blocks() {
-                segment.push_sack(block);
-            }
-            self.receive.reassembly.dsack_sent();
-        }
-        segment
-    }
-
-    /// Sends an acknowledgement (tcp_send_ack).
-    #[inline]
-    pub(super) fn send_ack_at(&mut self, now: Jiffies) {
-        let segment = self.header(now);
-        self.receive.ack.sent(1);
-        self.stats.acks_sent += 1;
-        self.out.push_back(Transmit {
-            segment,
-            mss: self.mss as u16,
-        });
-    }
-
-    pub(super) fn send_ack(&mut self, now: Time) {
-        let jiffies = self.clock.jiffies(now);
-        self.send_ack_at(jiffies);
-    }
-
-    /// The peer's window stays closed, or too small for what waits: sends what it has room for,
-    /// or a segment outside it that has to be answered (tcp_write_wakeup, tcp_xmit_probe_skb).
-    pub(super) fn wake_peer(&mut self, now: Jiffies) {
-        let room = (self.snd_una + self.snd_wnd) - self.snd_nxt;
-        if room as i32 > 0 {
-            let mss = self.current_mss();
-            self.head_left = self.head_bytes();
-            let bytes = self.head_left.min(room).min(mss);
-            self.pushed_seq = self.pushed_seq.max(self.snd_nxt + bytes);
-            self.send_new(now, bytes, mss);
-            return;
-        }
-        let mut segment = self.header(now);
-        segment.seq = self.snd_una - 1;
-        self.receive.ack.sent(1);
-        self.stats.acks_sent += 1;
-        self.out.push_back(Transmit {
-            segment,
-            mss: self.mss as u16,
-        });
     }
 
     /// The minimum the window shrinks to while it is halved (tcp_cwnd_min).

@@ -12,7 +12,7 @@ use crate::clock::Jiffies;
 
 impl Connection {
     /// The application writes `bytes` bytes; answers how many the send buffer took. For the rest
-    /// [`Event::Writable`](super::Event::Writable) says when to try again.
+    /// [`Event::Writable`] says when to try again.
     pub fn write(&mut self, now: Time, bytes: u64) -> u64 {
         if self.fin_queued || self.life == Life::Closed {
             return 0;

@@ -7,7 +7,7 @@ use crate::congestion::CongestionKind;
 use crate::segment::{Ecn, Flags, SackBlock, Segment};
 use crate::seq::Seq;
 use crate::testing::{CLIENT, Fate, Net, SERVER, config, stack};
-use crate::{Event, Stack};
+use crate::{CwndReduction, Event, Stack};
 
 /// A network that spoils frames by a given pattern, which repeats.
 fn spoiled(stack: Stack, seed: u64, patterns: [Vec<u8>; 2]) -> Net {
@@ -39,13 +39,18 @@ fn variants() -> impl Strategy<Value = Stack> {
         Just(CongestionKind::Bic),
         Just(CongestionKind::Dctcp)
     ];
-    (kinds, any::<[bool; 5]>()).prop_map(|(kind, [sack, timestamps, ecn, tso, fack])| Stack {
+    (kinds, any::<[bool; 6]>()).prop_map(|(kind, [sack, timestamps, ecn, tso, fack, prr])| Stack {
         tcp_congestion_control: kind,
         tcp_sack: sack,
         tcp_timestamps: timestamps,
         tcp_ecn: u8::from(ecn),
         tcp_fack: fack,
         tso,
+        cwnd_reduction: if prr {
+            CwndReduction::Prr
+        } else {
+            CwndReduction::RateHalving
+        },
         ..stack()
     })
 }
