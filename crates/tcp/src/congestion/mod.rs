@@ -1,7 +1,7 @@
 //! Congestion control: one algorithm, one file, one trait.
 //!
 //! The sender asks on each occasion that Linux's tcp_congestion_ops has a hook for; an algorithm
-//! changes the [`Window`] or answers. Static dispatch over an enum: adding one is a file, a line
+//! changes the window or answers. Static dispatch over an enum: adding one is a file, a line
 //! in each `match` below by way of the macro, and a page in docs/models.
 
 mod bic;
