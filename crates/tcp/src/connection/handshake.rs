@@ -188,7 +188,7 @@ impl Connection {
             let sample = jiffies.wrapping_sub(segment.ts_ecr);
             self.rtt.sample(sample, self.snd_una, self.snd_nxt);
         }
-        self.events.push_back(Event::Connected);
+        self.events.push(Event::Connected);
     }
 
     /// The segment size: no more than half of the largest window seen (tcp_sync_mss).
@@ -218,7 +218,7 @@ impl Connection {
         self.aborted = true;
         self.timer = None;
         self.receive.ack.timer = None;
-        self.events.push_back(event);
+        self.events.push(event);
     }
 
     /// Answers a segment that belongs to no connection (tcp_v4_send_reset).
@@ -251,7 +251,7 @@ impl Connection {
         } else {
             self.receive.ack.pingpong = true;
         }
-        self.events.push_back(Event::PeerClosed);
+        self.events.push(Event::PeerClosed);
         self.close_if_done();
     }
 
@@ -263,7 +263,7 @@ impl Connection {
             && self.life == Life::Established
         {
             self.life = Life::Closed;
-            self.events.push_back(Event::Closed);
+            self.events.push(Event::Closed);
         }
     }
 }

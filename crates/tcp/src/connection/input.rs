@@ -184,7 +184,7 @@ impl Connection {
         }
         self.take_reassembled(jiffies);
         if segment.payload_bytes > 0 {
-            self.events.push_back(Event::Readable);
+            self.events.push(Event::Readable);
         }
     }
 

@@ -32,23 +32,6 @@ pub struct Transmit {
     pub mss: u16,
 }
 
-/// Something the application is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// The handshake is done.
-    Connected,
-    /// There are bytes to read.
-    Readable,
-    /// A write that found the send buffer full can go on.
-    Writable,
-    /// The peer sends no more.
-    PeerClosed,
-    /// Both sides are done.
-    Closed,
-    /// The peer reset the connection, or it was given up after too many timeouts.
-    Reset,
-}
-
 /// Linux's congestion states (tcp_ca_state).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CaState {

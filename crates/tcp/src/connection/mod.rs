@@ -10,6 +10,7 @@
 //! from one connection to the next, TIME_WAIT, keep-alive.
 
 mod ack;
+mod events;
 mod handshake;
 mod input;
 mod interface;
@@ -25,7 +26,8 @@ mod transmit;
 mod undo;
 mod write;
 
-pub use interface::{CaState, Config, Event, Probe, Stats, Transmit};
+pub use events::Event;
+pub use interface::{CaState, Config, Probe, Stats, Transmit};
 pub use reduction::CwndReduction;
 
 use std::collections::VecDeque;
@@ -151,7 +153,7 @@ pub struct Connection {
     random: u64,
     stats: Stats,
     out: VecDeque<Transmit>,
-    events: VecDeque<Event>,
+    events: events::Pending,
     stack: Arc<Stack>,
 }
 
@@ -236,7 +238,7 @@ impl Connection {
             random: config.seed,
             stats: Stats::default(),
             out: VecDeque::with_capacity(8),
-            events: VecDeque::with_capacity(4),
+            events: events::Pending::default(),
             stack,
         }
     }
@@ -250,7 +252,7 @@ impl Connection {
     /// The next thing to tell the application, if there is one.
     #[inline]
     pub fn poll_event(&mut self) -> Option<Event> {
-        self.events.pop_front()
+        self.events.pop()
     }
 
     /// When [`Connection::handle_timeout`] is to be called; [`Time::NEVER`] if no timer runs.

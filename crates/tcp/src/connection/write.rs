@@ -106,7 +106,7 @@ impl Connection {
         let queued = self.queued_memory();
         if queued + queued / 2 <= u64::from(self.sndbuf) {
             self.no_space = false;
-            self.events.push_back(Event::Writable);
+            self.events.push(Event::Writable);
         }
     }
 

@@ -1,0 +1,50 @@
+//! What the application has not been told yet.
+
+/// Something the application is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Event {
+    /// The handshake is done.
+    Connected,
+    /// There are bytes to read.
+    Readable,
+    /// A write that found the send buffer full can go on.
+    Writable,
+    /// The peer sends no more.
+    PeerClosed,
+    /// Both sides are done.
+    Closed,
+    /// The peer reset the connection, or it was given up after too many timeouts.
+    Reset,
+}
+
+/// In the order in which they are told.
+const ALL: [Event; 6] = [
+    Event::Connected,
+    Event::Readable,
+    Event::Writable,
+    Event::PeerClosed,
+    Event::Closed,
+    Event::Reset,
+];
+
+/// Events to tell, each at most once: a bit for each.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Pending(u8);
+
+impl Pending {
+    #[inline]
+    pub(super) fn push(&mut self, event: Event) {
+        self.0 |= 1 << event as u8;
+    }
+
+    #[inline]
+    pub(super) fn pop(&mut self) -> Option<Event> {
+        if self.0 == 0 {
+            return None;
+        }
+        let event = ALL[self.0.trailing_zeros() as usize];
+        self.0 &= self.0 - 1;
+        Some(event)
+    }
+}
