@@ -103,6 +103,11 @@ impl Connection {
             self.sndbuf = self.sndbuf.max(self.bounded_sndbuf(2 * demanded * room));
             self.cwnd_stamp = now;
         }
+        // The bytes alone often say that there is none, without a division.
+        let bytes = u64::from(self.snd_nxt - self.snd_una) + self.unsent;
+        if bytes + bytes / 2 > u64::from(self.sndbuf) {
+            return;
+        }
         let queued = self.queued_memory();
         if queued + queued / 2 <= u64::from(self.sndbuf) {
             self.no_space = false;
