@@ -34,7 +34,7 @@ SWITCHES = {"shared": "arista-7124s", "voq": "cisco-nexus-5010"}
 """Short names of the two kinds of switch buffer, for the names of cases."""
 
 CASES = [
-    Case("incast-8mb", "incast-8mb", {"workload.iterations": 20}),
+    Case("incast-8mb", "incast-8mb", {"workload.iterations": 50}),
     *(
         Case(
             f"incast-8mb-{kind}-{servers}",

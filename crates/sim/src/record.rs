@@ -9,7 +9,7 @@ use tailback_units::{Duration, Time};
 use crate::tables::Table;
 
 /// Time between looks, to begin with. Frames of 9018 B leave a 10 Gb/s port every 7.2 us.
-const INTERVAL: Duration = Duration::from_us(10);
+const INTERVAL: Duration = Duration::from_us(20);
 /// Most looks kept.
 const LOOKS_MAX: usize = 40_000;
 /// Rows per place or flow that the tables keep.
