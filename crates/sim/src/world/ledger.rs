@@ -150,3 +150,7 @@ impl World {
         rows
     }
 }
+
+#[cfg(test)]
+#[path = "ledger_tests.rs"]
+mod tests;
