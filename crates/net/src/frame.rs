@@ -5,6 +5,8 @@
 
 use tailback_tcp::{Ecn, Segment};
 
+use crate::marking::Mark;
+
 /// Bytes of an IPv4 header without options (RFC 791).
 pub const IP_HEADER_BYTES: u32 = 20;
 /// Ethernet header and FCS around a packet, bytes (IEEE 802.3 clause 3).
@@ -65,14 +67,32 @@ impl Frame {
         u64::from(u32::from(self.frame_bytes) + GAP_BYTES)
     }
 
-    /// Marks the frame CE if it is ECN-capable; says whether it was.
+    /// The traffic class the frame is in, 0 to 7.
     #[inline]
-    pub fn mark_ce(&mut self) -> bool {
-        let capable = self.segment.ecn != Ecn::NotEct;
-        if capable {
-            self.segment.ecn = Ecn::Ce;
+    #[must_use]
+    pub fn class(&self) -> u8 {
+        self.segment.priority & 7
+    }
+
+    /// Whether the packet may be marked rather than dropped.
+    #[inline]
+    #[must_use]
+    pub fn is_ecn_capable(&self) -> bool {
+        self.segment.ecn != Ecn::NotEct
+    }
+
+    /// Marks the frame if its ECN field allows it; says whether that is so. Marks go up only:
+    /// CE takes ECT(0), ECT(1) and CE itself, SCE takes ECT(0).
+    #[inline]
+    pub fn mark(&mut self, mark: Mark) -> bool {
+        let (allowed, marked) = match mark {
+            Mark::Ce => (self.is_ecn_capable(), Ecn::Ce),
+            Mark::Sce => (self.segment.ecn == Ecn::Ect0, Ecn::Ect1),
+        };
+        if allowed {
+            self.segment.ecn = marked;
         }
-        capable
+        allowed
     }
 }
 

@@ -1,6 +1,7 @@
 use tailback_tcp::{Ecn, Segment};
 
 use super::{EndpointId, Frame, HostId};
+use crate::marking::Mark;
 use crate::testing::frame;
 
 #[test]
@@ -24,9 +25,9 @@ fn short_frames_are_padded() {
 #[test]
 fn only_ecn_capable_frames_are_marked() {
     let mut plain = frame(1448);
-    assert!(!plain.mark_ce());
+    assert!(!plain.mark(Mark::Ce));
     let mut capable = frame(1448);
     capable.segment.ecn = Ecn::Ect0;
-    assert!(capable.mark_ce());
+    assert!(capable.mark(Mark::Ce));
     assert_eq!(capable.segment.ecn, Ecn::Ce);
 }

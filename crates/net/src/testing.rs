@@ -1,6 +1,6 @@
 //! What several tests need.
 
-use tailback_tcp::Segment;
+use tailback_tcp::{Ecn, Segment};
 use tailback_units::{Bytes, Duration};
 
 use crate::frame::{EndpointId, Frame, HostId};
@@ -12,6 +12,13 @@ pub(crate) fn frame(payload_bytes: u16) -> Frame {
     segment.payload_bytes = payload_bytes;
     segment.has_timestamps = true;
     Frame::new(segment, EndpointId(0), HostId(0))
+}
+
+/// The same, ECN-capable.
+pub(crate) fn ect_frame(payload_bytes: u16) -> Frame {
+    let mut frame = frame(payload_bytes);
+    frame.segment.ecn = Ecn::Ect0;
+    frame
 }
 
 /// A host with round figures: 1 us a segment, 1 us a kilobyte, 10 us to an interrupt, a receive

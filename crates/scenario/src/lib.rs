@@ -9,6 +9,7 @@ mod dat;
 mod document;
 mod identity;
 mod meaning;
+mod meaning_switch;
 mod model;
 mod nearest;
 mod network;

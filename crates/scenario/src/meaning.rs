@@ -5,6 +5,7 @@ use tailback_net::link::LinkConfig;
 use tailback_net::switch::{BufferConfig, SwitchConfig};
 use tailback_units::{Bytes, Duration};
 
+use crate::meaning_switch;
 use crate::model::Scenario;
 use crate::network::Network;
 use crate::problem::Finding;
@@ -27,7 +28,8 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
         mtu = mtu.max(link.mtu.get());
     }
     for (path, switch) in switches(&scenario.network) {
-        let found = check_switch(switch, mtu);
+        let mut found = check_switch(switch, mtu);
+        found.extend(meaning_switch::findings(switch));
         findings.extend(found.into_iter().map(|f| f.within(&path)));
     }
     findings.extend(check_host(&scenario.host).map(|f| f.within("host")));

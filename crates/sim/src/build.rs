@@ -157,7 +157,12 @@ fn switches(run: &Run, wiring: &Wiring, links: usize) -> Vec<SwitchState> {
                     SwitchBuffer::Voq(VoqBuffer::new(config, count, stream))
                 }
             },
-            marker: Marker::new(&config.marking),
+            marker: Marker::new(
+                &config.marking,
+                count,
+                config.buffer.queue_capacity_bytes(),
+                Stream::new(run.seed, "marking", number as u64),
+            ),
             cut_through: config.forwarding == Forwarding::CutThrough,
             latency: config.latency,
             routes: wiring.routes[node].clone(),

@@ -122,6 +122,8 @@ pub struct Segment {
     sack_count: u8,
     /// The timestamp option is present.
     pub has_timestamps: bool,
+    /// Priority of the packet, 0 to 7: its DSCP's class selector and its frame's 802.1p priority.
+    pub priority: u8,
 }
 
 /// The window-scale byte of a SYN that offers none.
@@ -144,6 +146,7 @@ impl Segment {
         ecn: Ecn::NotEct,
         sack_count: 0,
         has_timestamps: false,
+        priority: 0,
     };
 
     /// The SACK blocks, most recent first; empty on a SYN.

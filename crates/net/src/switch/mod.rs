@@ -47,6 +47,17 @@ pub enum BufferConfig {
     Voq(voq::VoqConfig),
 }
 
+impl BufferConfig {
+    /// The most bytes that can wait for one egress port, while nothing else waits in the switch.
+    #[must_use]
+    pub fn queue_capacity_bytes(&self) -> u64 {
+        match self {
+            BufferConfig::Shared(shared) => shared.queue_capacity_bytes(),
+            BufferConfig::Voq(voq) => voq.port_buffer.get(),
+        }
+    }
+}
+
 /// Why a switch dropped a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DropCause {
@@ -56,14 +67,17 @@ pub enum DropCause {
     QueueLimit,
     /// Its ingress port's frames hold all they may.
     IngressLimit,
+    /// Active queue management dropped it early.
+    Early,
 }
 
 impl DropCause {
     /// Every cause, in the order of its number.
-    pub const ALL: [DropCause; 3] = [
+    pub const ALL: [DropCause; 4] = [
         DropCause::BufferFull,
         DropCause::QueueLimit,
         DropCause::IngressLimit,
+        DropCause::Early,
     ];
 
     /// The cause's name in tables.
@@ -73,6 +87,7 @@ impl DropCause {
             DropCause::BufferFull => "buffer-full",
             DropCause::QueueLimit => "queue-limit",
             DropCause::IngressLimit => "ingress-limit",
+            DropCause::Early => "early-drop",
         }
     }
 }

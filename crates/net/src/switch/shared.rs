@@ -34,6 +34,21 @@ pub struct SharedConfig {
     pub tx_limit: TxLimit,
 }
 
+impl SharedConfig {
+    /// The most bytes one egress queue can hold while all others are empty: its private share, and
+    /// of the pool what its cap leaves it (of a dynamic threshold: where the queue meets it).
+    #[must_use]
+    pub fn queue_capacity_bytes(&self) -> u64 {
+        let pool = self.shared.get();
+        let most = match self.tx_limit {
+            TxLimit::None {} => pool,
+            TxLimit::Hog { bytes } => bytes.get().min(pool),
+            TxLimit::Dynamic { alpha } => (pool as f64 * alpha / (1.0 + alpha)) as u64,
+        };
+        self.tx_private.get() + most.min(self.rx_hog.map_or(u64::MAX, Bytes::get))
+    }
+}
+
 /// Cap on one egress queue of a shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]

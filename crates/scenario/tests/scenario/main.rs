@@ -7,4 +7,5 @@ mod plans;
 mod presets;
 mod problems;
 mod sweeps;
+mod switches;
 mod wrong_types;

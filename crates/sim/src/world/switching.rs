@@ -1,6 +1,7 @@
 //! Frames landing, switches forwarding.
 
 use tailback_net::frame::Frame;
+use tailback_net::marking::{QueueLook, Verdict};
 use tailback_net::switch::DropCause;
 use tailback_net::switch::voq::Grant;
 use tailback_units::Time;
@@ -41,13 +42,22 @@ impl World {
                     Err(cause) => return drop_frame(port, cause, &frame),
                 };
                 let queued_bytes = buffer.queued_bytes(out_port);
-                if state.marker.marks(queued_bytes) && frame.mark_ce() {
-                    port.marked += 1;
+                let out_link = port.out_link;
+                if state.marker.is_on() {
+                    let look = QueueLook {
+                        port: out_port,
+                        queued_bytes,
+                        free_at: self.links[out_link as usize].link.free_at(),
+                    };
+                    match state.marker.arrive(now, look, &mut frame) {
+                        Verdict::Pass => {}
+                        Verdict::Marked => port.marked += 1,
+                        Verdict::Drop => return drop_frame(port, DropCause::Early, &frame),
+                    }
                 }
                 port.queued_bytes_max = port
                     .queued_bytes_max
                     .max(queued_bytes + u64::from(frame.frame_bytes));
-                let out_link = port.out_link;
                 let egress = &self.links[out_link as usize].link;
                 let ingress = &self.links[in_link as usize];
                 let earliest = ingress.earliest_departure(
@@ -66,8 +76,17 @@ impl World {
             }
             SwitchBuffer::Voq(buffer) => {
                 let queued_bytes = buffer.queued_bytes(out_port);
-                if state.marker.marks(queued_bytes) && frame.mark_ce() {
-                    port.marked += 1;
+                if state.marker.is_on() {
+                    let look = QueueLook {
+                        port: out_port,
+                        queued_bytes,
+                        free_at: self.links[port.out_link as usize].link.free_at(),
+                    };
+                    match state.marker.arrive(now, look, &mut frame) {
+                        Verdict::Pass => {}
+                        Verdict::Marked => port.marked += 1,
+                        Verdict::Drop => return drop_frame(port, DropCause::Early, &frame),
+                    }
                 }
                 if let Err(cause) = buffer.offer(now, in_port, out_port, frame) {
                     return drop_frame(port, cause, &frame);

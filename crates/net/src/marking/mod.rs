@@ -1,0 +1,144 @@
+//! Marking of ECN-capable packets, and early drops, as a frame joins an egress queue.
+//!
+//! One rule, one file. A rule looks at the queue as the frame finds it and says pass, mark or
+//! drop; what a mark is (CE, or SCE's ECT(0) to ECT(1)) is the scenario's choice. Rules that need
+//! the time a frame has waited are queueing disciplines: see `queue`.
+
+pub mod linear;
+pub mod red;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tailback_units::{Bytes, Time};
+
+use crate::frame::Frame;
+use crate::random::Stream;
+
+/// How a queue marks ECN-capable packets.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum MarkingConfig {
+    /// No marking.
+    Off(Off),
+    /// On every ECN-capable packet that finds more than a threshold queued.
+    Step(Step),
+    /// With a probability linear in the share of the queue's memory in use.
+    Linear(linear::LinearConfig),
+    /// Random early detection, with marks or with drops.
+    Red(red::RedConfig),
+    /// Random early detection with a profile for each traffic class.
+    Wred(red::WredConfig),
+}
+
+/// No marking.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Off {}
+
+/// Step marking, DCTCP's K: a mark on every ECN-capable packet that finds more than `threshold`
+/// bytes queued (Alizadeh et al., SIGCOMM 2010, section 3.1; RFC 8257).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// The threshold K: bytes of frames in the egress queue on arrival.
+    pub threshold: Bytes,
+    /// What a mark is.
+    #[serde(default)]
+    pub mark: Mark,
+}
+
+/// What a mark is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mark {
+    /// Congestion experienced (RFC 3168): ECT(0) and ECT(1) become CE.
+    #[default]
+    Ce,
+    /// Some congestion experienced (draft-morton-tsvwg-sce): ECT(0) becomes ECT(1), and what bears
+    /// a mark already keeps it.
+    Sce,
+}
+
+/// The queue that a frame is about to join.
+#[derive(Clone, Copy, Debug)]
+pub struct QueueLook {
+    /// The egress port.
+    pub port: u16,
+    /// Bytes of frames that wait there, this one not counted.
+    pub queued_bytes: u64,
+    /// When its transmitter is, or was, free: an empty queue has been idle since.
+    pub free_at: Time,
+}
+
+/// What becomes of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It stays as it is.
+    Pass,
+    /// It has been marked.
+    Marked,
+    /// It is to be dropped.
+    Drop,
+}
+
+/// A marker at work, for all ports of a switch.
+#[derive(Clone, Debug)]
+pub enum Marker {
+    /// No marking.
+    Off,
+    /// Step marking.
+    Step(Step),
+    /// Linear marking.
+    Linear(linear::Linear),
+    /// RED and WRED.
+    Red(red::Red),
+}
+
+impl Marker {
+    /// The marker that `config` describes, on a switch with `ports` ports whose egress queues hold
+    /// `capacity_bytes` at most; `stream` draws what is drawn.
+    #[must_use]
+    pub fn new(config: &MarkingConfig, ports: u16, capacity_bytes: u64, stream: Stream) -> Marker {
+        match config {
+            MarkingConfig::Off(_) => Marker::Off,
+            MarkingConfig::Step(step) => Marker::Step(*step),
+            MarkingConfig::Linear(config) => {
+                Marker::Linear(linear::Linear::new(config, capacity_bytes, stream))
+            }
+            MarkingConfig::Red(config) => {
+                Marker::Red(red::Red::new(std::slice::from_ref(config), ports, stream))
+            }
+            MarkingConfig::Wred(config) => {
+                Marker::Red(red::Red::new(&config.profiles, ports, stream))
+            }
+        }
+    }
+
+    /// Whether there is anything to ask.
+    #[inline]
+    #[must_use]
+    pub fn is_on(&self) -> bool {
+        !matches!(self, Marker::Off)
+    }
+
+    /// A frame joins a queue at `now`.
+    #[inline]
+    pub fn arrive(&mut self, now: Time, queue: QueueLook, frame: &mut Frame) -> Verdict {
+        match self {
+            Marker::Off => Verdict::Pass,
+            Marker::Step(step) => {
+                marked(queue.queued_bytes > step.threshold.get() && frame.mark(step.mark))
+            }
+            Marker::Linear(linear) => marked(linear.arrive(queue.queued_bytes, frame)),
+            Marker::Red(red) => red.arrive(now, queue, frame),
+        }
+    }
+}
+
+fn marked(is: bool) -> Verdict {
+    if is { Verdict::Marked } else { Verdict::Pass }
+}
+
+#[cfg(test)]
+#[path = "marking_tests.rs"]
+mod tests;

@@ -1,0 +1,193 @@
+//! Random early detection, and weighted RED: a profile for each traffic class.
+//!
+//! Models Floyd and Jacobson (IEEE/ACM ToN 1(4), 1993) with the parameters of Linux `tc red`: an
+//! average of the queue, moved by 1/2^Wlog of the difference at every arrival and aged over idle
+//! time; between `min` and `max` a packet is marked or dropped with a probability that rises to
+//! `probability`, spread evenly by counting packets since the last one; above `max` every one.
+//! With `ecn` a packet that is ECN-capable is marked in place of being dropped. WRED (Cisco's name;
+//! Linux calls it GRED) is the same with a profile a class and one average a class.
+//! Left out: `limit` (the switch's memory is the limit), `adaptive`, gentle RED, GRED's shared
+//! average and buffer.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tailback_units::{Bytes, Duration, Rate, Time};
+
+use super::{Mark, QueueLook, Verdict};
+use crate::frame::Frame;
+use crate::random::{self, Stream};
+
+/// Parameters of RED, by the names of `tc red`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RedConfig {
+    /// Average queue at which marking or dropping begins.
+    pub min: Bytes,
+    /// Average queue at which its probability is greatest, and beyond which it is 1.
+    pub max: Bytes,
+    /// The greatest probability between the two.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub probability: f64,
+    /// Mean size of a packet: with `burst` and `bandwidth` it gives the average's time constant.
+    pub avpkt: Bytes,
+    /// Packets that may come at once before the average follows; 0: no averaging at all.
+    #[schemars(range(min = 0, max = 1_000_000))]
+    pub burst: u32,
+    /// Rate by which the average is aged while the queue is empty.
+    pub bandwidth: Rate,
+    /// Mark packets that are ECN-capable and drop the others; without it, drop all.
+    pub ecn: bool,
+    /// Above `max` drop even what is ECN-capable.
+    #[serde(default)]
+    pub harddrop: bool,
+    /// With `ecn`, let packets that are not ECN-capable pass where they would be dropped.
+    #[serde(default)]
+    pub nodrop: bool,
+    /// What a mark is.
+    #[serde(default)]
+    pub mark: Mark,
+}
+
+/// Parameters of weighted RED.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WredConfig {
+    /// A profile for each traffic class, from class 0; classes beyond the last use the last.
+    #[schemars(length(min = 1, max = 8))]
+    pub profiles: Vec<RedConfig>,
+}
+
+/// One class of one port.
+#[derive(Clone, Copy, Debug, Default)]
+struct Average {
+    /// The average queue in bytes, times 2^Wlog.
+    scaled: u64,
+    /// Packets since the last one marked or dropped.
+    count: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Profile {
+    config: RedConfig,
+    wlog: u32,
+    /// `probability` of 2^64, for every byte between `min` and `max`.
+    rise_per_byte: u64,
+    packet_time: Duration,
+}
+
+/// RED at work on all ports of a switch.
+#[derive(Clone, Debug)]
+pub struct Red {
+    profiles: Vec<Profile>,
+    averages: Vec<Average>,
+    stream: Stream,
+}
+
+impl Red {
+    pub(super) fn new(profiles: &[RedConfig], ports: u16, stream: Stream) -> Red {
+        let profile = |config: &RedConfig| {
+            let span = config.max.get().saturating_sub(config.min.get()).max(1);
+            Profile {
+                wlog: wlog(config),
+                rise_per_byte: random::threshold(config.probability / span as f64),
+                packet_time: config.bandwidth.time_for(config.avpkt.get().max(1)),
+                config: config.clone(),
+            }
+        };
+        Red {
+            averages: vec![Average::default(); usize::from(ports) * profiles.len()],
+            profiles: profiles.iter().map(profile).collect(),
+            stream,
+        }
+    }
+
+    pub(super) fn arrive(&mut self, now: Time, queue: QueueLook, frame: &mut Frame) -> Verdict {
+        let class = usize::from(frame.class()).min(self.profiles.len() - 1);
+        let profile = &self.profiles[class];
+        let state = &mut self.averages[usize::from(queue.port) * self.profiles.len() + class];
+        state.update(profile, now, queue);
+        let average = state.scaled >> profile.wlog;
+        let config = &profile.config;
+        if average < config.min.get() {
+            state.count = 0;
+            return Verdict::Pass;
+        }
+        if average >= config.max.get() {
+            state.count = 0;
+            return punish(config, !config.harddrop, frame);
+        }
+        state.count += 1;
+        let beyond = average - config.min.get();
+        let below = beyond.saturating_mul(profile.rise_per_byte);
+        // Floyd and Jacobson's p / (1 − count·p): uniform gaps rather than geometric ones.
+        let spread =
+            u128::from(u64::MAX).saturating_sub(u128::from(below) * u128::from(state.count - 1));
+        let draw = u128::from(self.stream.next_u64());
+        if draw * spread >= u128::from(below) << 64 {
+            return Verdict::Pass;
+        }
+        state.count = 0;
+        punish(config, true, frame)
+    }
+}
+
+fn punish(config: &RedConfig, may_mark: bool, frame: &mut Frame) -> Verdict {
+    if config.ecn && may_mark && frame.is_ecn_capable() {
+        return super::marked(frame.mark(config.mark));
+    }
+    if config.ecn && config.nodrop && !frame.is_ecn_capable() {
+        return Verdict::Pass;
+    }
+    Verdict::Drop
+}
+
+impl Average {
+    #[inline]
+    fn update(&mut self, profile: &Profile, now: Time, queue: QueueLook) {
+        if queue.queued_bytes == 0 && queue.free_at < now {
+            let idle = now.since(queue.free_at).as_ps() / profile.packet_time.as_ps().max(1);
+            self.age(profile.wlog, idle);
+        }
+        self.scaled += queue.queued_bytes;
+        self.scaled -= (self.scaled - queue.queued_bytes) >> profile.wlog;
+    }
+
+    /// As if so many packets had found the queue empty.
+    fn age(&mut self, wlog: u32, packets: u64) {
+        for _ in 0..packets {
+            let less = self.scaled >> wlog;
+            if less == 0 {
+                self.scaled = 0;
+                return;
+            }
+            self.scaled -= less;
+        }
+    }
+}
+
+/// The weight's negative logarithm: the greatest weight with which `burst` packets that come at
+/// once do not lift the average of an empty queue above `min` (Floyd and Jacobson, section 6, with
+/// L = burst, as `tc red` solves it).
+fn wlog(config: &RedConfig) -> u32 {
+    if config.burst == 0 {
+        return 0;
+    }
+    let least =
+        f64::from(config.burst) + 1.0 - config.min.get() as f64 / config.avpkt.get().max(1) as f64;
+    let mut weight = 0.5;
+    for log in 1..32 {
+        let mut rest = 1.0;
+        for _ in 0..config.burst {
+            rest *= 1.0 - weight;
+        }
+        if least <= (1.0 - rest) / weight {
+            return log;
+        }
+        weight /= 2.0;
+    }
+    31
+}
+
+#[cfg(test)]
+#[path = "red_tests.rs"]
+mod tests;
