@@ -19,6 +19,7 @@ mod seq;
 mod stack;
 
 pub use connection::{CaState, Config, Connection, CwndReduction, Event, Probe, Stats, Transmit};
+pub use receive::{InitialReceiveWindow, RcvbufTuning, WinFromSpace};
 pub use segment::{Ecn, Flags, SackBlock, Segment, SynOptions};
 pub use seq::Seq;
 pub use stack::{BicParameters, DctcpParameters, PRESETS, Stack};

@@ -9,6 +9,7 @@
 
 mod ack;
 mod reassembly;
+mod rules;
 mod tuning;
 
 use crate::clock::Jiffies;
@@ -17,6 +18,7 @@ use crate::stack::Stack;
 
 pub(crate) use ack::AckPolicy;
 pub(crate) use reassembly::{Placed, Reassembly};
+pub use rules::{InitialReceiveWindow, RcvbufTuning, WinFromSpace};
 
 /// Headers' room that the kernel reckons with for a received segment: MAX_TCP_HEADER + 16 +
 /// sizeof(sk_buff) (include/net/tcp.h, x86_64).

@@ -9,10 +9,13 @@ use tailback_units::{Bytes, Duration};
 
 use crate::congestion::CongestionKind;
 use crate::connection::CwndReduction;
+use crate::receive::{InitialReceiveWindow, RcvbufTuning, WinFromSpace};
 
 /// The built-in profiles: name and text (TOML).
-pub const PRESETS: &[(&str, &str)] =
-    &[("linux-2.6.18", include_str!("../presets/linux-2.6.18.toml"))];
+pub const PRESETS: &[(&str, &str)] = &[
+    ("linux-2.6.18", include_str!("../presets/linux-2.6.18.toml")),
+    ("linux-7.2", include_str!("../presets/linux-7.2.toml")),
+];
 
 /// A TCP stack.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -23,9 +26,12 @@ pub struct Stack {
     pub hz: u32,
     /// Congestion control.
     pub tcp_congestion_control: CongestionKind,
-    /// Explicit congestion notification: 1 asks for it and grants it, 0 does neither.
-    #[schemars(range(min = 0, max = 1))]
+    /// Explicit congestion notification: 1 asks for it and grants it, 2 grants it only, 0 does
+    /// neither.
+    #[schemars(range(min = 0, max = 2))]
     pub tcp_ecn: u8,
+    /// A SYN that is sent again asks for no ECN (RFC 3168 section 6.1.1.1).
+    pub tcp_ecn_fallback: bool,
     /// Selective acknowledgements.
     pub tcp_sack: bool,
     /// Forward acknowledgement: what lies further behind the highest selectively acknowledged
@@ -46,19 +52,74 @@ pub struct Stack {
     pub tcp_rmem: [Bytes; 3],
     /// Send buffer: least, initial, most.
     pub tcp_wmem: [Bytes; 3],
+    /// Largest receive buffer that SO_RCVBUF grants, before it is doubled (net.core).
+    pub rmem_max: Bytes,
+    /// Largest send buffer that SO_SNDBUF grants, before it is doubled (net.core).
+    pub wmem_max: Bytes,
     /// Receive-buffer auto-tuning.
     pub tcp_moderate_rcvbuf: bool,
-    /// The window is the buffer less its 2^-n-th part.
+    /// How the receive buffer grows with what the application reads.
+    pub rcvbuf_tuning: RcvbufTuning,
+    /// Round trips shorter than this grow the buffer in proportion only (`rcvbuf_tuning` low-rtt).
+    pub tcp_rcvbuf_low_rtt: Duration,
+    /// Which part of the receive buffer is window.
+    pub win_from_space: WinFromSpace,
+    /// The window is the buffer less its 2^-n-th part (`win_from_space` adv-win-scale).
     #[schemars(range(min = 1, max = 14))]
     pub tcp_adv_win_scale: u32,
+    /// The window that a SYN offers.
+    pub initial_receive_window: InitialReceiveWindow,
+    /// A window without scaling is at most 32767 bytes.
+    pub tcp_workaround_signed_windows: bool,
+    /// The window offered may shrink when memory is short.
+    pub tcp_shrink_window: bool,
     /// The 2^-n-th part of the window, but at least a segment, is kept for the application.
     #[schemars(range(min = 0, max = 31))]
     pub tcp_app_win: u32,
     /// Shrink cwnd after an idle time longer than the retransmission timeout.
     pub tcp_slow_start_after_idle: bool,
+    /// Timeouts in a row after which the route is doubted.
+    #[schemars(range(min = 0, max = 255))]
+    pub tcp_retries1: u32,
     /// Timeouts in a row after which a connection is given up.
-    #[schemars(range(min = 1, max = 255))]
+    #[schemars(range(min = 0, max = 255))]
     pub tcp_retries2: u32,
+    /// The same for a connection that the application has closed; 0: 8.
+    #[schemars(range(min = 0, max = 255))]
+    pub tcp_orphan_retries: u32,
+    /// Times a SYN is sent again.
+    #[schemars(range(min = 0, max = 127))]
+    pub tcp_syn_retries: u32,
+    /// Of these, how many wait no longer than the first.
+    #[schemars(range(min = 0, max = 127))]
+    pub tcp_syn_linear_timeouts: u32,
+    /// Times the answer to a SYN is sent again.
+    #[schemars(range(min = 0, max = 255))]
+    pub tcp_synack_retries: u32,
+    /// How long a closed connection waits for the peer's FIN (FIN-WAIT-2).
+    pub tcp_fin_timeout: Duration,
+    /// How long a port rests after a connection (TCP_TIMEWAIT_LEN).
+    pub time_wait: Duration,
+    /// TIME-WAIT is not ended by a reset (RFC 1337).
+    pub tcp_rfc1337: bool,
+    /// Idle time before keep-alive asks (with SO_KEEPALIVE).
+    pub tcp_keepalive_time: Duration,
+    /// Time between its questions.
+    pub tcp_keepalive_intvl: Duration,
+    /// Questions without an answer before it gives up.
+    #[schemars(range(min = 1, max = 127))]
+    pub tcp_keepalive_probes: u32,
+    /// Resets and SYNs inside the window are answered with a challenge unless they are exactly
+    /// where they should be (RFC 5961).
+    pub challenge_acks: bool,
+    /// Challenges a second that a host sends; 2147483647 for no limit.
+    #[schemars(range(min = 0, max = 2_147_483_647))]
+    pub tcp_challenge_ack_limit: u32,
+    /// Least time between answers to invalid segments without data; zero for no limit.
+    pub tcp_invalid_ratelimit: Duration,
+    /// Smallest segment size that a peer can ask for, bytes, options included.
+    #[schemars(range(min = 28, max = 65535))]
+    pub tcp_min_snd_mss: u32,
     /// An offloaded packet is deferred until this part of a window may be sent; 0: until more
     /// than three segments may.
     #[schemars(range(min = 0, max = 64))]
@@ -84,6 +145,28 @@ pub struct Stack {
     /// Segments acknowledged at once at the start and after a gap (TCP_MAX_QUICKACKS).
     #[schemars(range(min = 0, max = 255))]
     pub quickacks: u32,
+    /// Segments acknowledged at once after one that was marked, or not markable, under ECN.
+    #[schemars(range(min = 0, max = 255))]
+    pub quickacks_ecn: u32,
+    /// Answers soon after data that make a connection interactive.
+    #[schemars(range(min = 1, max = 255))]
+    pub tcp_pingpong_thresh: u32,
+    /// An acknowledgement is due at once when a hole has been filled (RFC 5681 section 4.2).
+    pub ack_filled_hole: bool,
+    /// Longest that acknowledgements of out-of-order data are held back to be sent as one,
+    /// nanoseconds.
+    pub tcp_comp_sack_delay_ns: u64,
+    /// How much later their timer may fire, nanoseconds.
+    pub tcp_comp_sack_slack_ns: u64,
+    /// Acknowledgements held back at most; 0 for none.
+    #[schemars(range(min = 0, max = 255))]
+    pub tcp_comp_sack_nr: u32,
+    /// The delay's part of the round trip, percent.
+    #[schemars(range(min = 1, max = 1000))]
+    pub tcp_comp_sack_rtt_percent: u32,
+    /// Ticks a second of timestamps; 0: they are the kernel's own clock (`hz`).
+    #[schemars(range(min = 0, max = 1_000_000))]
+    pub timestamp_hz: u32,
     /// Memory charged for a packet to send beyond its data: sizeof(sk_buff) and headers' room.
     pub tx_skb_overhead: Bytes,
     /// Parameters of `bic`.
@@ -149,3 +232,7 @@ impl Default for DctcpParameters {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "stack_tests.rs"]
+mod tests;

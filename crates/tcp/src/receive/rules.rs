@@ -1,0 +1,38 @@
+//! By which rules a receiver tunes its buffer and its window: kernels differ.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How the receive buffer grows with what the application reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RcvbufTuning {
+    /// To twice what was read in the last round trip (Linux 2.4 to 4.13).
+    TwiceRead,
+    /// To twice what was read, and ahead of a sender in slow start by twice its growth
+    /// (Linux 4.14 to 6.15).
+    SlowStart,
+    /// The same, but below `tcp_rcvbuf_low_rtt` in proportion to the round trip, and with room
+    /// for what is out of order (Linux 6.16 and later).
+    LowRtt,
+}
+
+/// Which part of the receive buffer is window, the rest being overhead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WinFromSpace {
+    /// All but the 2^-`tcp_adv_win_scale`-th part (up to Linux 6.5).
+    AdvWinScale,
+    /// The part that is payload in the frames that come, a half to begin with (since Linux 6.6).
+    ScalingRatio,
+}
+
+/// The window that a SYN offers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum InitialReceiveWindow {
+    /// Two to four segments, by their size (up to Linux 2.6.32).
+    Segments,
+    /// All of the buffer's window, as far as 16 bits go (since Linux 4.20).
+    Buffer,
+}
