@@ -19,8 +19,8 @@ use crate::record::Recorder;
 use crate::route::{self, Graph, Routes};
 use crate::workload::{IncastApp, Latencies, Server, Workload};
 use crate::world::{
-    Endpoint, HostState, Ledger, LinkState, PortState, Sink, SwitchBuffer, SwitchState, Totals,
-    World,
+    Armed, Endpoint, HostState, Ledger, LinkState, PortState, Sink, SwitchBuffer, SwitchState,
+    Totals, World,
 };
 
 /// Bytes of a TCP header without options (RFC 9293).
@@ -45,7 +45,7 @@ pub(crate) fn world(run: &Run) -> World {
     World {
         now: Time::ZERO,
         calendar: Calendar::new(links.len() + ports),
-        timers: Calendar::new(endpoints.len()),
+        first_timer: (links.len() + ports) as u32,
         recorder: Recorder::new(iteration, places, endpoints.len() / 2),
         links,
         switches,
@@ -208,7 +208,7 @@ fn applications(run: &Run, wiring: &Wiring) -> (Vec<Endpoint>, Workload) {
         written_bytes: 0,
         read_bytes: 0,
         app_wake: Time::NEVER,
-        armed: Time::NEVER,
+        armed: Armed::NEVER,
     };
     match &run.workload {
         Spec::Incast(incast) => {

@@ -1,69 +1,267 @@
 //! The calendar: which component has its next event when.
 //!
-//! A component (one direction of a link, a port that schedules, an endpoint's timers) has at most
-//! one pending event, whatever it holds in its own queue. So the calendar is a tournament over
-//! components, not a heap of packets: a complete binary tree whose leaves are the components'
-//! times and whose inner nodes repeat the earlier of their children. A change is played again up to
-//! the root. Events order by time, then by the component's rank, which is its fixed number.
+//! A component (one direction of a link, a port that schedules, an endpoint's timers) has its next
+//! event in here and whatever else it holds in a queue of its own. Events order by time, then by
+//! the component's rank, which is its fixed number.
+//!
+//! A calendar queue (R. Brown, CACM 31(10), 1988) in the form of a wheel: time is cut into days of
+//! a power of two of picoseconds; the events of each of the next days are an unsorted list, those of the
+//! day reached are sorted, those beyond the wheel wait in a heap. The length of a day follows how
+//! many events a day has. None of that shows in the order.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use tailback_units::Time;
 
-/// One component's next event as one number that orders as events do: the time in picoseconds
-/// above 32 bits of rank. The lesser of two is found without a branch, which no processor could
-/// predict.
-type Key = u128;
-
-const RANK_BITS: u32 = 32;
-
-#[inline]
-fn key(at: Time, rank: u32) -> Key {
-    (Key::from(at.as_ps()) << RANK_BITS) | Key::from(rank)
+/// One event: when, and whose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Event {
+    pub(crate) at: Time,
+    pub(crate) rank: u32,
 }
 
-/// A tournament of components by the time of their next event.
+/// Where an event waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wait {
+    /// It comes soon.
+    Near,
+    /// It comes late: putting it in cost more, and it stays until its time.
+    Far,
+}
+
+/// No node: the end of a list.
+const NONE: u32 = u32::MAX;
+/// Days are looked at this often to see whether their length fits.
+const DAYS_PER_REVIEW: u32 = 1024;
+/// Shortest and longest day: 2^this picoseconds (16 ps, 1 ms).
+const SHIFTS: std::ops::RangeInclusive<u32> = 4..=30;
+
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    event: Event,
+    next: u32,
+}
+
+/// What has happened since the last review of the length of a day.
+#[derive(Clone, Copy, Debug, Default)]
+struct Review {
+    days: u32,
+    events: u32,
+    far: u32,
+}
+
+/// All events to come.
 #[derive(Clone, Debug)]
 pub(crate) struct Calendar {
-    /// Node 1 is the root, nodes 2i and 2i + 1 the children of node i; the leaves come last.
-    nodes: Vec<Key>,
-    /// Index of the first leaf: a power of two.
-    leaves: usize,
+    /// Events of the day `today` and before it, the latest first.
+    sorted: Vec<Event>,
+    today: u64,
+    /// A day has 2^shift picoseconds.
+    shift: u32,
+    /// For each of the days after `today` the list of its events; as many as a power of two.
+    days: Vec<u32>,
+    /// A bit for each day that has events.
+    busy: Vec<u64>,
+    nodes: Vec<Node>,
+    /// Nodes not in use.
+    free: u32,
+    far: BinaryHeap<Reverse<Event>>,
+    /// When the first of `far` is.
+    far_at: Time,
+    review: Review,
 }
 
 impl Calendar {
-    /// A calendar for `components` components, none of which has an event.
+    /// An empty calendar, for about so many components.
     pub(crate) fn new(components: usize) -> Calendar {
-        let leaves = components.next_power_of_two().max(2);
+        let days = (components / 2).next_power_of_two().clamp(1024, 32_768);
+        // At 10 Gb/s a frame takes about a microsecond: as if each component had one.
+        let shift = 21_u32.saturating_sub(components.max(1).ilog2());
         Calendar {
-            nodes: vec![key(Time::NEVER, u32::MAX); 2 * leaves],
-            leaves,
+            sorted: Vec::with_capacity(64),
+            today: 0,
+            shift: shift.clamp(*SHIFTS.start(), *SHIFTS.end()),
+            days: vec![NONE; days],
+            busy: vec![0; days / 64],
+            nodes: Vec::with_capacity(components),
+            free: NONE,
+            far: BinaryHeap::new(),
+            far_at: Time::NEVER,
+            review: Review::default(),
         }
     }
 
-    /// The earliest event: its time and its component.
+    /// Puts an event in. It is not before the last that was taken out.
     #[inline]
-    pub(crate) fn next(&self) -> Option<(Time, u32)> {
-        let root = self.nodes[1];
-        let at = Time::from_ps((root >> RANK_BITS) as u64);
-        (at != Time::NEVER).then_some((at, root as u32))
-    }
-
-    /// Gives a component its next event, in place of the one it has if it has one.
-    #[inline]
-    pub(crate) fn schedule(&mut self, rank: u32, at: Time) {
-        let mut node = self.leaves + rank as usize;
-        let mut winner = key(at, rank);
-        self.nodes[node] = winner;
-        while node > 1 {
-            winner = winner.min(self.nodes[node ^ 1]);
-            node >>= 1;
-            self.nodes[node] = winner;
+    pub(crate) fn schedule(&mut self, rank: u32, at: Time) -> Wait {
+        let event = Event { at, rank };
+        let day = at.as_ps() >> self.shift;
+        if day <= self.today {
+            self.insert_sorted(event);
+            return Wait::Near;
         }
+        if day - self.today >= self.days.len() as u64 {
+            self.schedule_far(event);
+            return Wait::Far;
+        }
+        let slot = day as usize & (self.days.len() - 1);
+        let list = &mut self.days[slot];
+        let node = Node { event, next: *list };
+        *list = match self.nodes.get_mut(self.free as usize) {
+            Some(reused) => {
+                let index = self.free;
+                self.free = reused.next;
+                *reused = node;
+                index
+            }
+            None => {
+                self.nodes.push(node);
+                self.nodes.len() as u32 - 1
+            }
+        };
+        self.busy[slot / 64] |= 1 << (slot % 64);
+        Wait::Near
     }
 
-    /// Takes a component's event off the calendar, if it has one.
+    #[cold]
+    fn schedule_far(&mut self, event: Event) {
+        self.far.push(Reverse(event));
+        self.far_at = self.far_at.min(event.at);
+        self.review.far += 1;
+    }
+
     #[inline]
-    pub(crate) fn cancel(&mut self, rank: u32) {
-        self.schedule(rank, Time::NEVER);
+    fn insert_sorted(&mut self, event: Event) {
+        let mut index = self.sorted.len();
+        self.sorted.push(event);
+        while index > 0 && self.sorted[index - 1] < event {
+            self.sorted[index] = self.sorted[index - 1];
+            index -= 1;
+        }
+        self.sorted[index] = event;
+    }
+
+    /// When the earliest event is.
+    #[inline]
+    #[cfg(test)]
+    pub(crate) fn next_at(&mut self) -> Option<Time> {
+        if self.sorted.is_empty() {
+            self.turn();
+        }
+        let near = self.sorted.last().map_or(Time::NEVER, |e| e.at);
+        let at = near.min(self.far_at);
+        (at != Time::NEVER).then_some(at)
+    }
+
+    /// Takes the earliest event out.
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Option<Event> {
+        if self.sorted.is_empty() {
+            self.turn();
+        }
+        let Some(near) = self.sorted.last().copied() else {
+            return self.pop_far();
+        };
+        if self.far_at <= near.at && self.far.peek().is_some_and(|Reverse(far)| *far < near) {
+            return self.pop_far();
+        }
+        self.sorted.pop();
+        Some(near)
+    }
+
+    #[cold]
+    fn pop_far(&mut self) -> Option<Event> {
+        let Reverse(event) = self.far.pop()?;
+        self.far_at = self.far.peek().map_or(Time::NEVER, |Reverse(e)| e.at);
+        if self.sorted.is_empty() && self.wheel_is_empty() {
+            // Nothing is near: the wheel may begin at this event.
+            self.today = self.today.max(event.at.as_ps() >> self.shift);
+        }
+        Some(event)
+    }
+
+    fn wheel_is_empty(&self) -> bool {
+        self.busy.iter().all(|word| *word == 0)
+    }
+
+    /// Turns the wheel to the next day that has events, and sorts them.
+    fn turn(&mut self) {
+        if self.review.days >= DAYS_PER_REVIEW {
+            self.adjust();
+        }
+        let Some(slot) = self.next_busy() else { return };
+        let mask = self.days.len() - 1;
+        let ahead = slot.wrapping_sub(self.today as usize) & mask;
+        self.today += ahead as u64;
+        self.busy[slot / 64] &= !(1 << (slot % 64));
+        let mut node = std::mem::replace(&mut self.days[slot], NONE);
+        while node != NONE {
+            let Node { event, next } = self.nodes[node as usize];
+            self.nodes[node as usize].next = self.free;
+            self.free = node;
+            self.insert_sorted(event);
+            self.review.events += 1;
+            node = next;
+        }
+        self.review.days += 1;
+    }
+
+    /// The next day after today that has events.
+    #[inline]
+    fn next_busy(&self) -> Option<usize> {
+        let start = (self.today as usize + 1) & (self.days.len() - 1);
+        let words = self.busy.len();
+        let first = self.busy[start / 64] & (u64::MAX << (start % 64));
+        if first != 0 {
+            return Some(start / 64 * 64 + first.trailing_zeros() as usize);
+        }
+        // The last step comes back to the first word, for the days before `start` in it.
+        for step in 1..=words {
+            let word = (start / 64 + step) & (words - 1);
+            if self.busy[word] != 0 {
+                return Some(word * 64 + self.busy[word].trailing_zeros() as usize);
+            }
+        }
+        None
+    }
+
+    /// Makes days shorter if they have many events, longer if many events lie beyond the wheel or
+    /// most days have but one.
+    #[cold]
+    fn adjust(&mut self) {
+        let Review { days, events, far } = std::mem::take(&mut self.review);
+        let shift = if far > events / 8 {
+            self.shift + 1
+        } else if events > 4 * days {
+            self.shift - (events / (2 * days)).ilog2().min(self.shift)
+        } else if events < days + days / 4 {
+            self.shift + 1
+        } else {
+            return;
+        };
+        let shift = shift.clamp(*SHIFTS.start(), *SHIFTS.end());
+        if shift == self.shift {
+            return;
+        }
+        let mut events = Vec::new();
+        for list in &mut self.days {
+            let mut node = std::mem::replace(list, NONE);
+            while let Some(Node { event, next }) = self.nodes.get(node as usize) {
+                events.push(*event);
+                node = *next;
+            }
+        }
+        self.busy.fill(0);
+        self.nodes.clear();
+        self.free = NONE;
+        let reached = (self.today << self.shift) | ((1 << self.shift) - 1);
+        self.today = reached >> shift;
+        self.shift = shift;
+        for Event { at, rank } in events {
+            self.schedule(rank, at);
+        }
+        self.review = Review::default();
     }
 }
 

@@ -8,6 +8,7 @@ use tailback_units::Time;
 
 use super::network::LinkState;
 use super::{Ledger, World};
+use crate::event::{Calendar, Wait};
 use crate::workload::Notice;
 
 /// One host.
@@ -44,7 +45,37 @@ pub(crate) struct Endpoint {
     /// When the application wants to be woken.
     pub(crate) app_wake: Time,
     /// When the calendar will look at this endpoint; no later than its true deadline.
-    pub(crate) armed: Time,
+    pub(crate) armed: Armed,
+}
+
+/// When the calendar will look at an endpoint: its event that comes soon and its event that comes
+/// late. What the calendar holds beside these two is out of date.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Armed {
+    near: Time,
+    far: Time,
+}
+
+impl Armed {
+    /// No event.
+    pub(crate) const NEVER: Armed = Armed {
+        near: Time::NEVER,
+        far: Time::NEVER,
+    };
+
+    /// The event at `at` has come; false if it is out of date.
+    fn fires(&mut self, at: Time) -> bool {
+        let armed = if self.near == at {
+            &mut self.near
+        } else {
+            &mut self.far
+        };
+        let fires = *armed == at;
+        if fires {
+            *armed = Time::NEVER;
+        }
+        fires
+    }
 }
 
 impl World {
@@ -73,9 +104,10 @@ impl World {
     /// The calendar says it is time to look at an endpoint.
     pub(super) fn handle_timer(&mut self, id: EndpointId) {
         let now = self.now;
-        self.timers.cancel(id.0);
         let endpoint = &mut self.endpoints[id.0 as usize];
-        endpoint.armed = Time::NEVER;
+        if !endpoint.armed.fires(now) {
+            return;
+        }
         if endpoint.app_wake <= now {
             endpoint.app_wake = Time::NEVER;
             self.workload
@@ -97,7 +129,7 @@ impl World {
         let now = self.now;
         let endpoint = &mut self.endpoints[id.0 as usize];
         let Some(connection) = &mut endpoint.connection else {
-            return endpoint.arm(id, &mut self.timers);
+            return endpoint.arm(self.first_timer + id.0, &mut self.calendar);
         };
         let mut noticed = false;
         while let Some(event) = connection.poll_event() {
@@ -137,7 +169,7 @@ impl World {
                 self.calendar.schedule(uplink, first);
             }
         }
-        endpoint.arm(id, &mut self.timers);
+        endpoint.arm(self.first_timer + id.0, &mut self.calendar);
         if noticed && !self.actions.is_empty() {
             self.do_actions();
         }
@@ -167,7 +199,7 @@ impl World {
     pub(super) fn wake_app_at(&mut self, id: EndpointId, at: Time) {
         let endpoint = &mut self.endpoints[id.0 as usize];
         endpoint.app_wake = at;
-        endpoint.arm(id, &mut self.timers);
+        endpoint.arm(self.first_timer + id.0, &mut self.calendar);
     }
 }
 
@@ -175,15 +207,17 @@ impl Endpoint {
     /// Sees to it that the calendar looks at this endpoint by its deadline. A deadline that moved
     /// away is found out when the calendar looks; only one that came closer costs anything now.
     #[inline]
-    fn arm(&mut self, id: EndpointId, timers: &mut crate::event::Calendar) {
+    fn arm(&mut self, rank: u32, calendar: &mut Calendar) {
         let tcp = self
             .connection
             .as_ref()
             .map_or(Time::NEVER, Connection::poll_timeout);
         let deadline = tcp.min(self.app_wake);
-        if deadline < self.armed {
-            self.armed = deadline;
-            timers.schedule(id.0, deadline);
+        if deadline < self.armed.near.min(self.armed.far) {
+            match calendar.schedule(rank, deadline) {
+                Wait::Near => self.armed.near = deadline,
+                Wait::Far => self.armed.far = deadline,
+            }
         }
     }
 }

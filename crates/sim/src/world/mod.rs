@@ -15,23 +15,23 @@ mod switching;
 use tailback_net::frame::EndpointId;
 use tailback_units::Time;
 
-use crate::event::Calendar;
+use crate::event::{Calendar, Event};
 use crate::record::Recorder;
 use crate::workload::{Action, Workload};
 use crate::{Control, SimError};
 
 pub(crate) use count::{Totals, Transaction};
-pub(crate) use hosts::{Endpoint, HostState};
+pub(crate) use hosts::{Armed, Endpoint, HostState};
 pub(crate) use ledger::Ledger;
 pub(crate) use network::{LinkState, PortState, Sink, SwitchBuffer, SwitchState};
 
 /// Everything there is in a run.
 pub(crate) struct World {
     pub(crate) now: Time,
-    /// Links first, by number; then every switch's ports.
+    /// Links first, by number; then every switch's ports; from `first_timer` on the timers of TCP
+    /// and applications, by endpoint.
     pub(crate) calendar: Calendar,
-    /// TCP's and the applications' timers, by endpoint.
-    pub(crate) timers: Calendar,
+    pub(crate) first_timer: u32,
     pub(crate) links: Vec<LinkState>,
     pub(crate) switches: Vec<SwitchState>,
     pub(crate) hosts: Vec<HostState>,
@@ -72,27 +72,20 @@ impl World {
     /// Handles the earliest event: frames and ports before timers, then by rank.
     #[inline]
     fn step(&mut self) -> Result<(), SimError> {
-        let frame = self.calendar.next();
-        let timer = self.timers.next();
-        let (at, rank, is_timer) = match (frame, timer) {
-            (Some((at, rank)), None) => (at, rank, false),
-            (Some((at, rank)), Some((timer_at, _))) if at <= timer_at => (at, rank, false),
-            (_, Some((at, rank))) => (at, rank, true),
-            (None, None) => {
-                return Err(SimError::Stalled {
-                    at: self.now,
-                    done: self.workload.progress(),
-                });
-            }
+        let Some(Event { at, rank }) = self.calendar.pop() else {
+            return Err(SimError::Stalled {
+                at: self.now,
+                done: self.workload.progress(),
+            });
         };
         if self.recorder.due(at) {
             self.sample_until(at);
         }
         self.now = at;
-        if is_timer {
-            self.handle_timer(EndpointId(rank));
-        } else if (rank as usize) < self.links.len() {
+        if (rank as usize) < self.links.len() {
             self.handle_landing(rank);
+        } else if rank >= self.first_timer {
+            self.handle_timer(EndpointId(rank - self.first_timer));
         } else {
             self.handle_port(rank);
         }

@@ -17,9 +17,8 @@ impl World {
         let Some(frame) = state.link.land() else {
             return;
         };
-        match state.link.next_at() {
-            Some(next) => self.calendar.schedule(rank, next),
-            None => self.calendar.cancel(rank),
+        if let Some(next) = state.link.next_at() {
+            self.calendar.schedule(rank, next);
         }
         self.hops += 1;
         match state.sink {
@@ -116,9 +115,6 @@ impl World {
             return;
         };
         self.serve(switch, port, self.now);
-        if !self.switches[usize::from(switch)].ports[usize::from(port)].busy {
-            self.calendar.cancel(rank);
-        }
     }
 
     /// Gives a port its next frame, which leaves no earlier than `earliest`, and comes back when
