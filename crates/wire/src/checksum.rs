@@ -13,7 +13,7 @@ pub struct Sum(u64);
 impl Sum {
     /// Adds bytes; a last odd one is padded with zero, so only the last piece may be odd.
     #[must_use]
-    pub fn add(mut self, bytes: &[u8]) -> Sum {
+    pub fn plus(mut self, bytes: &[u8]) -> Sum {
         let mut words = bytes.chunks_exact(2);
         for word in &mut words {
             self.0 += u64::from(u16::from_be_bytes([word[0], word[1]]));
@@ -28,12 +28,12 @@ impl Sum {
     #[must_use]
     pub fn pseudo_header(self, from: IpAddr, to: IpAddr, tcp_bytes: usize) -> Sum {
         let mut sum = match from {
-            IpAddr::V4(address) => self.add(&address.octets()),
-            IpAddr::V6(address) => self.add(&address.octets()),
+            IpAddr::V4(address) => self.plus(&address.octets()),
+            IpAddr::V6(address) => self.plus(&address.octets()),
         };
         sum = match to {
-            IpAddr::V4(address) => sum.add(&address.octets()),
-            IpAddr::V6(address) => sum.add(&address.octets()),
+            IpAddr::V4(address) => sum.plus(&address.octets()),
+            IpAddr::V6(address) => sum.plus(&address.octets()),
         };
         sum.0 += u64::from(TCP) + tcp_bytes as u64;
         sum
@@ -57,11 +57,11 @@ mod tests {
     #[test]
     fn the_example_of_rfc_1071_sums_as_there() {
         let bytes = [0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7];
-        assert_eq!(Sum::default().add(&bytes).finish(), !0xddf2);
+        assert_eq!(Sum::default().plus(&bytes).finish(), !0xddf2);
     }
 
     #[test]
     fn an_odd_byte_counts_as_a_high_one() {
-        assert_eq!(Sum::default().add(&[0x12]).finish(), !0x1200);
+        assert_eq!(Sum::default().plus(&[0x12]).finish(), !0x1200);
     }
 }

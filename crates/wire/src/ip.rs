@@ -97,7 +97,7 @@ pub fn write(
             out.extend([fields.ttl, TCP, 0, 0]);
             out.extend(source.octets());
             out.extend(destination.octets());
-            let sum = Sum::default().add(&out[start..]).finish();
+            let sum = Sum::default().plus(&out[start..]).finish();
             out[start + 10..start + 12].copy_from_slice(&sum.to_be_bytes());
             (from.ip(), to.ip())
         }
@@ -152,7 +152,7 @@ fn parse_with(bytes: &[u8], check: bool) -> Result<Packet, ParseError> {
     let read = tcp::parse(inner)?;
     if check {
         let sum = Sum::default().pseudo_header(header.from, header.to, inner.len());
-        if sum.add(inner).finish() != 0 {
+        if sum.plus(inner).finish() != 0 {
             return Err(ParseError::Checksum("TCP"));
         }
     }
@@ -202,7 +202,7 @@ impl Header {
             });
         }
         part(bytes, "IPv4 packet", 0, total)?;
-        if Sum::default().add(header).finish() != 0 {
+        if Sum::default().plus(header).finish() != 0 {
             return Err(ParseError::Checksum("IPv4"));
         }
         if be16(header, 6) & FRAGMENT_BITS != 0 {
@@ -285,7 +285,7 @@ pub fn mark_ce(packet: &mut [u8]) -> bool {
     if shift == 0 {
         let header_bytes = (usize::from(packet[0] & 0xf) * 4).clamp(V4_BYTES, packet.len());
         packet[10..12].fill(0);
-        let sum = Sum::default().add(&packet[..header_bytes]).finish();
+        let sum = Sum::default().plus(&packet[..header_bytes]).finish();
         packet[10..12].copy_from_slice(&sum.to_be_bytes());
     }
     true

@@ -51,7 +51,7 @@ pub(crate) fn write(
     out.resize(end, 0);
     let sum = Sum::default()
         .pseudo_header(from, to, out.len() - start)
-        .add(&out[start..])
+        .plus(&out[start..])
         .finish();
     out[start + CHECKSUM_AT..start + CHECKSUM_AT + 2].copy_from_slice(&sum.to_be_bytes());
 }
