@@ -1,0 +1,311 @@
+//! What a host does: its set-up and its tasks, as the engine writes them for the agent.
+//!
+//! Times on the engine's clock are nanoseconds since its start; the host's wall clock less
+//! [`GuestConfig::epoch_ns`] is that clock.
+
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+
+use serde::{Deserialize, Serialize};
+
+/// A host's set-up and its tasks. On a real host only the tasks matter.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GuestConfig {
+    /// The host's name in the scenario.
+    pub host: String,
+    /// The run's seed: service latencies are drawn from the streams the simulator draws from.
+    #[serde(default)]
+    pub seed: u64,
+    /// Wall-clock time (since 1970) at which the engine's clock is zero, ns.
+    #[serde(default)]
+    pub epoch_ns: u64,
+    /// The one network interface.
+    pub interface: Interface,
+    /// Permanent neighbour entries: no ARP is seen on the wire for these.
+    #[serde(default)]
+    pub neighbours: Vec<Neighbour>,
+    /// Sysctls by their full names, such as `net.ipv4.tcp_sack`.
+    #[serde(default)]
+    pub sysctls: BTreeMap<String, String>,
+    /// Programs run one after another before the tasks, such as `tc qdisc replace …`.
+    #[serde(default)]
+    pub commands: Vec<Vec<String>>,
+    /// How often each task's connections are asked for TCP_INFO and bytes, ns; absent: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sample_interval_ns: Option<u64>,
+    /// What it does, all at once, each from its own start.
+    #[serde(default)]
+    pub tasks: Vec<Task>,
+}
+
+/// A network interface and its IPv4 address.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Interface {
+    /// The kernel's name of it.
+    pub name: String,
+    /// Its address.
+    pub address: Ipv4Addr,
+    /// Bits of the network's part.
+    pub prefix_length: u8,
+    /// Largest IP packet, bytes.
+    pub mtu_bytes: u32,
+    /// Offloads to switch; what is absent stays as the driver has it.
+    #[serde(default)]
+    pub offloads: Offloads,
+}
+
+/// Offloads of an interface, as `ethtool -K` names them; absent: as the driver has it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Offloads {
+    /// TCP segmentation by the card.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tso: Option<bool>,
+    /// Segmentation in the kernel's last step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gso: Option<bool>,
+    /// Merging of received segments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gro: Option<bool>,
+    /// Checksums written by the card.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tx_checksum: Option<bool>,
+}
+
+/// A permanent neighbour entry.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Neighbour {
+    /// Its IPv4 address.
+    pub address: Ipv4Addr,
+    /// Its Ethernet address, `02:00:0a:00:00:01`.
+    pub mac: String,
+}
+
+/// One thing a host does. It waits until `start_ns` where there is one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Task {
+    /// Asks its servers for their answers, again and again.
+    IncastClient(IncastClient),
+    /// Answers each request; ends when all its connections have closed.
+    IncastServer(IncastServer),
+    /// Sends parallel flows.
+    Bulk(Bulk),
+    /// Receives flows; ends when all have closed.
+    Sink(Sink),
+    /// Sends datagrams at a constant rate.
+    UdpSource(UdpSource),
+    /// Receives and counts them; ends when none has come for a while.
+    UdpSink(UdpSink),
+    /// Echo requests.
+    Ping(Ping),
+    /// A program of the user's.
+    Command(Command),
+}
+
+impl Task {
+    /// When it begins on the engine's clock, ns.
+    #[must_use]
+    pub fn start_ns(&self) -> u64 {
+        match self {
+            Task::IncastClient(t) => t.start_ns,
+            Task::Bulk(t) => t.start_ns,
+            Task::UdpSource(t) => t.start_ns,
+            Task::Ping(t) => t.start_ns,
+            Task::Command(t) => t.start_ns,
+            Task::IncastServer(_) | Task::Sink(_) | Task::UdpSink(_) => 0,
+        }
+    }
+
+    /// Whether a host may end while this still goes on.
+    #[must_use]
+    pub fn is_background(&self) -> bool {
+        matches!(
+            self,
+            Task::Command(Command {
+                background: true,
+                ..
+            })
+        )
+    }
+}
+
+/// The client of synchronised reads: over connections that stay open it asks all servers back to
+/// back, and begins the next iteration when the last byte of the last answer is in. With one
+/// server it is request-response.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IncastClient {
+    /// Whom it asks.
+    pub servers: Vec<Answerer>,
+    /// Bytes of a request.
+    pub request_bytes: u64,
+    /// Iterations, one after another.
+    pub iterations: u64,
+    /// From one send call to the next, ns.
+    #[serde(default)]
+    pub send_call_ns: u64,
+    /// From the last byte of an iteration until the application has seen it, ns.
+    #[serde(default)]
+    pub client_latency_ns: u64,
+    /// When it begins, ns.
+    #[serde(default)]
+    pub start_ns: u64,
+}
+
+/// A server as the client sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Answerer {
+    /// Its address.
+    pub address: Ipv4Addr,
+    /// Its port.
+    pub port: u16,
+    /// Bytes of its answer.
+    pub answer_bytes: u64,
+}
+
+/// A server of synchronised reads.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IncastServer {
+    /// Where it listens.
+    pub port: u16,
+    /// Connections that it serves, all at once; it ends when they have closed.
+    #[serde(default = "one")]
+    pub connections: u32,
+    /// Bytes of a request.
+    pub request_bytes: u64,
+    /// Bytes of an answer.
+    pub answer_bytes: u64,
+    /// From a request's arrival to the first write of its answer: mean, ns.
+    #[serde(default)]
+    pub service_latency_ns: u64,
+    /// Mean of an exponential wait beyond that, ns.
+    #[serde(default)]
+    pub service_jitter_ns: u64,
+    /// Number of the server: which of the run's `service` streams its waits come from.
+    #[serde(default)]
+    pub stream: u64,
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// Parallel flows to one sink, each until `bytes` are written or `duration_ns` is over.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bulk {
+    /// The sink's address.
+    pub address: Ipv4Addr,
+    /// The sink's port.
+    pub port: u16,
+    /// Parallel flows (iperf3 -P).
+    #[serde(default = "one")]
+    pub flows: u32,
+    /// Bytes of each flow; absent: until the duration is over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    /// How long it writes, ns (iperf3 -t); absent: until the bytes are written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_ns: Option<u64>,
+    /// Congestion control of these flows; absent: the host's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub congestion_control: Option<String>,
+    /// Send buffer asked for with SO_SNDBUF, bytes (iperf3 -w); absent: the kernel tunes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window_bytes: Option<u32>,
+    /// When it begins, ns.
+    #[serde(default)]
+    pub start_ns: u64,
+}
+
+/// The receiver of flows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sink {
+    /// Where it listens.
+    pub port: u16,
+    /// Flows that it takes; it ends when all have closed.
+    #[serde(default = "one")]
+    pub connections: u32,
+    /// Receive buffer asked for with SO_RCVBUF, bytes; absent: the kernel tunes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window_bytes: Option<u32>,
+}
+
+/// Datagrams at a constant rate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UdpSource {
+    /// The receiver's address.
+    pub address: Ipv4Addr,
+    /// The receiver's port.
+    pub port: u16,
+    /// Payload bits a second.
+    pub rate_bps: u64,
+    /// Payload of a datagram, bytes; at least 8, for its number.
+    pub payload_bytes: u32,
+    /// How long it sends, ns.
+    pub duration_ns: u64,
+    /// When it begins, ns.
+    #[serde(default)]
+    pub start_ns: u64,
+}
+
+/// The receiver of datagrams.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UdpSink {
+    /// Where it listens.
+    pub port: u16,
+    /// It ends when, after the first datagram, none has come for so long, ns.
+    #[serde(default = "second_ns")]
+    pub idle_ns: u64,
+}
+
+fn second_ns() -> u64 {
+    1_000_000_000
+}
+
+/// Echo requests, one after another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ping {
+    /// Whom it asks.
+    pub address: Ipv4Addr,
+    /// Requests.
+    pub count: u32,
+    /// From one to the next, ns.
+    #[serde(default = "second_ns")]
+    pub interval_ns: u64,
+    /// Payload beyond the ICMP header, bytes.
+    #[serde(default = "ping_payload")]
+    pub payload_bytes: u32,
+    /// When it begins, ns.
+    #[serde(default)]
+    pub start_ns: u64,
+}
+
+/// What ping(8) sends.
+fn ping_payload() -> u32 {
+    56
+}
+
+/// A program of the user's; its output goes to a file beside the results.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Command {
+    /// The program and its arguments.
+    pub argv: Vec<String>,
+    /// The host may end while it runs, as for a server that never ends.
+    #[serde(default)]
+    pub background: bool,
+    /// When it begins, ns.
+    #[serde(default)]
+    pub start_ns: u64,
+}

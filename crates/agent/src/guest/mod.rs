@@ -1,0 +1,119 @@
+//! The first process of a guest kernel: mounts, sets up, runs the tasks, powers off.
+//!
+//! The root is a read-only folder of the machine (hostfs); the guest's own folder is mounted at
+//! /host: its configuration is there, and its results go there. Neighbours are permanent entries,
+//! so there is no ARP on the wire; IPv6 is off, for its random delays.
+
+mod interface;
+
+use std::env;
+use std::fs;
+use std::io;
+use std::panic;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::config::GuestConfig;
+use crate::record::Recorder;
+use crate::{sys, traffic};
+
+/// The environment variable (from the kernel's command line) that names the guest's folder.
+pub const HOST_VARIABLE: &str = "TAILBACK_HOST";
+
+/// Where the guest's own folder is mounted.
+pub const FOLDER: &str = "/host";
+
+/// Runs as process 1 and never returns: its end would be a panic of the kernel.
+pub fn run() -> ! {
+    panic::set_hook(Box::new(|info| {
+        eprintln!("tailback-agent: defect: {info}");
+        off();
+    }));
+    if let Err(message) = start() {
+        eprintln!("tailback-agent: {message}");
+    }
+    off()
+}
+
+fn off() -> ! {
+    let error = sys::power_off();
+    eprintln!("tailback-agent: power off: {error}");
+    std::process::exit(1)
+}
+
+fn start() -> Result<(), String> {
+    sys::least_timer_slack();
+    let name = env::var(HOST_VARIABLE)
+        .map_err(|_| format!("the kernel's command line lacks {HOST_VARIABLE}="))?;
+    mount_all(&name)?;
+    let folder = Path::new(FOLDER);
+    let recorder = Recorder::create(&folder.join("results.jsonl"))
+        .map_err(|error| format!("results.jsonl: {error}"))?;
+    match set_up(folder) {
+        Ok(config) => traffic::run(&config, folder, &recorder),
+        Err(message) => recorder.fail(message),
+    }
+    recorder.flush();
+    Ok(())
+}
+
+fn mount_all(name: &str) -> Result<(), String> {
+    let own = format!("host/{name}");
+    for (source, target, kind, data) in [
+        ("proc", "/proc", "proc", ""),
+        ("sysfs", "/sys", "sysfs", ""),
+        ("devtmpfs", "/dev", "devtmpfs", ""),
+        ("tmpfs", "/tmp", "tmpfs", ""),
+        ("tmpfs", "/run", "tmpfs", ""),
+        ("none", FOLDER, "hostfs", own.as_str()),
+    ] {
+        sys::mount(source, target, kind, data)
+            .map_err(|error| format!("mount {target} ({kind} {data}): {error}"))?;
+    }
+    Ok(())
+}
+
+fn set_up(folder: &Path) -> Result<GuestConfig, String> {
+    let path = folder.join("config.json");
+    let text = fs::read_to_string(&path).map_err(|error| format!("config.json: {error}"))?;
+    let config: GuestConfig =
+        serde_json::from_str(&text).map_err(|error| format!("config.json: {error}"))?;
+    set_sysctl("net.ipv6.conf.all.disable_ipv6", "1")?;
+    // Echo sockets for all, as on a desktop.
+    set_sysctl("net.ipv4.ping_group_range", "0 2147483647")?;
+    for (name, value) in &config.sysctls {
+        set_sysctl(name, value)?;
+    }
+    interface::set_up(&config)?;
+    for argv in &config.commands {
+        run_command(argv)?;
+    }
+    Ok(config)
+}
+
+fn set_sysctl(name: &str, value: &str) -> Result<(), String> {
+    let path = Path::new("/proc/sys").join(name.replace('.', "/"));
+    fs::write(path, value).map_err(|error| {
+        let why = match error.kind() {
+            io::ErrorKind::NotFound => "this kernel does not have it".to_owned(),
+            _ => error.to_string(),
+        };
+        format!("sysctl {name} = {value}: {why}")
+    })
+}
+
+fn run_command(argv: &[String]) -> Result<(), String> {
+    let said = || argv.join(" ");
+    let (program, arguments) = argv.split_first().ok_or("an empty command")?;
+    let output = Command::new(program)
+        .args(arguments)
+        .env("PATH", traffic::PATH)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("{}: {error}", said()))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let message = String::from_utf8_lossy(&output.stderr);
+    Err(format!("{}: {}: {}", said(), output.status, message.trim()))
+}

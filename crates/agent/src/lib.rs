@@ -1,0 +1,21 @@
+//! The agent: traffic endpoints and kernel counters on a real Linux kernel.
+//!
+//! Two halves that know nothing of each other. [`traffic`] sends and receives, on any Linux host.
+//! [`guest`] is the first process of a kernel that runs as a host of the simulated network: it
+//! mounts, configures the interface, hands over to `traffic`, and powers off. Only blocking calls,
+//! no polling: a guest that polls would advance virtual time by microseconds a round.
+//!
+//! What both ends of the conversation with an engine agree on is in [`config`] (what a host does)
+//! and [`record`] (what it tells).
+
+pub mod config;
+mod counters;
+pub mod guest;
+pub mod record;
+pub mod root;
+mod sys;
+pub mod tcp_info;
+pub mod traffic;
+
+pub use config::GuestConfig;
+pub use record::Record;

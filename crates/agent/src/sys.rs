@@ -1,0 +1,202 @@
+//! System calls without a safe wrapper: the crate's only unsafe code.
+//!
+//! Layouts of `ifreq`, `arpreq` and `ethtool_value` are the kernel's (include/uapi/linux/if.h,
+//! if_arp.h, ethtool.h of Linux 7.2).
+#![allow(unsafe_code)]
+
+use std::ffi::CString;
+use std::io;
+use std::mem;
+use std::net::Ipv4Addr;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+/// `struct ethtool_value`.
+#[repr(C)]
+struct EthtoolValue {
+    command: u32,
+    data: u32,
+}
+
+fn checked(result: libc::c_int) -> io::Result<()> {
+    if result < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(())
+    }
+}
+
+fn text(text: &str) -> io::Result<CString> {
+    CString::new(text).map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "a NUL in a text"))
+}
+
+/// mount(2), with no flags.
+pub(crate) fn mount(source: &str, target: &str, kind: &str, data: &str) -> io::Result<()> {
+    let (source, target) = (text(source)?, text(target)?);
+    let (kind, data) = (text(kind)?, text(data)?);
+    // SAFETY: four texts that end in NUL and outlive the call.
+    checked(unsafe {
+        libc::mount(
+            source.as_ptr(),
+            target.as_ptr(),
+            kind.as_ptr(),
+            0,
+            data.as_ptr().cast(),
+        )
+    })
+}
+
+/// Switches the machine off; returns only if the kernel refuses.
+pub(crate) fn power_off() -> io::Error {
+    // SAFETY: takes a number, touches no memory of ours.
+    unsafe {
+        libc::sync();
+        libc::reboot(libc::RB_POWER_OFF);
+    }
+    io::Error::last_os_error()
+}
+
+/// Timers of this thread and of those it starts fire as exactly as the clock allows; the
+/// default slack of 50 us is meant to save power.
+pub(crate) fn least_timer_slack() {
+    // SAFETY: takes numbers, touches no memory of ours.
+    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1, 0, 0, 0) };
+}
+
+/// poll(2) without a timeout: which of `sockets` can be read, or have ended.
+pub(crate) fn wait_readable(sockets: &[BorrowedFd<'_>], ready: &mut Vec<bool>) -> io::Result<()> {
+    let mut entries: Vec<libc::pollfd> = sockets
+        .iter()
+        .map(|socket| libc::pollfd {
+            fd: socket.as_raw_fd(),
+            events: libc::POLLIN,
+            revents: 0,
+        })
+        .collect();
+    // SAFETY: the entries outlive the call, and their number is theirs.
+    checked(unsafe { libc::poll(entries.as_mut_ptr(), entries.len() as libc::nfds_t, -1) })?;
+    ready.clear();
+    ready.extend(entries.iter().map(|entry| entry.revents != 0));
+    Ok(())
+}
+
+/// Up to `into.len()` bytes of TCP_INFO; gives how many the kernel wrote.
+pub(crate) fn tcp_info(socket: BorrowedFd<'_>, into: &mut [u8]) -> io::Result<usize> {
+    let mut length = into.len() as libc::socklen_t;
+    // SAFETY: the kernel writes at most `length` bytes into a buffer of that length.
+    checked(unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            into.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    })?;
+    Ok(length as usize)
+}
+
+/// `struct ifreq` for this interface, the rest zero.
+fn request(interface: &str) -> io::Result<libc::ifreq> {
+    // SAFETY: integers, arrays and unions of them: all zero bytes is a value.
+    let mut request: libc::ifreq = unsafe { mem::zeroed() };
+    if interface.len() >= request.ifr_name.len() {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "the interface's name is too long",
+        ));
+    }
+    for (to, from) in request.ifr_name.iter_mut().zip(interface.bytes()) {
+        *to = from as libc::c_char;
+    }
+    Ok(request)
+}
+
+fn address_of(address: Ipv4Addr) -> libc::sockaddr {
+    let inet = libc::sockaddr_in {
+        sin_family: libc::AF_INET as libc::sa_family_t,
+        sin_port: 0,
+        sin_addr: libc::in_addr {
+            s_addr: u32::from(address).to_be(),
+        },
+        sin_zero: [0; 8],
+    };
+    // SAFETY: both are 16 bytes of integers, a family first.
+    unsafe { mem::transmute::<libc::sockaddr_in, libc::sockaddr>(inet) }
+}
+
+/// ioctl(2) on any socket with a pointer to `argument`.
+fn ioctl<T>(socket: BorrowedFd<'_>, number: libc::c_ulong, argument: &mut T) -> io::Result<()> {
+    // SAFETY: private; each caller pairs the number with the structure that the kernel expects.
+    checked(unsafe {
+        libc::ioctl(
+            socket.as_raw_fd(),
+            number as _,
+            std::ptr::from_mut(argument),
+        )
+    })
+}
+
+/// The interface's IPv4 address.
+pub(crate) fn set_address(
+    socket: BorrowedFd<'_>,
+    interface: &str,
+    address: Ipv4Addr,
+    mask: Ipv4Addr,
+) -> io::Result<()> {
+    let mut asked = request(interface)?;
+    asked.ifr_ifru.ifru_addr = address_of(address);
+    ioctl(socket, libc::SIOCSIFADDR as _, &mut asked)?;
+    asked.ifr_ifru.ifru_netmask = address_of(mask);
+    ioctl(socket, libc::SIOCSIFNETMASK as _, &mut asked)
+}
+
+/// The interface's MTU, bytes.
+pub(crate) fn set_mtu(socket: BorrowedFd<'_>, interface: &str, mtu: u32) -> io::Result<()> {
+    let mut asked = request(interface)?;
+    asked.ifr_ifru.ifru_mtu = mtu as libc::c_int;
+    ioctl(socket, libc::SIOCSIFMTU as _, &mut asked)
+}
+
+/// The interface up.
+pub(crate) fn set_up(socket: BorrowedFd<'_>, interface: &str) -> io::Result<()> {
+    let mut asked = request(interface)?;
+    ioctl(socket, libc::SIOCGIFFLAGS as _, &mut asked)?;
+    // SAFETY: the kernel has just written the flags.
+    let flags = unsafe { asked.ifr_ifru.ifru_flags };
+    asked.ifr_ifru.ifru_flags = flags | libc::IFF_UP as libc::c_short;
+    ioctl(socket, libc::SIOCSIFFLAGS as _, &mut asked)
+}
+
+/// A permanent neighbour entry.
+pub(crate) fn set_neighbour(
+    socket: BorrowedFd<'_>,
+    interface: &str,
+    address: Ipv4Addr,
+    mac: [u8; 6],
+) -> io::Result<()> {
+    // SAFETY: integers and arrays of them.
+    let mut entry: libc::arpreq = unsafe { mem::zeroed() };
+    entry.arp_pa = address_of(address);
+    entry.arp_ha.sa_family = libc::ARPHRD_ETHER;
+    for (to, from) in entry.arp_ha.sa_data.iter_mut().zip(mac) {
+        *to = from as libc::c_char;
+    }
+    entry.arp_flags = libc::ATF_PERM | libc::ATF_COM;
+    for (to, from) in entry.arp_dev.iter_mut().zip(interface.bytes()) {
+        *to = from as libc::c_char;
+    }
+    ioctl(socket, libc::SIOCSARP as _, &mut entry)
+}
+
+/// One of ethtool's commands that take a number, such as `ETHTOOL_STSO`.
+pub(crate) fn ethtool(
+    socket: BorrowedFd<'_>,
+    interface: &str,
+    command: u32,
+    data: u32,
+) -> io::Result<()> {
+    let mut value = EthtoolValue { command, data };
+    let mut asked = request(interface)?;
+    asked.ifr_ifru.ifru_data = (&raw mut value).cast();
+    ioctl(socket, libc::SIOCETHTOOL as _, &mut asked)
+}

@@ -1,0 +1,132 @@
+//! Synchronised reads: the same protocol as the simulator's applications (Principled Technologies
+//! 2010; Phanishayee et al., FAST 2008). The client opens all connections first, asks all servers
+//! back to back, and begins the next iteration when the last byte of the last answer is in.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::thread;
+
+use tailback_net::random::Stream;
+
+use super::bulk::join;
+use super::socket::{CHUNK_BYTES, Counted, Options, connect, listen, said};
+use super::{Context, sleep_ns};
+use crate::config;
+use crate::record::Record;
+use crate::sys;
+
+/// The client's side of one connection.
+struct Server {
+    connection: Arc<Counted>,
+    answer_bytes: u64,
+    left: u64,
+}
+
+pub(super) fn client(context: &Context<'_>, task: &config::IncastClient) -> io::Result<()> {
+    let clock = context.clock;
+    let mut servers = Vec::new();
+    for (number, server) in task.servers.iter().enumerate() {
+        if number > 0 {
+            sleep_ns(task.send_call_ns);
+        }
+        let stream = connect(server.address, server.port, Options::default())?;
+        servers.push(Server {
+            connection: Counted::new(stream, context)?,
+            answer_bytes: server.answer_bytes,
+            left: 0,
+        });
+    }
+    let mut buffer = vec![0; CHUNK_BYTES];
+    for iteration in 0..task.iterations {
+        let started_ns = clock.now_ns();
+        for (number, server) in servers.iter_mut().enumerate() {
+            if number > 0 {
+                sleep_ns(task.send_call_ns);
+            }
+            server.connection.write_bytes(task.request_bytes, clock)?;
+            server.left = server.answer_bytes;
+        }
+        collect(context, &mut servers, &mut buffer)?;
+        sleep_ns(task.client_latency_ns);
+        context.recorder.add(&Record::Transaction {
+            iteration,
+            started_ns,
+            ended_ns: clock.now_ns(),
+            bytes: task.servers.iter().map(|s| s.answer_bytes).sum(),
+        });
+    }
+    for server in &servers {
+        server.connection.record(context)?;
+    }
+    Ok(())
+}
+
+/// Reads all answers to their ends, as they come.
+fn collect(context: &Context<'_>, servers: &mut [Server], buffer: &mut [u8]) -> io::Result<()> {
+    let mut ready = Vec::new();
+    loop {
+        let waiting: Vec<usize> = (0..servers.len())
+            .filter(|&i| servers[i].left > 0)
+            .collect();
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        let sockets: Vec<_> = waiting
+            .iter()
+            .map(|&i| servers[i].connection.stream.as_fd())
+            .collect();
+        sys::wait_readable(&sockets, &mut ready)?;
+        for (&i, &ready) in waiting.iter().zip(&ready) {
+            if !ready {
+                continue;
+            }
+            let server = &mut servers[i];
+            let most = server.left.min(buffer.len() as u64) as usize;
+            match server.connection.read(&mut buffer[..most], context.clock)? {
+                0 => {
+                    let peer = server.connection.peer;
+                    return Err(said(
+                        &format!("{peer} closed before its answer was complete"),
+                        &io::ErrorKind::UnexpectedEof.into(),
+                    ));
+                }
+                bytes => server.left -= bytes as u64,
+            }
+        }
+    }
+}
+
+pub(super) fn server(context: &Context<'_>, task: &config::IncastServer) -> io::Result<()> {
+    let listener = listen(task.port, None)?;
+    thread::scope(|scope| {
+        let mut threads = Vec::new();
+        for number in 0..task.connections {
+            let (stream, _) = listener.accept()?;
+            let connection = Counted::new(stream, context)?;
+            let stream = Stream::new(
+                context.config.seed,
+                "service",
+                task.stream + u64::from(number),
+            );
+            threads.push(scope.spawn(move || answer(context, task, &connection, stream)));
+        }
+        join(threads)
+    })
+}
+
+/// Answers requests until the client closes.
+fn answer(
+    context: &Context<'_>,
+    task: &config::IncastServer,
+    connection: &Counted,
+    mut waits: Stream,
+) -> io::Result<()> {
+    let clock = context.clock;
+    let mut request = vec![0; task.request_bytes as usize];
+    while connection.read_exact(&mut request, clock)? {
+        sleep_ns(task.service_latency_ns + waits.exponential(task.service_jitter_ns));
+        connection.write_bytes(task.answer_bytes, clock)?;
+    }
+    connection.record(context)
+}

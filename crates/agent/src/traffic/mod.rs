@@ -1,0 +1,128 @@
+//! Traffic endpoints: a thread for each task, blocking calls only.
+
+mod bulk;
+mod command;
+mod incast;
+mod ping;
+mod sampler;
+mod socket;
+mod udp;
+
+use std::io;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use crate::config::{GuestConfig, Task};
+use crate::counters;
+use crate::record::{Record, Recorder};
+use sampler::Sampler;
+
+/// Where a guest's programs are looked for.
+pub const PATH: &str = "/bin:/sbin:/usr/bin:/usr/sbin";
+
+/// What a task can use.
+struct Context<'a> {
+    config: &'a GuestConfig,
+    folder: &'a Path,
+    recorder: &'a Recorder,
+    clock: Clock,
+    sampler: &'a Sampler,
+}
+
+/// The engine's clock: the host's wall clock less the epoch.
+#[derive(Clone, Copy, Debug)]
+struct Clock {
+    epoch_ns: u64,
+}
+
+impl Clock {
+    /// Nanoseconds since the engine's start; zero before it.
+    fn now_ns(self) -> u64 {
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or(Duration::ZERO);
+        (now.as_nanos() as u64).saturating_sub(self.epoch_ns)
+    }
+
+    /// Sleeps until then; not at all if that is over.
+    fn sleep_until(self, time_ns: u64) {
+        if let Some(left) = time_ns.checked_sub(self.now_ns()) {
+            sleep_ns(left);
+        }
+    }
+}
+
+/// Sleeps so long; a sleep of zero is none.
+fn sleep_ns(duration_ns: u64) {
+    if duration_ns > 0 {
+        thread::sleep(Duration::from_nanos(duration_ns));
+    }
+}
+
+/// Runs all tasks; returns when those in the foreground are over, having told `recorder` all.
+/// Files go to `folder`.
+pub fn run(config: &GuestConfig, folder: &Path, recorder: &Recorder) {
+    let clock = Clock {
+        epoch_ns: config.epoch_ns,
+    };
+    recorder.add(&Record::Ready {
+        time_ns: clock.now_ns(),
+    });
+    recorder.flush();
+    let sampler = Sampler::new(config.sample_interval_ns);
+    let context = Context {
+        config,
+        folder,
+        recorder,
+        clock,
+        sampler: &sampler,
+    };
+    // Background programs hold up the end only where there is nothing else to wait for.
+    let only_background = config.tasks.iter().all(Task::is_background);
+    let awaited = |task: &Task| only_background || !task.is_background();
+    sampler.expect(config.tasks.iter().filter(|task| awaited(task)).count());
+    thread::scope(|scope| {
+        let context = &context;
+        for (number, task) in config.tasks.iter().enumerate() {
+            if let (Task::Command(task), false) = (task, awaited(task)) {
+                command::run_in_background(context, number, task);
+                continue;
+            }
+            scope.spawn(move || {
+                clock.sleep_until(task.start_ns());
+                if let Err(message) = run_task(context, number, task) {
+                    context.recorder.fail(message);
+                }
+                context.sampler.task_over();
+            });
+        }
+        scope.spawn(move || context.sampler.run(context.clock, context.recorder));
+    });
+    recorder.add(&Record::Counters {
+        time_ns: clock.now_ns(),
+        counters: counters::read(),
+    });
+    recorder.add(&Record::Done {
+        time_ns: clock.now_ns(),
+    });
+    recorder.flush();
+}
+
+fn run_task(context: &Context<'_>, number: usize, task: &Task) -> Result<(), String> {
+    let result = match task {
+        Task::IncastClient(task) => incast::client(context, task),
+        Task::IncastServer(task) => incast::server(context, task),
+        Task::Bulk(task) => bulk::source(context, task),
+        Task::Sink(task) => bulk::sink(context, task),
+        Task::UdpSource(task) => udp::source(context, task),
+        Task::UdpSink(task) => udp::sink(context, task),
+        Task::Ping(task) => ping::ping(context, task),
+        Task::Command(task) => command::run(context, number, task),
+    };
+    result.map_err(|error: io::Error| format!("task {number}: {error}"))
+}
+
+#[cfg(test)]
+#[path = "traffic_tests.rs"]
+mod tests;

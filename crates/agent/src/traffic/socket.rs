@@ -1,0 +1,198 @@
+//! Sockets with their options, and connections that are counted.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use socket2::{Domain, Protocol, SockAddr, Socket, Type};
+
+use super::{Clock, Context, sleep_ns};
+use crate::record::{Flow, Record};
+use crate::tcp_info;
+
+/// Between tries to connect to a port where nobody listens yet, ns.
+const RETRY_NS: u64 = 1_000_000;
+
+/// How often it is tried.
+const TRIES: u32 = 10_000;
+
+/// Bytes that one call reads or writes at most: a few of the largest offloaded packets.
+pub(super) const CHUNK_BYTES: usize = 1 << 18;
+
+/// What a connecting socket is to have.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Options<'a> {
+    pub(super) congestion_control: Option<&'a str>,
+    pub(super) send_buffer_bytes: Option<u32>,
+}
+
+/// Connects; where nobody listens yet, tries again.
+pub(super) fn connect(address: Ipv4Addr, port: u16, options: Options<'_>) -> io::Result<TcpStream> {
+    let peer = SocketAddrV4::new(address, port);
+    for attempt in 1.. {
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
+        if let Some(name) = options.congestion_control {
+            socket
+                .set_tcp_congestion(name.as_bytes())
+                .map_err(|e| said(&format!("congestion control {name}"), &e))?;
+        }
+        if let Some(bytes) = options.send_buffer_bytes {
+            socket.set_send_buffer_size(bytes as usize)?;
+        }
+        match socket.connect(&SockAddr::from(peer)) {
+            Ok(()) => return Ok(socket.into()),
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused && attempt < TRIES => {
+                sleep_ns(RETRY_NS);
+            }
+            Err(error) => return Err(said(&format!("connect to {peer}"), &error)),
+        }
+    }
+    unreachable!("the last attempt returns")
+}
+
+/// Listens on all addresses.
+pub(super) fn listen(port: u16, receive_buffer_bytes: Option<u32>) -> io::Result<TcpListener> {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
+    socket.set_reuse_address(true)?;
+    if let Some(bytes) = receive_buffer_bytes {
+        socket.set_recv_buffer_size(bytes as usize)?;
+    }
+    let address = SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, port);
+    socket
+        .bind(&SockAddr::from(address))
+        .and_then(|()| socket.listen(BACKLOG))
+        .map_err(|e| said(&format!("listen on port {port}"), &e))?;
+    Ok(socket.into())
+}
+
+/// Connections that may wait to be accepted; net.core.somaxconn bounds it.
+const BACKLOG: i32 = 4096;
+
+/// An error of the same kind that says what was tried.
+pub(super) fn said(what: &str, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{what}: {error}"))
+}
+
+fn v4(address: SocketAddr) -> io::Result<SocketAddrV4> {
+    match address {
+        SocketAddr::V4(address) => Ok(address),
+        SocketAddr::V6(_) => Err(io::Error::other("an IPv6 address")),
+    }
+}
+
+/// A connection and what has passed through it.
+#[derive(Debug)]
+pub(super) struct Counted {
+    pub(super) stream: TcpStream,
+    pub(super) local: SocketAddrV4,
+    pub(super) peer: SocketAddrV4,
+    started_ns: u64,
+    read: Passed,
+    written: Passed,
+}
+
+/// Bytes one way.
+#[derive(Debug, Default)]
+struct Passed {
+    bytes: AtomicU64,
+    first_ns: AtomicU64,
+    last_ns: AtomicU64,
+}
+
+impl Passed {
+    /// Only one thread passes bytes one way: no order among the three is needed.
+    fn add(&self, bytes: usize, clock: Clock) {
+        let before = self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+        let now_ns = clock.now_ns();
+        if before == 0 {
+            self.first_ns.store(now_ns, Ordering::Relaxed);
+        }
+        self.last_ns.store(now_ns, Ordering::Relaxed);
+    }
+}
+
+impl Counted {
+    /// Counts a connection from now on, and lets the sampler look at it.
+    pub(super) fn new(stream: TcpStream, context: &Context<'_>) -> io::Result<Arc<Counted>> {
+        stream.set_nodelay(true)?;
+        let counted = Arc::new(Counted {
+            local: v4(stream.local_addr()?)?,
+            peer: v4(stream.peer_addr()?)?,
+            stream,
+            started_ns: context.clock.now_ns(),
+            read: Passed::default(),
+            written: Passed::default(),
+        });
+        context.sampler.look_at(&counted);
+        Ok(counted)
+    }
+
+    /// One read; zero at the end of the stream.
+    pub(super) fn read(&self, into: &mut [u8], clock: Clock) -> io::Result<usize> {
+        let bytes = io::Read::read(&mut &self.stream, into)?;
+        if bytes > 0 {
+            self.read.add(bytes, clock);
+        }
+        Ok(bytes)
+    }
+
+    /// Reads exactly so much; false if the stream ends before the first byte.
+    pub(super) fn read_exact(&self, into: &mut [u8], clock: Clock) -> io::Result<bool> {
+        let mut filled = 0;
+        while filled < into.len() {
+            match self.read(&mut into[filled..], clock)? {
+                0 if filled == 0 => return Ok(false),
+                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                bytes => filled += bytes,
+            }
+        }
+        Ok(true)
+    }
+
+    /// One write of a part of `from`.
+    pub(super) fn write(&self, from: &[u8], clock: Clock) -> io::Result<usize> {
+        let bytes = io::Write::write(&mut &self.stream, from)?;
+        self.written.add(bytes, clock);
+        Ok(bytes)
+    }
+
+    /// Writes so many bytes of no meaning.
+    pub(super) fn write_bytes(&self, mut bytes: u64, clock: Clock) -> io::Result<()> {
+        while bytes > 0 {
+            let chunk = bytes.min(CHUNK_BYTES as u64) as usize;
+            bytes -= self.write(&ZEROES[..chunk], clock)? as u64;
+        }
+        Ok(())
+    }
+
+    /// Bytes that the application has read and written.
+    pub(super) fn bytes(&self) -> u64 {
+        self.read.bytes.load(Ordering::Relaxed) + self.written.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Tells of the connection as it is now.
+    pub(super) fn record(&self, context: &Context<'_>) -> io::Result<()> {
+        let (read_bytes, written_bytes) = (
+            self.read.bytes.load(Ordering::Relaxed),
+            self.written.bytes.load(Ordering::Relaxed),
+        );
+        let sends = written_bytes > read_bytes;
+        let most = if sends { &self.written } else { &self.read };
+        context.recorder.add(&Record::Flow(Flow {
+            local: self.local,
+            peer: self.peer,
+            sends,
+            written_bytes,
+            read_bytes,
+            started_ns: self.started_ns,
+            first_byte_ns: most.first_ns.load(Ordering::Relaxed),
+            last_byte_ns: most.last_ns.load(Ordering::Relaxed),
+            tcp_info: tcp_info::read(&self.stream)?,
+        }));
+        Ok(())
+    }
+}
+
+/// What is written where content does not matter.
+static ZEROES: [u8; CHUNK_BYTES] = [0; CHUNK_BYTES];

@@ -1,0 +1,233 @@
+//! The tasks against one another over this machine's loopback.
+
+use std::fs;
+use std::net::{Ipv4Addr, TcpListener};
+
+use super::*;
+use crate::config::{self, Interface};
+use crate::record::{self, Flow};
+
+/// Runs these tasks, all on one host, and gives the records.
+fn run_tasks(name: &str, tasks: Vec<Task>) -> Vec<Record> {
+    let folder = std::env::temp_dir().join(format!("tailback-agent-{}-{name}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("results.jsonl");
+    let recorder = Recorder::create(&path).unwrap();
+    let config = GuestConfig {
+        host: name.to_owned(),
+        seed: 1,
+        epoch_ns: 0,
+        interface: Interface {
+            name: "lo".to_owned(),
+            address: Ipv4Addr::LOCALHOST,
+            prefix_length: 8,
+            mtu_bytes: 65_536,
+            offloads: config::Offloads::default(),
+        },
+        neighbours: Vec::new(),
+        sysctls: std::collections::BTreeMap::new(),
+        commands: Vec::new(),
+        sample_interval_ns: Some(1_000_000),
+        tasks,
+    };
+    run(&config, &folder, &recorder);
+    record::parse(&fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// A port that nobody listens on.
+fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().port()
+}
+
+fn flows(records: &[Record], sends: bool) -> Vec<&Flow> {
+    records
+        .iter()
+        .filter_map(|record| match record {
+            Record::Flow(flow) if flow.sends == sends => Some(flow),
+            _ => None,
+        })
+        .collect()
+}
+
+#[test]
+fn an_incast_reads_what_its_servers_send() {
+    let ports = [free_port(), free_port()];
+    let mut tasks: Vec<Task> = ports
+        .iter()
+        .map(|&port| {
+            Task::IncastServer(config::IncastServer {
+                port,
+                connections: 1,
+                request_bytes: 64,
+                answer_bytes: 300_000,
+                service_latency_ns: 1000,
+                service_jitter_ns: 1000,
+                stream: 0,
+            })
+        })
+        .collect();
+    tasks.push(Task::IncastClient(config::IncastClient {
+        servers: ports
+            .iter()
+            .map(|&port| config::Answerer {
+                address: Ipv4Addr::LOCALHOST,
+                port,
+                answer_bytes: 300_000,
+            })
+            .collect(),
+        request_bytes: 64,
+        iterations: 3,
+        send_call_ns: 0,
+        client_latency_ns: 0,
+        start_ns: 0,
+    }));
+    let records = run_tasks("incast", tasks);
+    let iterations: Vec<(u64, u64)> = records
+        .iter()
+        .filter_map(|record| match record {
+            Record::Transaction {
+                iteration,
+                bytes,
+                started_ns,
+                ended_ns,
+            } => {
+                assert!(ended_ns > started_ns);
+                Some((*iteration, *bytes))
+            }
+            _ => None,
+        })
+        .collect();
+    assert_eq!(iterations, [(0, 600_000), (1, 600_000), (2, 600_000)]);
+    let sent: Vec<u64> = flows(&records, true)
+        .iter()
+        .map(|f| f.written_bytes)
+        .collect();
+    assert_eq!(sent, [900_000, 900_000]);
+    assert!(matches!(records.last(), Some(Record::Done { .. })));
+}
+
+#[test]
+fn bulk_flows_arrive_whole() {
+    let port = free_port();
+    let records = run_tasks(
+        "bulk",
+        vec![
+            Task::Sink(config::Sink {
+                port,
+                connections: 3,
+                window_bytes: Some(1 << 20),
+            }),
+            Task::Bulk(config::Bulk {
+                address: Ipv4Addr::LOCALHOST,
+                port,
+                flows: 3,
+                bytes: Some(5_000_000),
+                duration_ns: None,
+                congestion_control: Some("reno".to_owned()),
+                window_bytes: Some(1 << 20),
+                start_ns: 0,
+            }),
+        ],
+    );
+    for (side, count) in [(true, 3), (false, 3)] {
+        let flows = flows(&records, side);
+        assert_eq!(flows.len(), count);
+        for flow in flows {
+            assert_eq!(flow.written_bytes + flow.read_bytes, 5_000_000);
+            assert!(
+                flow.started_ns <= flow.first_byte_ns && flow.first_byte_ns <= flow.last_byte_ns
+            );
+        }
+    }
+    assert!(records.iter().any(|r| matches!(r, Record::Sample { .. })));
+}
+
+#[test]
+fn a_duration_ends_a_flow() {
+    let port = free_port();
+    let records = run_tasks(
+        "duration",
+        vec![
+            Task::Sink(config::Sink {
+                port,
+                connections: 1,
+                window_bytes: None,
+            }),
+            Task::Bulk(config::Bulk {
+                address: Ipv4Addr::LOCALHOST,
+                port,
+                flows: 1,
+                bytes: None,
+                duration_ns: Some(50_000_000),
+                congestion_control: None,
+                window_bytes: None,
+                start_ns: 0,
+            }),
+        ],
+    );
+    let (sent, read) = (flows(&records, true)[0], flows(&records, false)[0]);
+    assert_eq!(sent.written_bytes, read.read_bytes);
+    assert!(sent.last_byte_ns - sent.started_ns < 2_000_000_000);
+}
+
+#[test]
+fn datagrams_are_counted() {
+    let port = free_port();
+    let records = run_tasks(
+        "udp",
+        vec![
+            Task::UdpSink(config::UdpSink {
+                port,
+                idle_ns: 100_000_000,
+            }),
+            Task::UdpSource(config::UdpSource {
+                address: Ipv4Addr::LOCALHOST,
+                port,
+                rate_bps: 8_000_000,
+                payload_bytes: 1000,
+                duration_ns: 20_000_000,
+                start_ns: 0,
+            }),
+        ],
+    );
+    let sent = records.iter().find_map(|r| match r {
+        Record::UdpSent { datagrams, .. } => Some(*datagrams),
+        _ => None,
+    });
+    assert_eq!(sent, Some(20), "20 ms at 1 ms each");
+    let received = records.iter().find_map(|r| match r {
+        Record::UdpReceived {
+            datagrams, lost, ..
+        } => Some(datagrams + lost),
+        _ => None,
+    });
+    assert_eq!(received, Some(20));
+}
+
+#[test]
+fn a_program_is_run_and_its_failure_told() {
+    let argv = ["sh", "-c", "echo said; exit 3"]
+        .map(str::to_owned)
+        .to_vec();
+    let records = run_tasks(
+        "command",
+        vec![Task::Command(config::Command {
+            argv,
+            background: false,
+            start_ns: 0,
+        })],
+    );
+    assert!(records.iter().any(|r| matches!(
+        r,
+        Record::Command {
+            status: Some(3),
+            ..
+        }
+    )));
+    let error = records.iter().find_map(|r| match r {
+        Record::Error { message } => Some(message.as_str()),
+        _ => None,
+    });
+    assert!(error.unwrap().contains("exit status: 3"), "{error:?}");
+}

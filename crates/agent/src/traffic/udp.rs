@@ -1,0 +1,147 @@
+//! Datagrams at a constant rate, each with its number, and their exact count at the receiver.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
+use std::time::Duration;
+
+use super::Context;
+use super::socket::said;
+use crate::config;
+use crate::record::Record;
+
+/// Bytes of a datagram's number.
+const NUMBER_BYTES: usize = 8;
+
+/// Largest UDP payload over IPv4.
+const PAYLOAD_BYTES_MAX: usize = 65_507;
+
+pub(super) fn source(context: &Context<'_>, task: &config::UdpSource) -> io::Result<()> {
+    let clock = context.clock;
+    let length = task.payload_bytes as usize;
+    if !(NUMBER_BYTES..=PAYLOAD_BYTES_MAX).contains(&length) || task.rate_bps == 0 {
+        return Err(io::Error::other(format!(
+            "a payload of {length} bytes at {} bit/s; from {NUMBER_BYTES} to {PAYLOAD_BYTES_MAX} \
+             bytes, and a rate above zero",
+            task.rate_bps
+        )));
+    }
+    let peer = SocketAddrV4::new(task.address, task.port);
+    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;
+    socket.connect(peer)?;
+    let mut payload = vec![0; length];
+    let started_ns = clock.now_ns();
+    let (mut datagrams, mut refused) = (0_u64, 0_u64);
+    // The n-th leaves at n payloads' time, so that rounding never adds up.
+    let due_ns = |n: u64| {
+        let bits = u128::from(n) * length as u128 * 8;
+        (bits * 1_000_000_000 / u128::from(task.rate_bps)) as u64
+    };
+    while due_ns(datagrams + refused) < task.duration_ns {
+        clock.sleep_until(started_ns + due_ns(datagrams + refused));
+        payload[..NUMBER_BYTES].copy_from_slice(&datagrams.to_be_bytes());
+        match socket.send(&payload) {
+            Ok(_) => datagrams += 1,
+            // The queue is full (ENOBUFS), or an earlier one met nobody: the next is due soon.
+            Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => refused += 1,
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {}
+            Err(error) => return Err(said(&format!("send to {peer}"), &error)),
+        }
+    }
+    context.recorder.add(&Record::UdpSent {
+        peer,
+        datagrams,
+        refused,
+        bytes: datagrams * length as u64,
+        started_ns,
+        ended_ns: clock.now_ns(),
+    });
+    Ok(())
+}
+
+/// What has come, by number.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Arrivals {
+    /// A bit for each number up to the highest.
+    seen: Vec<u64>,
+    /// One more than the highest number.
+    end: u64,
+    datagrams: u64,
+    different: u64,
+    reordered: u64,
+}
+
+impl Arrivals {
+    fn add(&mut self, number: u64) {
+        self.datagrams += 1;
+        let (word, bit) = ((number / 64) as usize, 1 << (number % 64));
+        if word >= self.seen.len() {
+            self.seen.resize(word + 1, 0);
+        }
+        if self.seen[word] & bit == 0 {
+            self.seen[word] |= bit;
+            self.different += 1;
+            self.reordered += u64::from(number < self.end);
+        }
+        self.end = self.end.max(number + 1);
+    }
+
+    fn lost(&self) -> u64 {
+        self.end - self.different
+    }
+
+    fn duplicates(&self) -> u64 {
+        self.datagrams - self.different
+    }
+}
+
+pub(super) fn sink(context: &Context<'_>, task: &config::UdpSink) -> io::Result<()> {
+    let clock = context.clock;
+    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, task.port))?;
+    let mut buffer = vec![0; PAYLOAD_BYTES_MAX];
+    let mut arrivals = Arrivals::default();
+    let (mut bytes, mut started_ns, mut ended_ns) = (0, 0, 0);
+    loop {
+        let length = match socket.recv(&mut buffer) {
+            Ok(length) => length,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+            Err(error) => return Err(error),
+        };
+        let Some(number) = buffer[..length].first_chunk::<NUMBER_BYTES>() else {
+            continue;
+        };
+        ended_ns = clock.now_ns();
+        if arrivals.datagrams == 0 {
+            started_ns = ended_ns;
+            socket.set_read_timeout(Some(Duration::from_nanos(task.idle_ns.max(1))))?;
+        }
+        bytes += length as u64;
+        arrivals.add(u64::from_be_bytes(*number));
+    }
+    context.recorder.add(&Record::UdpReceived {
+        port: task.port,
+        datagrams: arrivals.datagrams,
+        bytes,
+        lost: arrivals.lost(),
+        reordered: arrivals.reordered,
+        duplicates: arrivals.duplicates(),
+        started_ns,
+        ended_ns,
+    });
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loss_reordering_and_duplicates_are_told_apart() {
+        let mut arrivals = Arrivals::default();
+        for number in [0, 1, 4, 3, 4, 200] {
+            arrivals.add(number);
+        }
+        assert_eq!(arrivals.lost(), 201 - 5);
+        assert_eq!(arrivals.duplicates(), 1);
+        assert_eq!(arrivals.reordered, 1);
+    }
+}
