@@ -20,6 +20,8 @@ pub(crate) struct JiffyClock {
     /// The tick that now is in, and when the next begins: saves a division a packet.
     now: u64,
     next_tick_ps: u64,
+    /// When it was last asked.
+    now_ps: u64,
 }
 
 impl JiffyClock {
@@ -30,6 +32,7 @@ impl JiffyClock {
             phase_ps: phase.as_ps() % tick_ps,
             now: BASE,
             next_tick_ps: 0,
+            now_ps: 0,
         }
     }
 
@@ -37,12 +40,25 @@ impl JiffyClock {
     #[inline]
     pub(crate) fn jiffies(&mut self, now: Time) -> Jiffies {
         let ps = now.as_ps();
+        self.now_ps = ps;
         if ps >= self.next_tick_ps {
             let ticks = (ps + self.phase_ps) / self.tick_ps;
             self.now = BASE + ticks;
             self.next_tick_ps = (ticks + 1) * self.tick_ps - self.phase_ps;
         }
         self.now as Jiffies
+    }
+
+    /// Microseconds up to when it was last asked.
+    #[inline]
+    pub(crate) fn now_us(&self) -> u64 {
+        self.now_ps / 1_000_000
+    }
+
+    /// Ticks in microseconds.
+    #[inline]
+    pub(crate) fn micros(&self, ticks: Jiffies) -> u32 {
+        (u64::from(ticks) * self.tick_ps / 1_000_000).min(u64::from(u32::MAX)) as u32
     }
 
     /// When the tick `at` begins; `at` is not far before or after the last `now` asked for.

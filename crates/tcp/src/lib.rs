@@ -22,7 +22,7 @@ pub use connection::{CaState, Config, Connection, CwndReduction, Event, Probe, S
 pub use receive::{InitialReceiveWindow, RcvbufTuning, WinFromSpace};
 pub use segment::{Ecn, Flags, SackBlock, Segment, SynOptions};
 pub use seq::Seq;
-pub use stack::{BicParameters, DctcpParameters, PRESETS, Stack};
+pub use stack::{PRESETS, Stack};
 
 #[cfg(test)]
 mod testing;

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailback_units::{Bytes, Duration};
 
-use crate::congestion::CongestionKind;
+use crate::congestion::{BicParameters, CongestionKind, DctcpParameters, WindowCounting};
 use crate::connection::CwndReduction;
 use crate::receive::{InitialReceiveWindow, RcvbufTuning, WinFromSpace};
 
@@ -26,6 +26,8 @@ pub struct Stack {
     pub hz: u32,
     /// Congestion control.
     pub tcp_congestion_control: CongestionKind,
+    /// What the congestion window grows by.
+    pub window_counting: WindowCounting,
     /// Explicit congestion notification: 1 asks for it and grants it, 2 grants it only, 0 does
     /// neither.
     #[schemars(range(min = 0, max = 2))]
@@ -176,63 +178,3 @@ pub struct Stack {
     #[serde(default)]
     pub dctcp: DctcpParameters,
 }
-
-/// Parameters of BIC, by their names in Linux net/ipv4/tcp_bic.c.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct BicParameters {
-    /// Remember a lower maximum when losses come at falling windows.
-    pub fast_convergence: bool,
-    /// Most that the search jumps, segments a round trip.
-    #[schemars(range(min = 1, max = 1024))]
-    pub max_increment: u32,
-    /// Window up to which it is Reno, segments.
-    #[schemars(range(min = 0, max = 65535))]
-    pub low_window: u32,
-    /// Window left after a loss, in 1024ths.
-    #[schemars(range(min = 1, max = 1024))]
-    pub beta: u32,
-    /// ssthresh of a new connection, segments; 0 for none.
-    pub initial_ssthresh: u32,
-    /// Round trips from just below to the old maximum.
-    #[schemars(range(min = 1, max = 1024))]
-    pub smooth_part: u32,
-}
-
-impl Default for BicParameters {
-    fn default() -> BicParameters {
-        BicParameters {
-            fast_convergence: true,
-            max_increment: 16,
-            low_window: 14,
-            beta: 819,
-            initial_ssthresh: 100,
-            smooth_part: 20,
-        }
-    }
-}
-
-/// Parameters of DCTCP, by their names in Linux net/ipv4/tcp_dctcp.c.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct DctcpParameters {
-    /// The estimate's gain is 2^-n.
-    #[schemars(range(min = 0, max = 10))]
-    pub dctcp_shift_g: u32,
-    /// The estimate to begin with, in 1024ths.
-    #[schemars(range(min = 0, max = 1024))]
-    pub dctcp_alpha_on_init: u32,
-}
-
-impl Default for DctcpParameters {
-    fn default() -> DctcpParameters {
-        DctcpParameters {
-            dctcp_shift_g: 4,
-            dctcp_alpha_on_init: 1024,
-        }
-    }
-}
-
-#[cfg(test)]
-#[path = "stack_tests.rs"]
-mod tests;

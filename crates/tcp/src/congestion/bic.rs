@@ -1,10 +1,16 @@
-//! BIC: binary increase congestion control (Xu, Harfoush, Rhee, INFOCOM 2004) as in Linux 2.6.18
-//! (net/ipv4/tcp_bic.c), with its integer arithmetic. The ratio of packets to acknowledgements
-//! counts packets as they were handed to segmentation offload, as that kernel does.
+//! BIC: binary increase congestion control (Xu, Harfoush, Rhee, INFOCOM 2004) as in Linux
+//! (net/ipv4/tcp_bic.c of 2.6.18 and 7.2), with its integer arithmetic. In 2.6.18 the ratio of
+//! packets to acknowledgements counts packets as they were handed to segmentation offload, and a
+//! reduction is undone to the last maximum; today segments are counted and the window before the
+//! reduction is remembered.
 
-use super::{CongestionControl, Growth, Window};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{AckSample, CongestionControl, Growth, View, Window};
 use crate::clock::Jiffies;
-use crate::stack::BicParameters;
+use crate::connection::CaState;
+use crate::stack::Stack;
 
 /// The search goes to the point (max + min) / 4 (BICTCP_B).
 const B: u32 = 4;
@@ -14,6 +20,41 @@ const BETA_SCALE: u32 = 1024;
 const ACK_RATIO_SHIFT: u32 = 4;
 /// Acknowledgements per segment at most before the first loss: 5 % a round trip.
 const COUNT_BEFORE_LOSS_MAX: u32 = 20;
+
+/// Parameters of BIC, by their names in Linux net/ipv4/tcp_bic.c.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct BicParameters {
+    /// Remember a lower maximum when losses come at falling windows.
+    pub fast_convergence: bool,
+    /// Most that the search jumps, segments a round trip.
+    #[schemars(range(min = 1, max = 1024))]
+    pub max_increment: u32,
+    /// Window up to which it is Reno, segments.
+    #[schemars(range(min = 0, max = 65535))]
+    pub low_window: u32,
+    /// Window left after a loss, in 1024ths.
+    #[schemars(range(min = 1, max = 1024))]
+    pub beta: u32,
+    /// ssthresh of a new connection, segments; 0 for none.
+    pub initial_ssthresh: u32,
+    /// Round trips from just below to the old maximum.
+    #[schemars(range(min = 1, max = 1024))]
+    pub smooth_part: u32,
+}
+
+impl Default for BicParameters {
+    fn default() -> BicParameters {
+        BicParameters {
+            fast_convergence: true,
+            max_increment: 16,
+            low_window: 14,
+            beta: 819,
+            initial_ssthresh: 100,
+            smooth_part: 20,
+        }
+    }
+}
 
 /// BIC's state.
 #[derive(Clone, Debug)]
@@ -33,17 +74,14 @@ pub(crate) struct Bic {
 }
 
 impl Bic {
-    pub(crate) fn new(parameters: &BicParameters, hz: u32) -> Bic {
-        Bic {
-            parameters: parameters.clone(),
-            refresh: hz / 32,
-            count: 0,
-            last_max_cwnd: 0,
-            loss_cwnd: 0,
-            last_cwnd: 0,
-            last_time: 0,
-            delayed_ack: 2 << ACK_RATIO_SHIFT,
-        }
+    /// bictcp_reset.
+    fn reset(&mut self) {
+        self.count = 0;
+        self.last_max_cwnd = 0;
+        self.loss_cwnd = 0;
+        self.last_cwnd = 0;
+        self.last_time = 0;
+        self.delayed_ack = 2 << ACK_RATIO_SHIFT;
     }
 
     fn update(&mut self, cwnd: u32, now: Jiffies) {
@@ -90,20 +128,43 @@ impl Bic {
 }
 
 impl CongestionControl for Bic {
-    #[inline]
-    fn grow(&mut self, window: &mut Window, growth: Growth) {
-        if !growth.cwnd_limited {
-            return;
-        }
-        if window.cwnd <= window.ssthresh {
-            window.slow_start();
-        } else {
-            self.update(window.cwnd, growth.now);
-            window.additive_increase(self.count);
+    fn new(stack: &Stack, _seed: u64) -> Bic {
+        Bic {
+            parameters: stack.bic.clone(),
+            refresh: stack.hz / 32,
+            count: 0,
+            last_max_cwnd: 0,
+            loss_cwnd: 0,
+            last_cwnd: 0,
+            last_time: 0,
+            delayed_ack: 2 << ACK_RATIO_SHIFT,
         }
     }
 
-    fn ssthresh(&mut self, window: &Window) -> u32 {
+    fn init(&mut self, window: &mut Window, _view: &View) {
+        self.reset();
+        if self.parameters.initial_ssthresh > 0 {
+            window.ssthresh = self.parameters.initial_ssthresh;
+        }
+    }
+
+    #[inline]
+    fn grow(&mut self, window: &mut Window, view: &View, growth: Growth) {
+        if !growth.cwnd_limited {
+            return;
+        }
+        let mut acked = growth.acked;
+        if window.in_slow_start() {
+            acked = window.slow_start(acked);
+            if acked == 0 {
+                return;
+            }
+        }
+        self.update(window.cwnd, view.now);
+        window.additive_increase(self.count, acked);
+    }
+
+    fn ssthresh(&mut self, window: &Window, _view: &View) -> u32 {
         let BicParameters {
             beta,
             low_window,
@@ -117,27 +178,31 @@ impl CongestionControl for Bic {
         };
         self.loss_cwnd = window.cwnd;
         if window.cwnd <= low_window {
-            (window.cwnd >> 1).max(2)
+            window.reno_ssthresh()
         } else {
             (window.cwnd * beta / BETA_SCALE).max(2)
         }
     }
 
-    fn undo_cwnd(&self, window: &Window) -> u32 {
-        window.cwnd.max(self.last_max_cwnd)
+    fn undo_cwnd(&mut self, window: &Window, _view: &View) -> u32 {
+        if window.prior_cwnd > 0 {
+            window.reno_undo()
+        } else {
+            window.cwnd.max(self.last_max_cwnd)
+        }
     }
 
-    fn enter_loss(&mut self) {
-        self.count = 0;
-        self.last_max_cwnd = 0;
-        self.loss_cwnd = 0;
-        self.last_cwnd = 0;
-        self.last_time = 0;
-        self.delayed_ack = 2 << ACK_RATIO_SHIFT;
+    fn set_state(&mut self, _window: &mut Window, _view: &View, state: CaState) {
+        if state == CaState::Loss {
+            self.reset();
+        }
     }
 
     #[inline]
-    fn packets_acked(&mut self, packets: u32) {
-        self.delayed_ack = self.delayed_ack + packets - (self.delayed_ack >> ACK_RATIO_SHIFT);
+    fn pkts_acked(&mut self, _window: &mut Window, view: &View, sample: AckSample) {
+        if view.state == CaState::Open && sample.packets > 0 {
+            self.delayed_ack =
+                self.delayed_ack + sample.packets - (self.delayed_ack >> ACK_RATIO_SHIFT);
+        }
     }
 }

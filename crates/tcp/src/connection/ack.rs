@@ -5,7 +5,7 @@
 
 use super::{AckFlags, CaState, Connection, TimerKind};
 use crate::clock::{self, Jiffies};
-use crate::congestion::{AckInfo, CongestionControl, Growth};
+use crate::congestion::{AckKind, AckSample, Growth, WindowCounting};
 use crate::queue::{EVER_RETRANS, LOST, Packet, RETRANS, SACKED, segments};
 use crate::segment::{Flags, Segment};
 
@@ -49,19 +49,32 @@ impl Connection {
         let undelivered = self.packets_out.saturating_sub(self.sacked_out);
         let delivered = prior_undelivered.saturating_sub(undelivered);
         self.prr.newly_delivered = delivered;
-        self.congestion.on_ack(AckInfo {
-            delivered,
-            ece: flags.ece,
-            snd_una: self.snd_una,
-            snd_nxt: self.snd_nxt,
-        });
+        self.delivered = self.delivered.wrapping_add(delivered);
+        if flags.ece {
+            self.delivered_ce = self.delivered_ce.wrapping_add(delivered);
+        }
         let not_dup = flags.data || flags.window_update || flags.data_acked;
         let dubious = !not_dup || flags.data_sacked || flags.ece || self.state != CaState::Open;
+        let view = self.view(now);
+        let kind = AckKind {
+            slow_path: dubious,
+            ece: flags.ece,
+        };
+        self.congestion.in_ack_event(&mut self.window, &view, kind);
         if flags.data_acked && (!dubious || self.may_raise_cwnd(flags)) {
             let cwnd_limited = self.is_cwnd_limited(prior_in_flight);
-            self.congestion
-                .grow(&mut self.window, Growth { now, cwnd_limited });
+            let growth = Growth {
+                acked: match self.window.counting {
+                    WindowCounting::Acks => 1,
+                    WindowCounting::Segments => delivered,
+                },
+                cwnd_limited,
+            };
+            self.congestion.grow(&mut self.window, &view, growth);
             self.cwnd_stamp = now;
+            if std::mem::take(&mut self.window.enter_cwr) {
+                self.enter_cwr(now);
+            }
         }
         if dubious {
             self.fast_retransmit_alert(now, prior_una, prior_packets, flags, segment);
@@ -160,9 +173,13 @@ impl Connection {
         } else {
             self.arm_retransmit(now);
         }
-        if packets_acked > 0 && self.state == CaState::Open {
-            self.congestion.packets_acked(packets_acked);
-        }
+        let sample = AckSample {
+            packets: packets_acked,
+            rtt_us: rtt.map(|ticks| self.clock.micros(ticks)),
+            in_flight: self.in_flight(),
+        };
+        let view = self.view(now);
+        self.congestion.pkts_acked(&mut self.window, &view, sample);
     }
 
     /// The first packet is acknowledged in part (tcp_tso_acked).

@@ -188,6 +188,8 @@ impl Connection {
             let sample = jiffies.wrapping_sub(segment.ts_ecr);
             self.rtt.sample(sample, self.snd_una, self.snd_nxt);
         }
+        let view = self.view(jiffies);
+        self.congestion.init(&mut self.window, &view);
         self.events.push(Event::Connected);
     }
 

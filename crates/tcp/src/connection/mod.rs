@@ -36,7 +36,7 @@ use std::sync::Arc;
 use tailback_units::Time;
 
 use crate::clock::{Jiffies, JiffyClock};
-use crate::congestion::{Congestion, Window};
+use crate::congestion::{Congestion, CongestionKind, View, Window};
 use crate::queue::Queue;
 use crate::receive::{AckPolicy, Receive};
 use crate::rtt::RttEstimator;
@@ -96,6 +96,9 @@ pub struct Connection {
     lost_out: u32,
     retrans_out: u32,
     fackets_out: u32,
+    /// Segments delivered so far, and those of them acknowledged with ECE.
+    delivered: u32,
+    delivered_ce: u32,
     reordering: u32,
     fack: bool,
     high_seq: Seq,
@@ -161,7 +164,8 @@ impl Connection {
     fn new(config: &Config, life: Life) -> Connection {
         let stack = Arc::clone(&config.stack);
         let clock = JiffyClock::new(stack.hz, config.clock_phase);
-        let (congestion, ssthresh) = Congestion::new(&stack);
+        let kind = stack.tcp_congestion_control;
+        let congestion = Congestion::new(kind, &stack, scramble(!config.seed));
         let (delay_min, delay_max) = (clock.ticks(stack.delack_min), clock.ticks(stack.delack_max));
         let ack = AckPolicy::new(delay_min, delay_max, stack.hz, stack.quickacks);
         let mss = u32::from(config.mss);
@@ -181,11 +185,7 @@ impl Connection {
             mss_most: mss,
             mss_clamp: mss,
             syn_mss: config.mss,
-            window: Window {
-                cwnd: 2,
-                ssthresh,
-                cwnd_count: 0,
-            },
+            window: Window::new(2, stack.window_counting),
             state: CaState::Open,
             life,
             packets_out: 0,
@@ -193,6 +193,8 @@ impl Connection {
             lost_out: 0,
             retrans_out: 0,
             fackets_out: 0,
+            delivered: 0,
+            delivered_ce: 0,
             reordering: stack.tcp_reordering,
             fack: stack.tcp_fack,
             high_seq: initial,
@@ -297,6 +299,55 @@ impl Connection {
     #[must_use]
     pub fn readable(&self) -> u64 {
         u64::from(self.receive.readable())
+    }
+
+    /// What the congestion control sees.
+    #[inline]
+    fn view(&self, now: Jiffies) -> View {
+        View {
+            now,
+            now_us: self.clock.now_us(),
+            state: self.state,
+            mss: self.mss,
+            snd_una: self.snd_una,
+            snd_nxt: self.snd_nxt,
+            in_flight: self.in_flight(),
+            srtt_us8: self.clock.micros(self.rtt.srtt),
+            min_rtt_us: u32::MAX,
+            delivered: self.delivered,
+            delivered_ce: self.delivered_ce,
+            lost: 0,
+            delivered_us: self.clock.now_us(),
+            app_limited: false,
+            sacked: self.sacked_out > 0,
+            ts_now: now,
+            ts_hz: self.stack.hz,
+            ts_val: self.ts_recent,
+            ts_ecr: 0,
+            last_sent: self.last_sent,
+            ecn: self.ecn,
+            paced: self.window.pacing_rate != u64::MAX,
+        }
+    }
+
+    /// Changes the congestion control, as TCP_CONGESTION does; the window stays.
+    pub fn set_congestion(&mut self, now: Time, kind: CongestionKind) {
+        if kind == self.congestion.kind() {
+            return;
+        }
+        let now = self.clock.jiffies(now);
+        let seed = u64::from(self.random());
+        self.congestion = Congestion::new(kind, &self.stack, seed);
+        if self.life == Life::Established {
+            let view = self.view(now);
+            self.congestion.init(&mut self.window, &view);
+        }
+    }
+
+    /// The congestion control in use.
+    #[must_use]
+    pub fn congestion(&self) -> CongestionKind {
+        self.congestion.kind()
     }
 
     /// Segments that the sender believes to be in the network (tcp_packets_in_flight).

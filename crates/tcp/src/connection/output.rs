@@ -10,7 +10,7 @@ use tailback_units::Time;
 
 use super::{CaState, Connection, Life};
 use crate::clock::{self, Jiffies};
-use crate::congestion::CongestionControl;
+use crate::congestion::CwndEvent;
 use crate::queue::{Packet, segments};
 
 /// Bytes of IP and TCP headers that segmentation offload counts in (tcp_current_mss).
@@ -253,12 +253,20 @@ impl Connection {
         {
             self.restart_cwnd(now, idle);
         }
+        if self.packets_out == 0 {
+            let view = self.view(now);
+            self.congestion
+                .cwnd_event(&mut self.window, &view, CwndEvent::TxStart);
+        }
         self.last_sent = now;
         self.receive.ack.data_sent(now);
     }
 
     /// The window shrinks after idleness: half for every timeout's length (tcp_cwnd_restart).
     fn restart_cwnd(&mut self, now: Jiffies, idle: Jiffies) {
+        let view = self.view(now);
+        self.congestion
+            .cwnd_event(&mut self.window, &view, CwndEvent::CwndRestart);
         let restart = self.initial_cwnd().min(self.window.cwnd);
         self.window.ssthresh = self.current_ssthresh();
         let mut left = i64::from(idle) - i64::from(self.rtt.rto);

@@ -8,7 +8,6 @@
 
 use super::{AckFlags, CaState, Connection};
 use crate::clock::Jiffies;
-use crate::congestion::CongestionControl;
 use crate::queue::{Hint, LOST, SACKED, TAGS};
 use crate::segment::Segment;
 use crate::seq::Seq;
@@ -126,14 +125,14 @@ impl Connection {
             CaState::Cwr => {
                 if self.snd_una != self.high_seq {
                     self.end_reduction(now);
-                    self.state = CaState::Open;
+                    self.set_state(now, CaState::Open);
                 }
             }
             CaState::Disorder => {
                 self.try_undo_dsack(now);
                 if self.undo_marker.is_none() || !self.sack || self.snd_una != self.high_seq {
                     self.undo_marker = None;
-                    self.state = CaState::Open;
+                    self.set_state(now, CaState::Open);
                 }
             }
             CaState::Recovery => {
@@ -182,13 +181,13 @@ impl Connection {
             if !flags.ece {
                 self.prior_ssthresh = self.current_ssthresh();
             }
-            self.window.ssthresh = self.congestion.ssthresh(&self.window);
+            let view = self.view(now);
+            self.window.ssthresh = self.congestion.ssthresh(&self.window, &view);
             self.queue_cwr = self.ecn;
             self.begin_reduction(false);
         }
         self.window.cwnd_count = 0;
-        self.congestion.enter_recovery(&mut self.window);
-        self.state = CaState::Recovery;
+        self.set_state(now, CaState::Recovery);
         true
     }
 
@@ -228,7 +227,7 @@ impl Connection {
             CaState::Open
         };
         if self.state != state {
-            self.state = state;
+            self.set_state(now, state);
             self.high_seq = self.snd_nxt;
         }
         self.moderate_cwnd(now);
@@ -301,12 +300,20 @@ impl Connection {
             return;
         }
         self.undo_marker = None;
-        self.window.ssthresh = self.congestion.ssthresh(&self.window);
+        let view = self.view(now);
+        self.window.ssthresh = self.congestion.ssthresh(&self.window, &view);
         self.begin_reduction(true);
         self.high_seq = self.snd_nxt;
         self.cwnd_stamp = now;
         self.queue_cwr = self.ecn;
-        self.state = CaState::Cwr;
+        self.set_state(now, CaState::Cwr);
+    }
+
+    /// Goes to another state; the congestion control is told first (tcp_set_ca_state).
+    pub(super) fn set_state(&mut self, now: Jiffies, state: CaState) {
+        let view = self.view(now);
+        self.congestion.set_state(&mut self.window, &view, state);
+        self.state = state;
     }
 
     /// The threshold as it would be without the current reduction (tcp_current_ssthresh).

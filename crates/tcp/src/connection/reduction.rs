@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Connection;
 use crate::clock::Jiffies;
+use crate::congestion::CwndEvent;
 
 /// How the window comes down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -69,6 +70,9 @@ impl Connection {
             CwndReduction::RateHalving => self.window.cwnd.min(self.window.ssthresh),
             CwndReduction::Prr => self.window.ssthresh,
         };
+        let view = self.view(now);
+        self.congestion
+            .cwnd_event(&mut self.window, &view, CwndEvent::CompleteCwr);
         self.cwnd_stamp = now;
     }
 

@@ -7,7 +7,7 @@ use tailback_units::Time;
 
 use super::{CaState, Connection, Event, Life, TimerKind};
 use crate::clock::{self, Jiffies};
-use crate::congestion::CongestionControl;
+use crate::congestion::CwndEvent;
 use crate::queue::{LOST, RETRANS, SACKED};
 
 /// Times a SYN or its answer is sent again (TCP_SYN_RETRIES, TCP_SYNACK_RETRIES,
@@ -86,8 +86,10 @@ impl Connection {
             || (self.state == CaState::Loss && self.retransmits == 0);
         if first {
             self.prior_ssthresh = self.current_ssthresh();
-            self.window.ssthresh = self.congestion.ssthresh(&self.window);
-            self.congestion.timed_out(&mut self.window);
+            let view = self.view(now);
+            self.window.ssthresh = self.congestion.ssthresh(&self.window, &view);
+            self.congestion
+                .cwnd_event(&mut self.window, &view, CwndEvent::Loss);
         }
         self.window.cwnd = 1;
         self.window.cwnd_count = 0;
@@ -118,8 +120,7 @@ impl Connection {
             }
         }
         self.reordering = self.reordering.min(self.stack.tcp_reordering);
-        self.congestion.enter_loss();
-        self.state = CaState::Loss;
+        self.set_state(now, CaState::Loss);
         self.high_seq = self.snd_nxt;
         self.queue_cwr = self.ecn;
         self.queue.clear_hints();

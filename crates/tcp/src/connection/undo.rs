@@ -5,7 +5,6 @@
 
 use super::{CaState, Connection};
 use crate::clock::{self, Jiffies};
-use crate::congestion::CongestionControl;
 use crate::queue::LOST;
 use crate::segment::Segment;
 
@@ -26,7 +25,8 @@ impl Connection {
     fn undo_cwr(&mut self, now: Jiffies, with_ssthresh: bool) {
         self.stats.undos += 1;
         if self.prior_ssthresh > 0 {
-            self.window.cwnd = self.congestion.undo_cwnd(&self.window);
+            let view = self.view(now);
+            self.window.cwnd = self.congestion.undo_cwnd(&self.window, &view);
             if with_ssthresh && self.prior_ssthresh > self.window.ssthresh {
                 self.window.ssthresh = self.prior_ssthresh;
                 if !self.congestion.wants_precise_echo() {
@@ -51,7 +51,7 @@ impl Connection {
             self.moderate_cwnd(now);
             return true;
         }
-        self.state = CaState::Open;
+        self.set_state(now, CaState::Open);
         false
     }
 
@@ -96,7 +96,7 @@ impl Connection {
         self.retransmits = 0;
         self.undo_marker = None;
         if self.sack {
-            self.state = CaState::Open;
+            self.set_state(now, CaState::Open);
         }
         true
     }

@@ -146,7 +146,7 @@ fn dctcp_echoes_every_change_at_once() {
 #[test]
 fn dctcp_reduces_by_half_the_share_of_marks_and_by_half_for_a_loss() {
     let mut net = warm(Stack {
-        dctcp: crate::DctcpParameters {
+        dctcp: crate::congestion::DctcpParameters {
             dctcp_alpha_on_init: 256,
             ..Default::default()
         },
