@@ -172,7 +172,7 @@ fn dctcp_follows_the_share_of_marks() {
         for part in 0..4 {
             view.delivered += 10;
             view.delivered_ce += if part == 0 { 10 } else { 0 };
-            view.snd_una = view.snd_una + 1;
+            view.snd_una += 1;
             view.snd_nxt = view.snd_una + 4;
             dctcp.in_ack_event(&mut w, &view, Default::default());
         }
