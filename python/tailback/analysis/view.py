@@ -1,12 +1,14 @@
 """A run folder's results, prepared once for findings, tables and charts."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import polars as pl
 
 from tailback import published
 from tailback.analysis.axes import Axes, Axis, choose, in_words
+from tailback.analysis.beside import beside_points
 from tailback.published import PublishedTable
 from tailback.results import Results
 
@@ -20,9 +22,15 @@ DASH = "dash"
 
 @dataclass(frozen=True)
 class View:
-    """Results with their axes chosen and their curves named."""
+    """Results with their axes chosen and their curves named.
+
+    Attributes:
+        results: the run folder.
+        others: results of the same sweep to stand beside them, by name.
+    """
 
     results: Results
+    others: Mapping[str, Results] = field(default_factory=dict)
 
     @cached_property
     def summary(self) -> pl.DataFrame:
@@ -80,6 +88,11 @@ class View:
         keys = [*self.table.axes]
         rows = self.table.frame.join(self.points.select(keys).unique(), on=keys, how="semi")
         return None if rows.is_empty() else self.labelled(rows)
+
+    @cached_property
+    def beside(self) -> pl.DataFrame:
+        """The points of `others`, labelled like ours; empty without any."""
+        return beside_points(self, self.others)
 
     def optional(self, name: str) -> pl.DataFrame:
         """Return the table called `name`, or an empty frame when the runs recorded none."""

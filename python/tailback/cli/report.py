@@ -1,5 +1,6 @@
 """`tailback report`."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -20,19 +21,28 @@ import click
     metavar="FOLDER",
     help="Save each chart as a PNG file in this folder too.",
 )
-def command(folder: Path, output: Path | None, png: Path | None) -> None:
+@click.option(
+    "--beside",
+    "beside",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Other results of the same sweep, such as another backend's, drawn and compared beside "
+    "these; may be given several times.",
+)
+def command(folder: Path, output: Path | None, png: Path | None, beside: tuple[Path, ...]) -> None:
     """One HTML file with the charts of a results folder; it opens offline."""
     from tailback.cli import console
     from tailback.report import write_pngs
 
-    write(folder, output)
+    write(folder, output, beside)
     for path in write_pngs(folder, png) if png is not None else ():
         console.out.out(f"Chart: {path}")
 
 
-def write(folder: Path, output: Path | None = None) -> None:
+def write(folder: Path, output: Path | None = None, beside: Sequence[Path] = ()) -> None:
     """Writes the report and says where it is."""
     from tailback.cli import console
     from tailback.report import write_report
 
-    console.out.out(f"Report: {write_report(folder, output)}")
+    console.out.out(f"Report: {write_report(folder, output, beside)}")

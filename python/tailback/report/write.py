@@ -1,5 +1,6 @@
 """From a run folder to its report."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
@@ -8,6 +9,7 @@ from pathlib import Path
 import jinja2
 import vl_convert
 
+from tailback.analysis.beside import named
 from tailback.analysis.view import View
 from tailback.report.page.contents import contents
 from tailback.report.plots import Plots
@@ -26,7 +28,11 @@ def default_path(results: str | Path) -> Path:
     return Path(results) / "report.html"
 
 
-def write_report(results: str | Path | Results, out: str | Path | None = None) -> Path:
+def write_report(
+    results: str | Path | Results,
+    out: str | Path | None = None,
+    beside: Sequence[str | Path | Results] = (),
+) -> Path:
     """Write the report of a run folder as one HTML file; return its path.
 
     The file needs no network: Vega, Vega-Lite, styles and data are in it.
@@ -34,14 +40,15 @@ def write_report(results: str | Path | Results, out: str | Path | None = None) -
     Args:
         results: a folder that `tailback run` has written, or its `Results`.
         out: the file to write, replaced if it is there; by default `report.html` in the folder.
+        beside: other results of the same sweep, drawn and compared beside these.
 
     Raises:
-        InputError: `results` is no finished run folder.
+        InputError: one of them is no finished run folder, or they do not fit together.
         StorageError: `out` cannot be written.
     """
-    source = results if isinstance(results, Results) else Results(results)
+    source = _results(results)
     path = default_path(source.path) if out is None else Path(out)
-    html = render(source)
+    html = render(source, [_results(other) for other in beside])
     with explained(path, "name a file in a folder that can be written (-o FILE.html)"):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_bytes(path, html.encode())
@@ -50,12 +57,11 @@ def write_report(results: str | Path | Results, out: str | Path | None = None) -
 
 def write_pngs(results: str | Path | Results, folder: str | Path) -> list[Path]:
     """Write the report's charts as PNG files into `folder`; return their paths."""
-    source = results if isinstance(results, Results) else Results(results)
-    return Plots(source).save(folder)
+    return Plots(_results(results)).save(folder)
 
 
-def render(results: Results) -> str:
-    """Return the report as HTML."""
+def render(results: Results, beside: Sequence[Results] = ()) -> str:
+    """Return the report as HTML, with other results beside these."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("tailback.report", "page"),
         autoescape=True,
@@ -64,7 +70,7 @@ def render(results: Results) -> str:
         lstrip_blocks=True,
     )
     return environment.get_template("report.html.jinja").render(
-        page=contents(View(results)),
+        page=contents(View(results, named(results, beside))),
         font=FONT,
         themes={"light": LIGHT, "dark": DARK},
         style=_asset("report.css"),
@@ -72,6 +78,10 @@ def render(results: Results) -> str:
         bundle=_vega(),
         written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     )
+
+
+def _results(of: str | Path | Results) -> Results:
+    return of if isinstance(of, Results) else Results(of)
 
 
 @cache

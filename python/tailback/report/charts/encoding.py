@@ -5,6 +5,7 @@ from typing import Any
 import altair as alt
 
 from tailback.analysis.axes import Axis
+from tailback.analysis.beside import BESIDE
 from tailback.analysis.columns import COUNTS, axis_label, label
 from tailback.analysis.view import COLOUR, DASH, View
 
@@ -50,6 +51,12 @@ def curve_channels(view: View) -> dict[str, Any]:
             DASH, type="nominal", sort=_order(view, DASH), title=None
         )
     return channels
+
+
+def shape_channel(view: View) -> alt.Shape:
+    """Return the shapes that tell results beside these ones apart."""
+    scale = alt.Scale(range=["triangle-up", "square", "diamond", "triangle-down", "cross"])
+    return alt.Shape(BESIDE, type="nominal", sort=list(view.others), title=None, scale=scale)
 
 
 def detail(view: View) -> list[str]:

@@ -1,7 +1,9 @@
 """One metric along the sweep: lines for what was run, hollow points for what was published."""
 
 import altair as alt
+import polars as pl
 
+from tailback.analysis.beside import BESIDE
 from tailback.analysis.columns import label
 from tailback.analysis.view import COLOUR, DASH, GROUP, View
 from tailback.report.charts.data import AnyChart, inline
@@ -9,6 +11,7 @@ from tailback.report.charts.encoding import (
     curve_channels,
     detail,
     field,
+    shape_channel,
     tooltips,
     x_channel,
     y_channel,
@@ -55,16 +58,36 @@ def metric(view: View, column: str, *, height: int = HEIGHT) -> AnyChart:
             .mark_point(size=64, filled=False, strokeWidth=1.6, opacity=0.9)
             .encode(**shared, y=y, tooltip=tips)
         )
-    title = alt.TitleParams(
-        words.full,
-        subtitle=["Lines: this run. Circles: published."] if has_reference else [],
-    )
+    beside = _beside(view, column)
+    if not beside.is_empty():
+        others = alt.Chart(inline(beside)).encode(**shared, y=y)
+        if axis.kind != "nominal":
+            layers.append(
+                others.mark_line(opacity=0.35).encode(detail=[*detail(view), f"{BESIDE}:N"])
+            )
+        layers.append(
+            others.mark_point(size=48, filled=True, opacity=0.9).encode(
+                shape=shape_channel(view),
+                tooltip=[alt.Tooltip(BESIDE, type="nominal", title="Results"), *tips],
+            )
+        )
+    reading = ["Lines: this run."] if has_reference or not beside.is_empty() else []
+    reading += ["Circles: published."] if has_reference else []
+    reading += ["Filled shapes: the results beside it."] if not beside.is_empty() else []
+    title = alt.TitleParams(words.full, subtitle=[" ".join(reading)] if reading else [])
     return alt.layer(*layers).properties(
         width=WIDTH,
         height=height,
         title=title,
         description=_described(view, column, has_reference=has_reference),
     )
+
+
+def _beside(view: View, column: str) -> pl.DataFrame:
+    if column not in view.beside.columns:
+        return pl.DataFrame()
+    columns = [*view.axes.names, GROUP, COLOUR, DASH, BESIDE, column]
+    return view.beside.select(columns).drop_nulls(column)
 
 
 def _described(view: View, column: str, *, has_reference: bool) -> str:

@@ -30,6 +30,7 @@ def contents(view: View) -> Page:
         _main(view),
         _losses(view),
         _published(view),
+        _beside(view),
         _distribution(view),
         _anatomy(view),
         _totals(view),
@@ -87,6 +88,22 @@ def _published(view: View) -> Section | None:
             section.small.extend(_error_figures(view))
             section.figures.append(Figure.of("excess", excess(view)))
     return section
+
+
+def _beside(view: View) -> Section | None:
+    """How far the run is from each of the results beside it."""
+    if not view.others:
+        return None
+    ours = of_results(view.results)
+    found = [
+        tables.comparison(
+            between(ours, of_results(other)),
+            f"Relative to {name}: {other.path}, backend {other.manifest['backend']}, "
+            f"seed {other.manifest['seed']}, hash {other.manifest['scenario_hash'][:8]}.",
+        )
+        for name, other in view.others.items()
+    ]
+    return Section("beside", "Beside other results", tables=found)
 
 
 def _error_figures(view: View) -> list[Figure]:

@@ -33,7 +33,7 @@ def checks(found: Sequence[Check], note: str) -> Table:
     )
 
 
-def comparison(found: Comparison) -> Table:
+def comparison(found: Comparison, note: str = "Relative to the published value.") -> Table:
     """Return mean absolute error, bias and worst point per group and metric."""
     grouped = any(found.groups)
     heads = [Cell("Curve")] if grouped else []
@@ -59,8 +59,8 @@ def comparison(found: Comparison) -> Table:
         rows.append(row)
         previous = error.group
     return Table(
-        caption="Errors relative to the published value, over the points of each curve. Points "
-        "with a published zero, or a count below 1, are held against it by difference.",
+        caption=f"{note} Over the points of each curve; points where the reference is zero, or a "
+        "count below 1, are held against it by difference.",
         heads=heads,
         rows=rows,
     )

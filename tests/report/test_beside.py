@@ -1,0 +1,68 @@
+"""Other results drawn and compared beside a report's own."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from synthetic import incast_folder, sweep_folder
+from tailback.analysis import View
+from tailback.analysis.beside import named
+from tailback.errors import InputError
+from tailback.report.page.contents import contents
+from tailback.results import Results
+
+
+def on_backend(folder: Path, backend: str) -> Results:
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    manifest["backend"] = backend
+    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    return Results(folder)
+
+
+def viewed(tmp_path: Path) -> View:
+    ours = on_backend(incast_folder(tmp_path / "ours", servers=range(1, 9)), "sim")
+    theirs = on_backend(incast_folder(tmp_path / "theirs", servers=(1, 4, 8), off=0.25), "kernel")
+    return View(ours, named(ours, [theirs]))
+
+
+def test_points_lie_on_the_curves_and_carry_the_backends_name(tmp_path: Path) -> None:
+    view = viewed(tmp_path)
+    assert view.beside.get_column("beside").unique().to_list() == ["kernel"]
+    assert view.beside.height == 2 * 3
+    ours = view.points.select("switch", "servers", "group", pl.col("switch_drops_mean").alias("o"))
+    both = view.beside.join(ours, on=["switch", "servers", "group"])
+    assert both.height == 6
+    assert (both["switch_drops_mean"] - both["o"] * 1.25).abs().max() < 1e-6
+
+
+def test_the_page_draws_and_compares_them(tmp_path: Path) -> None:
+    page = contents(viewed(tmp_path))
+    main = next(s for s in page.sections if s.key == "main")
+    assert "Filled shapes" in main.figures[0].caption
+    shapes = [layer["encoding"].get("shape") for layer in main.figures[0].spec["layer"]]
+    assert [s["field"] for s in shapes if s] == ["beside"]
+    section = next(s for s in page.sections if s.key == "beside")
+    assert "kernel" in section.tables[0].caption
+    completion = [c.text for c in section.tables[0].rows[0]]
+    assert "20.0 %" in completion  # 1 / 1.25 is 20 % less
+
+
+def test_without_others_there_is_no_such_section(tmp_path: Path) -> None:
+    page = contents(View(Results(incast_folder(tmp_path / "ours", servers=(1, 2)))))
+    assert "beside" not in [s.key for s in page.sections]
+
+
+def test_names_fall_back_to_the_folder_and_a_folder_twice_is_refused(tmp_path: Path) -> None:
+    a, b = (Results(incast_folder(tmp_path / name, servers=(1, 2))) for name in ("a", "b"))
+    assert list(named(a, [b])) == ["b"]
+    with pytest.raises(InputError, match="given twice"):
+        named(a, [a])
+
+
+def test_results_of_another_sweep_are_refused_with_the_reason(tmp_path: Path) -> None:
+    ours = Results(incast_folder(tmp_path / "ours", servers=(1, 2)))
+    other = Results(sweep_folder(tmp_path / "other", {"rto_min": ["1ms", "10ms"]}))
+    with pytest.raises(InputError, match=r"has no switch, servers"):
+        _ = View(ours, named(ours, [other])).beside
