@@ -7,6 +7,7 @@
 
 pub mod frame;
 pub mod host;
+pub mod l2cm;
 pub mod link;
 pub mod marking;
 pub mod random;
