@@ -5,11 +5,13 @@
 //!
 //! Each model's file holds its parameters too, as a type that a scenario file fills in.
 
+pub mod flow_control;
 pub mod frame;
 pub mod host;
 pub mod l2cm;
 pub mod link;
 pub mod marking;
+pub mod queue;
 pub mod random;
 pub mod switch;
 #[cfg(test)]

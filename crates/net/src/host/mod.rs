@@ -6,6 +6,7 @@
 //! Left out: cores, scheduling, NAPI budgets, buses; those are a model of their own.
 
 mod moderation;
+mod port;
 mod receive;
 mod transmit;
 
@@ -16,6 +17,7 @@ use tailback_units::{Bytes, Duration};
 use crate::frame::ETHERNET_BYTES;
 
 pub use moderation::ModerationConfig;
+pub use port::{HostPort, Next};
 pub use receive::ReceiveRing;
 pub use transmit::TransmitQueue;
 

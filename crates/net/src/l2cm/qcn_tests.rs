@@ -123,10 +123,8 @@ fn both_counters_beyond_fast_recovery_make_it_hyper_active() {
         stages(&mut rp, 1);
     }
     rp.message(Time::ZERO, cut(63));
-    let mut now = Time::ZERO;
     while rp.timer_stages < 6 {
-        now = rp.poll_timeout();
-        rp.handle_timeout(now);
+        rp.handle_timeout(rp.poll_timeout());
     }
     stages(&mut rp, 5);
     let before = rp.target_bps;

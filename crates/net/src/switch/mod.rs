@@ -1,5 +1,6 @@
 //! Ethernet switches: what they hold, drop and mark.
 
+pub mod queued;
 pub mod shared;
 pub mod voq;
 

@@ -177,6 +177,23 @@ impl SharedBuffer {
     /// The frame just admitted will have left at `at`, no earlier than those before it.
     #[inline]
     pub fn leaves(&mut self, in_port: u16, out_port: u16, frame_bytes: u16, pool: Pool, at: Time) {
+        let segments = self.segments(frame_bytes) as u16;
+        self.hold(in_port, out_port, frame_bytes, pool);
+        self.egress[usize::from(out_port)]
+            .leaving
+            .push_back(Departure {
+                at,
+                frame_bytes,
+                segments,
+                in_port,
+                pool,
+            });
+    }
+
+    /// The frame just admitted is held until [`SharedBuffer::release`]: for queues of which it is
+    /// not known on arrival when a frame leaves.
+    #[inline]
+    pub fn hold(&mut self, in_port: u16, out_port: u16, frame_bytes: u16, pool: Pool) {
         let segments = self.segments(frame_bytes);
         let egress = &mut self.egress[usize::from(out_port)];
         egress.queued_bytes += u64::from(frame_bytes);
@@ -190,14 +207,24 @@ impl SharedBuffer {
                 self.shared_used += segments;
             }
         }
-        let segments = segments as u16;
-        egress.leaving.push_back(Departure {
-            at,
-            frame_bytes,
-            segments,
-            in_port,
-            pool,
-        });
+    }
+
+    /// A frame that was held has left.
+    #[inline]
+    pub fn release(&mut self, in_port: u16, out_port: u16, frame_bytes: u16, pool: Pool) {
+        let segments = self.segments(frame_bytes);
+        let egress = &mut self.egress[usize::from(out_port)];
+        let ingress = &mut self.ingress[usize::from(in_port)];
+        egress.queued_bytes -= u64::from(frame_bytes);
+        match pool {
+            Pool::TxPrivate => egress.private_segments -= segments,
+            Pool::RxPrivate => ingress.private_segments -= segments,
+            Pool::Shared => {
+                egress.shared_segments -= segments;
+                ingress.shared_segments -= segments;
+                self.shared_used -= segments;
+            }
+        }
     }
 
     /// Bytes of frames queued for a port, as of the last time it was settled.

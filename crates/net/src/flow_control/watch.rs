@@ -1,0 +1,182 @@
+//! A switch that watches its watermarks.
+
+use super::{FlowControlConfig, PauseFrame, Watched};
+
+/// A frame to be sent out of a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Order {
+    /// The port.
+    pub port: u16,
+    /// The frame.
+    pub frame: PauseFrame,
+}
+
+/// Classes that stop together, and when.
+#[derive(Clone, Copy, Debug)]
+struct Group {
+    classes: u8,
+    high_bytes: u64,
+    low_bytes: u64,
+}
+
+/// The watermarks of one switch.
+#[derive(Clone, Debug)]
+pub struct Watch {
+    groups: Vec<Group>,
+    watched: Watched,
+    quanta: u16,
+    ports: usize,
+    /// Bytes by group and watched port.
+    bytes: Vec<u64>,
+    /// Whether that is above, and has not come down to the low watermark since.
+    over: Vec<bool>,
+    /// By group and port: how many watched ports want its peer stopped.
+    stopping: Vec<u16>,
+    /// Frames sent, by port.
+    sent: Vec<u64>,
+}
+
+impl Watch {
+    /// Nothing waits in a switch with `ports` ports.
+    #[must_use]
+    pub fn new(config: &FlowControlConfig, ports: u16) -> Watch {
+        let (groups, watched) = match config {
+            FlowControlConfig::Pause(pause) => (
+                vec![Group {
+                    classes: 0xff,
+                    high_bytes: pause.high_watermark.get(),
+                    low_bytes: pause.low_watermark.get(),
+                }],
+                pause.watch,
+            ),
+            FlowControlConfig::Pfc(pfc) => {
+                let group = |c: &super::PfcClass| Group {
+                    classes: 1 << (c.class & 7),
+                    high_bytes: c.high_watermark.get(),
+                    low_bytes: c.low_watermark.get(),
+                };
+                (pfc.classes.iter().map(group).collect(), pfc.watch)
+            }
+        };
+        let ports = usize::from(ports);
+        let places = groups.len() * ports;
+        Watch {
+            groups,
+            watched,
+            quanta: config.quanta(),
+            ports,
+            bytes: vec![0; places],
+            over: vec![false; places],
+            stopping: vec![0; places],
+            sent: vec![0; ports],
+        }
+    }
+
+    /// A frame of a class has come from `in_port` and waits for `out_port`.
+    pub fn queued(
+        &mut self,
+        (in_port, out_port): (u16, u16),
+        class: u8,
+        frame_bytes: u16,
+        orders: &mut Vec<Order>,
+    ) {
+        let Some((group, place)) = self.place(in_port, out_port, class) else {
+            return;
+        };
+        self.bytes[place] += u64::from(frame_bytes);
+        if !self.over[place] && self.bytes[place] > self.groups[group].high_bytes {
+            self.over[place] = true;
+            self.change(group, place, true, orders);
+        }
+    }
+
+    /// Such a frame waits no longer.
+    pub fn left(
+        &mut self,
+        (in_port, out_port): (u16, u16),
+        class: u8,
+        frame_bytes: u16,
+        orders: &mut Vec<Order>,
+    ) {
+        let Some((group, place)) = self.place(in_port, out_port, class) else {
+            return;
+        };
+        self.bytes[place] -= u64::from(frame_bytes);
+        if self.over[place] && self.bytes[place] <= self.groups[group].low_bytes {
+            self.over[place] = false;
+            self.change(group, place, false, orders);
+        }
+    }
+
+    /// Says again whom to stop: to be called before the quanta of the last frames are over.
+    pub fn refresh(&mut self, orders: &mut Vec<Order>) {
+        for group in 0..self.groups.len() {
+            for port in 0..self.ports {
+                if self.stopping[group * self.ports + port] > 0 {
+                    self.order(group, port, self.quanta, orders);
+                }
+            }
+        }
+    }
+
+    /// Whether any peer is to be stopped.
+    #[must_use]
+    pub fn is_stopping(&self) -> bool {
+        self.stopping.iter().any(|count| *count > 0)
+    }
+
+    /// Frames sent out of a port.
+    #[must_use]
+    pub fn sent(&self, port: u16) -> u64 {
+        self.sent[usize::from(port)]
+    }
+
+    /// The group that a class is watched in, and the place it is counted at.
+    fn place(&self, in_port: u16, out_port: u16, class: u8) -> Option<(usize, usize)> {
+        let group = self
+            .groups
+            .iter()
+            .position(|g| g.classes & (1 << (class & 7)) != 0)?;
+        let port = match self.watched {
+            Watched::Egress => out_port,
+            Watched::Ingress => in_port,
+        };
+        Some((group, group * self.ports + usize::from(port)))
+    }
+
+    /// A watched port wants its peers stopped, or no longer.
+    fn change(&mut self, group: usize, place: usize, stop: bool, orders: &mut Vec<Order>) {
+        let watched = place % self.ports;
+        for port in 0..self.ports {
+            let concerned = match self.watched {
+                Watched::Egress => port != watched,
+                Watched::Ingress => port == watched,
+            };
+            if !concerned {
+                continue;
+            }
+            let count = &mut self.stopping[group * self.ports + port];
+            if stop {
+                *count += 1;
+            } else {
+                *count -= 1;
+            }
+            match (stop, *count) {
+                (true, 1) => self.order(group, port, self.quanta, orders),
+                (false, 0) => self.order(group, port, 0, orders),
+                _ => {}
+            }
+        }
+    }
+
+    fn order(&mut self, group: usize, port: usize, quanta: u16, orders: &mut Vec<Order>) {
+        self.sent[port] += 1;
+        orders.push(Order {
+            port: port as u16,
+            frame: PauseFrame {
+                classes: self.groups[group].classes,
+                quanta,
+            },
+        });
+    }
+}

@@ -1,0 +1,87 @@
+//! Queues of an egress port that is served when it is free: disciplines and the scheduler over them.
+//!
+//! A discipline takes frames, gives them back one by one, and may mark or drop on either occasion;
+//! one discipline, one file. A port has one for each traffic class, and `ets` says whose turn it
+//! is. Memory is not theirs: the switch admits a frame before it is queued.
+
+pub mod ets;
+
+use std::collections::VecDeque;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tailback_units::Time;
+
+use crate::frame::Frame;
+use crate::switch::shared::Pool;
+
+/// A frame that waits, and what it holds.
+#[derive(Clone, Copy, Debug)]
+pub struct Held {
+    /// The frame.
+    pub frame: Frame,
+    /// The port it came in by.
+    pub in_port: u16,
+    /// The memory it is in.
+    pub pool: Pool,
+    /// Since when it waits.
+    pub since: Time,
+}
+
+/// How the frames of one class wait.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum QueueConfig {
+    /// First in, first out.
+    #[default]
+    Fifo,
+}
+
+/// What a discipline did beside what it was asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Effects {
+    /// Frames it has dropped just now; their memory is still held.
+    pub dropped_now: Vec<Held>,
+    /// Frames it dropped before, of which nobody has asked yet.
+    pub dropped: Vec<Held>,
+    /// Frames it marked.
+    pub marked: u64,
+}
+
+/// A queue at work.
+#[derive(Clone, Debug)]
+pub enum Discipline {
+    /// First in, first out.
+    Fifo(VecDeque<Held>),
+}
+
+impl Discipline {
+    /// An empty queue.
+    #[must_use]
+    pub fn new(config: &QueueConfig) -> Discipline {
+        match config {
+            QueueConfig::Fifo => Discipline::Fifo(VecDeque::new()),
+        }
+    }
+
+    /// A frame joins the queue.
+    pub fn enqueue(&mut self, _now: Time, held: Held, _effects: &mut Effects) {
+        match self {
+            Discipline::Fifo(queue) => queue.push_back(held),
+        }
+    }
+
+    /// The next frame, if any is left.
+    pub fn dequeue(&mut self, _now: Time, _effects: &mut Effects) -> Option<Held> {
+        match self {
+            Discipline::Fifo(queue) => queue.pop_front(),
+        }
+    }
+
+    /// Frames that wait.
+    pub fn waiting(&self) -> impl Iterator<Item = &Held> {
+        match self {
+            Discipline::Fifo(queue) => queue.iter(),
+        }
+    }
+}
