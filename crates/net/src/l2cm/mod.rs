@@ -198,7 +198,7 @@ fn quantise(fb: i64, worst: i64) -> u8 {
 
 /// A length of bytes until the next sample, `jitter` (in 65536ths) more or less, uniformly.
 fn jittered(bytes: u64, jitter: u64, stream: &mut Stream) -> i64 {
-    let spread = bytes * jitter >> 16;
+    let spread = (bytes * jitter) >> 16;
     (bytes - spread + stream.below(2 * spread + 1)) as i64
 }
 

@@ -359,7 +359,7 @@ impl QcnReaction {
         } else {
             ps / 2
         };
-        let spread = (u128::from(ps) * u128::from(scaled(JITTER)) >> 16) as u64;
+        let spread = ((u128::from(ps) * u128::from(scaled(JITTER))) >> 16) as u64;
         Duration::from_ps((ps - spread + self.stream.below(2 * spread + 1)).max(1))
     }
 }
