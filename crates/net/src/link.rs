@@ -54,7 +54,7 @@ impl Link {
             free_at: Time::ZERO,
             loss_below: random::threshold(config.loss),
             stream,
-            flying: VecDeque::with_capacity(64),
+            flying: VecDeque::new(),
             lost: 0,
             lost_payload_bytes: 0,
         }

@@ -22,7 +22,9 @@ fn servers_addresses_size_and_iterations_are_taken_over() {
     let run = &plan.runs[0];
     let names: Vec<&str> = run.network.hosts.iter().map(|h| h.name.as_str()).collect();
     assert_eq!(names, ["client", "10.0.0.1", "10.0.0.2", "server-3.lab"]);
-    let Workload::Incast(incast) = &run.workload;
+    let Workload::Incast(incast) = &run.workload else {
+        panic!("no incast")
+    };
     assert_eq!(incast.servers, 3);
     assert_eq!(incast.size.get(), 8_000_000);
     assert_eq!(incast.iterations, 1000);

@@ -32,4 +32,4 @@ pub use preset::{Kind, built_in as presets};
 pub use problem::{Problem, Severity};
 pub use schema::schema;
 pub use topology::{Host, Link, Node, Switch, Topology};
-pub use workload::{Incast, Workload};
+pub use workload::{Bulk, Flow, Flows, Incast, Pairs, SizePoint, Sizes, Workload};

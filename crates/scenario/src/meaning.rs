@@ -47,13 +47,22 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
     }
     let hosts = match &scenario.network {
         Network::Star(star) => star.hosts as usize,
+        Network::Stars(stars) => (stars.stars * stars.hosts) as usize,
+        Network::FatTree(tree) => (tree.k.pow(3) / 4) as usize,
         Network::Explicit(explicit) => explicit.host.len(),
     };
     let workload = scenario.workload.findings(hosts);
     findings.extend(workload.into_iter().map(|f| f.within("workload")));
     match Topology::new(&scenario.network, &scenario.host, &scenario.stack) {
-        Ok(topology) if findings.is_empty() => Ok(topology),
-        Ok(_) => Err(findings),
+        Ok(topology) => {
+            let names = scenario.workload.name_findings(&topology);
+            findings.extend(names.into_iter().map(|f| f.within("workload")));
+            if findings.is_empty() {
+                Ok(topology)
+            } else {
+                Err(findings)
+            }
+        }
         Err(more) => {
             findings.extend(more);
             Err(findings)
@@ -80,6 +89,11 @@ fn name(name: &str) -> Vec<Finding> {
 fn links(network: &Network) -> Vec<(String, &LinkConfig)> {
     match network {
         Network::Star(star) => vec![("network.link".to_owned(), &star.link)],
+        Network::Stars(stars) => vec![
+            ("network.link".to_owned(), &stars.link),
+            ("network.uplink".to_owned(), &stars.uplink),
+        ],
+        Network::FatTree(tree) => vec![("network.link".to_owned(), &tree.link)],
         Network::Explicit(explicit) => {
             let links = explicit.link.iter().enumerate();
             links
@@ -92,6 +106,11 @@ fn links(network: &Network) -> Vec<(String, &LinkConfig)> {
 fn switches(network: &Network) -> Vec<(String, &SwitchConfig)> {
     match network {
         Network::Star(star) => vec![("network.switch".to_owned(), &star.switch)],
+        Network::Stars(stars) => vec![
+            ("network.switch".to_owned(), &stars.switch),
+            ("network.core".to_owned(), &stars.core),
+        ],
+        Network::FatTree(tree) => vec![("network.switch".to_owned(), &tree.switch)],
         Network::Explicit(explicit) => {
             let switches = explicit.switch.iter().enumerate();
             switches

@@ -15,6 +15,10 @@ use crate::schema::Presettable;
 pub enum Network {
     /// One switch; every host has one link to it.
     Star(Star),
+    /// Stars whose switches are joined by one core switch.
+    Stars(Stars),
+    /// A fat-tree of switches with the same number of ports.
+    FatTree(FatTree),
     /// Every host, switch and link by name.
     Explicit(Explicit),
 }
@@ -35,6 +39,49 @@ pub struct Star {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = [["client", "10.0.0.1"]]))]
     pub names: Option<Vec<String>>,
+}
+
+/// Stars whose switches are joined by one core switch.
+///
+/// Hosts are named `star0-host0`, `star0-host1`, …, switches `star0`, …, `core`. A star's switch has its
+/// hosts at its first ports and the core at the next.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Stars {
+    /// Number of stars; no more than the core has ports.
+    #[schemars(range(min = 1, max = 1024))]
+    pub stars: u32,
+    /// Number of hosts in each star; fewer than its switch has ports.
+    #[schemars(range(min = 1, max = 1023))]
+    pub hosts: u32,
+    /// The switch of each star.
+    #[schemars(with = "Presettable<SwitchConfig>")]
+    pub switch: SwitchConfig,
+    /// The link of every host to its star's switch.
+    pub link: LinkConfig,
+    /// The switch that joins the stars.
+    #[schemars(with = "Presettable<SwitchConfig>")]
+    pub core: SwitchConfig,
+    /// The link of every star's switch to the core.
+    pub uplink: LinkConfig,
+}
+
+/// A fat-tree of switches with `k` ports (Al-Fares, Loukissas, Vahdat, SIGCOMM 2008).
+///
+/// k pods of k/2 edge and k/2 aggregation switches each, (k/2)² core switches, k³/4 hosts. Hosts are named
+/// `host0`, … in the order of pods and edge switches; switches `edge0`, …, `aggregation0`, …, `core0`, ….
+/// Flows are spread over equal paths by a hash.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FatTree {
+    /// Ports of each switch that are in use: even.
+    #[schemars(range(min = 2, max = 48))]
+    pub k: u32,
+    /// Every switch.
+    #[schemars(with = "Presettable<SwitchConfig>")]
+    pub switch: SwitchConfig,
+    /// Every link.
+    pub link: LinkConfig,
 }
 
 /// Every host, switch and link by name.

@@ -67,6 +67,7 @@ impl Resolver<'_> {
                 self.slot(switch, Kind::Switch, "network.switch", None);
             }
         }
+        self.slot(network.get_mut("core"), Kind::Switch, "network.core", None);
     }
 
     /// Completes the table at `at`, which lies over `base` unless it names a preset.

@@ -11,6 +11,8 @@ use tailback_tcp::Stack;
 use crate::network::{Explicit, Network, Star};
 use crate::problem::Finding;
 
+mod generated;
+
 /// Hosts, switches and the links between them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Topology {
@@ -72,6 +74,8 @@ impl Topology {
     ) -> Result<Topology, Vec<Finding>> {
         match network {
             Network::Star(star) => from_star(star, host, stack),
+            Network::Stars(stars) => generated::stars(stars, host, stack),
+            Network::FatTree(tree) => generated::fat_tree(tree, host, stack),
             Network::Explicit(explicit) => from_explicit(explicit, host, stack),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tailback_net::frame::{EndpointId, HostId, IP_HEADER_BYTES};
+use tailback_net::frame::{HostId, IP_HEADER_BYTES};
 use tailback_net::host::{ReceiveRing, TransmitQueue};
 use tailback_net::link::Link;
 use tailback_net::marking::Marker;
@@ -16,10 +16,10 @@ use tailback_units::{Duration, Time};
 
 use crate::event::Calendar;
 use crate::record::Recorder;
-use crate::route::{self, Graph, Routes};
-use crate::workload::{IncastApp, Latencies, Server, Workload};
+use crate::route::{self, Attachments, Graph, Routes};
+use crate::workload::{FlowsApp, IncastApp, Latencies, Server, Workload};
 use crate::world::{
-    Armed, Endpoint, HostState, Ledger, LinkState, PortState, Sink, SwitchBuffer, SwitchState,
+    Endpoint, HostState, Ledger, LinkState, PortState, Retired, Sink, SwitchBuffer, SwitchState,
     Totals, World,
 };
 
@@ -32,7 +32,7 @@ pub(crate) fn world(run: &Run) -> World {
     let links = links(run, &wiring);
     let switches = switches(run, &wiring, links.len());
     let hosts = hosts(run, &wiring);
-    let (endpoints, workload) = applications(run, &wiring);
+    let (endpoints, workload) = applications(run);
     let ports: usize = switches.iter().map(|s| s.ports.len()).sum();
     let places = switches
         .iter()
@@ -45,12 +45,17 @@ pub(crate) fn world(run: &Run) -> World {
     World {
         now: Time::ZERO,
         calendar: Calendar::new(links.len() + ports),
-        first_timer: (links.len() + ports) as u32,
+        // One more for the workload's alarm.
+        first_timer: (links.len() + ports + 1) as u32,
         recorder: Recorder::new(iteration, places, endpoints.len() / 2),
+        attachments: wiring.attachments,
         links,
         switches,
         hosts,
         endpoints,
+        retired: Retired::default(),
+        flows: Vec::new(),
+        seed: run.seed,
         workload,
         ledger: Ledger::default(),
         iteration_start: Totals::default(),
@@ -64,6 +69,7 @@ pub(crate) fn world(run: &Run) -> World {
 
 /// Which link direction joins which ports.
 struct Wiring {
+    attachments: Attachments,
     routes: Vec<Routes>,
     /// For each link direction: node and port it leaves from, node and port it leads to.
     directions: Vec<[(usize, u16); 2]>,
@@ -96,8 +102,9 @@ impl Wiring {
             directions.push([(a, at[0]), (b, at[1])]);
             directions.push([(b, at[1]), (a, at[0])]);
         }
-        let routes = route::shortest_paths(&graph, hosts);
+        let (attachments, routes) = route::shortest_paths(&graph, hosts);
         Wiring {
+            attachments,
             routes,
             directions,
             ports,
@@ -165,7 +172,7 @@ fn switches(run: &Run, wiring: &Wiring, links: usize) -> Vec<SwitchState> {
             ),
             cut_through: config.forwarding == Forwarding::CutThrough,
             latency: config.latency,
-            routes: wiring.routes[node].clone(),
+            routes: wiring.routes[number].clone(),
             ports,
             first_rank,
         });
@@ -191,32 +198,21 @@ fn hosts(run: &Run, wiring: &Wiring) -> Vec<HostState> {
         uplink: wiring.uplink(number),
         queue: TransmitQueue::new(&host.config),
         ring: ReceiveRing::new(&host.config),
+        config: config(run, wiring, number),
         stream: Stream::new(run.seed, "interrupt", number as u64),
     };
     run.network.hosts.iter().enumerate().map(state).collect()
 }
 
 /// Pairs of endpoints and what runs on them.
-fn applications(run: &Run, wiring: &Wiring) -> (Vec<Endpoint>, Workload) {
-    let endpoint = |id: u32, host: usize, peer_host: usize| Endpoint {
-        connection: None,
-        config: config(run, wiring, id, host),
-        host: HostId(host as u16),
-        peer: EndpointId(id ^ 1),
-        peer_host: HostId(peer_host as u16),
-        backlog_bytes: 0,
-        written_bytes: 0,
-        read_bytes: 0,
-        app_wake: Time::NEVER,
-        armed: Armed::NEVER,
-    };
+fn applications(run: &Run) -> (Vec<Endpoint>, Workload) {
     match &run.workload {
         Spec::Incast(incast) => {
             let pairs = (0..incast.servers).flat_map(|index| {
                 let server = index as usize + 1;
                 [
-                    endpoint(2 * index, 0, server),
-                    endpoint(2 * index + 1, server, 0),
+                    Endpoint::new(2 * index, 0, server),
+                    Endpoint::new(2 * index + 1, server, 0),
                 ]
             });
             let endpoints = pairs.collect();
@@ -245,11 +241,21 @@ fn applications(run: &Run, wiring: &Wiring) -> (Vec<Endpoint>, Workload) {
             );
             (endpoints, Workload::Incast(app))
         }
+        Spec::Bulk(bulk) => {
+            let flows = bulk.flows(run.seed, &run.network);
+            let app = FlowsApp::new(flows, Time::ZERO + bulk.duration);
+            (Vec::new(), Workload::Flows(app))
+        }
+        Spec::Flows(spec) => {
+            let flows = spec.flows(run.seed, &run.network);
+            let app = FlowsApp::new(flows, Time::ZERO + spec.duration + spec.drain);
+            (Vec::new(), Workload::Flows(app))
+        }
     }
 }
 
-/// What a connection's end at `host` is made with.
-fn config(run: &Run, wiring: &Wiring, id: u32, host: usize) -> Config {
+/// What a connection's end at `host` is made with; each gets a seed of its own.
+fn config(run: &Run, wiring: &Wiring, host: usize) -> Config {
     let node = &run.network.hosts[host];
     let uplink = wiring.uplink(host) as usize / 2;
     let mtu = run.network.links[uplink].config.mtu.get() as u32;
@@ -261,6 +267,6 @@ fn config(run: &Run, wiring: &Wiring, id: u32, host: usize) -> Config {
             Stream::new(run.seed, "clock", host as u64).below(tick.as_ps()),
         ),
         rx_truesize_bytes: node.config.rx_truesize_bytes(mtu),
-        seed: Stream::new(run.seed, "connection", u64::from(id)).next_u64(),
+        seed: 0,
     }
 }

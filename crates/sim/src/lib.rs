@@ -17,7 +17,7 @@ mod world;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use tailback_scenario::Run;
-use tailback_units::Time;
+use tailback_units::{Duration, Time};
 
 pub use tables::{Column, ColumnData, Table};
 
@@ -59,6 +59,8 @@ pub struct RunOutcome {
     pub hops: u64,
     /// Events handled.
     pub events: u64,
+    /// Simulated time that the run took.
+    pub simulated: Duration,
     /// A hash of every delivery, with its time: equal for runs that took the same course.
     pub trajectory: u64,
 }

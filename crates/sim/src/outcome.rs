@@ -1,10 +1,10 @@
 //! From a finished world to its tables.
 
-use tailback_units::Duration;
+use tailback_units::{Duration, Time};
 
 use crate::RunOutcome;
 use crate::tables::Table;
-use crate::world::{Totals, Transaction, World};
+use crate::world::{FlowRecord, Totals, Transaction, World};
 
 /// The tables and figures of a finished world.
 pub(crate) fn outcome(world: &World) -> RunOutcome {
@@ -19,6 +19,7 @@ pub(crate) fn outcome(world: &World) -> RunOutcome {
         tables,
         hops: world.hops,
         events: world.events,
+        simulated: world.now.since(Time::ZERO),
         trajectory: world.trajectory,
     }
 }
@@ -78,28 +79,32 @@ fn transactions(rows: &[Transaction]) -> Table {
 }
 
 fn flows(world: &World) -> Table {
-    // The first endpoint of a pair asks, the second answers.
-    let pairs = || world.endpoints.chunks_exact(2);
+    let flows = world.all_flows();
     let host = |id: tailback_net::frame::HostId| world.hosts[usize::from(id.0)].name.clone();
-    let sender = |value: fn(&tailback_tcp::Connection) -> u64| {
-        pairs().map(move |p| p[1].connection.as_ref().map_or(0, value))
+    let count = |value: fn(&FlowRecord) -> u64| flows.iter().map(value);
+    let table = Table::new("flows")
+        .counts("flow", count(|f| u64::from(f.number)))
+        .names("source", flows.iter().map(|f| host(f.source)))
+        .names("destination", flows.iter().map(|f| host(f.destination)))
+        .counts("received_bytes", count(|f| f.received_bytes))
+        .counts("segments_sent", count(|f| f.sender.segments_sent))
+        .counts("retransmissions", count(|f| f.sender.retransmissions))
+        .counts("timeouts", count(|f| f.sender.timeouts))
+        .counts("fast_recoveries", count(|f| f.sender.fast_recoveries))
+        .counts("cwnd_segments", count(|f| u64::from(f.cwnd)))
+        .measures("srtt_us", flows.iter().map(|f| f.srtt.as_ps() as f64 / 1e6));
+    let Some(app) = world.workload.flows() else {
+        return table;
     };
-    Table::new("flows")
-        .counts("flow", 0..pairs().len() as u64)
-        .names("source", pairs().map(|p| host(p[1].host)))
-        .names("destination", pairs().map(|p| host(p[0].host)))
-        .counts("received_bytes", pairs().map(|p| p[0].read_bytes))
-        .counts("segments_sent", sender(|c| c.stats().segments_sent))
-        .counts("retransmissions", sender(|c| c.stats().retransmissions))
-        .counts("timeouts", sender(|c| c.stats().timeouts))
-        .counts("fast_recoveries", sender(|c| c.stats().fast_recoveries))
-        .counts("cwnd_segments", sender(|c| u64::from(c.probe().cwnd)))
+    let start = |f: &FlowRecord| app.flow(f.number as usize).map_or(Time::ZERO, |l| l.start);
+    table
+        .measures("start_s", flows.iter().map(|f| start(f).as_secs_f64()))
+        .flags("complete", flows.iter().map(|f| f.completed.is_some()))
         .measures(
-            "srtt_us",
-            pairs().map(|p| {
-                p[1].connection
-                    .as_ref()
-                    .map_or(0.0, |c| c.probe().srtt.as_ps() as f64 / 1e6)
+            "completion_ms",
+            flows.iter().map(|f| {
+                let end = f.completed.unwrap_or(world.now);
+                end.since(start(f)).as_ms_f64()
             }),
         )
 }

@@ -72,6 +72,11 @@ impl Recorder {
         self.next_look <= at
     }
 
+    /// Flows that are looked at: the first so many.
+    pub(crate) fn flows(&self) -> usize {
+        self.flows
+    }
+
     pub(crate) fn next_look(&self) -> Time {
         self.next_look
     }

@@ -3,6 +3,9 @@
 //! Models static IP routes with equal-cost multipath by a hash of the flow, as switches do it
 //! (RFC 2992 discusses the choice). Every link counts one. Left out: weights, failures, tables
 //! that overflow.
+//!
+//! A host has one link, so the way to it is the way to the switch it is on: a switch's table has a line
+//! for each switch with hosts, not for each host.
 
 use std::collections::VecDeque;
 
@@ -18,12 +21,29 @@ pub(crate) struct Graph {
     pub(crate) neighbours: Vec<Vec<usize>>,
 }
 
-/// One node's routes: for each destination host the ports that lie on a shortest path.
+/// Where each host is attached.
+#[derive(Clone, Debug)]
+pub(crate) struct Attachments {
+    /// For each host the line of its switch in every table, and its port there.
+    hosts: Vec<(u16, Port)>,
+}
+
+/// Equal paths: the first of `count` ports in a node's list.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    first: u32,
+    count: u16,
+    /// The one port, if there is but one.
+    only: Port,
+}
+
+/// One switch's routes: for each switch with hosts the ports that lie on a shortest path.
 #[derive(Clone, Debug)]
 pub(crate) struct Routes {
-    /// First index into `ports`, and how many, for each destination.
-    spans: Vec<(u32, u16)>,
+    spans: Vec<Span>,
     ports: Vec<Port>,
+    /// This switch's own line, if it has hosts.
+    own: Option<u16>,
     /// Differs from node to node, so that a flow's choices are independent along its path.
     salt: u64,
 }
@@ -32,59 +52,79 @@ impl Routes {
     /// The egress port towards host `destination` for the flow that `flow` numbers. The topology
     /// is connected (the scenario's checks say so), so there is always one.
     #[inline]
-    pub(crate) fn port(&self, destination: u16, flow: u32) -> Port {
-        let (first, count) = self.spans[usize::from(destination)];
-        let choice = if count == 1 {
-            0
-        } else {
-            mix(u64::from(flow) ^ self.salt) % u64::from(count)
-        };
-        self.ports[first as usize + choice as usize]
+    pub(crate) fn port(&self, attachments: &Attachments, destination: u16, flow: u32) -> Port {
+        let (line, port) = attachments.hosts[usize::from(destination)];
+        if self.own == Some(line) {
+            return port;
+        }
+        let span = self.spans[usize::from(line)];
+        if span.count == 1 {
+            return span.only;
+        }
+        // The high half of the product is uniform below the count.
+        let spread = mix(u64::from(flow) ^ self.salt) >> 32;
+        let choice = (spread * u64::from(span.count)) >> 32;
+        self.ports[span.first as usize + choice as usize]
     }
 }
 
-/// The routes of every node to the first `hosts` nodes.
-pub(crate) fn shortest_paths(graph: &Graph, hosts: usize) -> Vec<Routes> {
+/// The routes of every switch to the first `hosts` nodes, and where those are.
+pub(crate) fn shortest_paths(graph: &Graph, hosts: usize) -> (Attachments, Vec<Routes>) {
     let nodes = graph.neighbours.len();
-    let mut routes: Vec<Routes> = (0..nodes)
+    let mut lines: Vec<usize> = Vec::new();
+    let mut line_of = vec![None; nodes];
+    let attachment = |host: usize| {
+        let Some(switch) = graph.neighbours[host].first().copied() else {
+            return (0, 0);
+        };
+        let line = *line_of[switch].get_or_insert_with(|| {
+            lines.push(switch);
+            lines.len() as u16 - 1
+        });
+        let port = graph.neighbours[switch].iter().position(|n| *n == host);
+        (line, port.unwrap_or(0) as Port)
+    };
+    let attachments = Attachments {
+        hosts: (0..hosts).map(attachment).collect(),
+    };
+    let mut routes: Vec<Routes> = (hosts..nodes)
         .map(|node| Routes {
-            spans: Vec::with_capacity(hosts),
+            spans: Vec::with_capacity(lines.len()),
             ports: Vec::new(),
+            own: line_of[node],
             salt: mix(node as u64 + 1),
         })
         .collect();
-    for destination in 0..hosts {
+    for destination in lines {
         let distance = distances(graph, destination, hosts);
-        for (node, routes) in routes.iter_mut().enumerate() {
+        for (routes, node) in routes.iter_mut().zip(hosts..) {
             let first = routes.ports.len() as u32;
             for (port, neighbour) in graph.neighbours[node].iter().enumerate() {
-                let transit = *neighbour >= hosts || *neighbour == destination;
-                if transit
+                if *neighbour >= hosts
                     && distance[*neighbour] != usize::MAX
                     && distance[*neighbour] + 1 == distance[node]
                 {
                     routes.ports.push(port as Port);
                 }
             }
-            routes
-                .spans
-                .push((first, (routes.ports.len() as u32 - first) as u16));
+            routes.spans.push(Span {
+                first,
+                count: (routes.ports.len() as u32 - first) as u16,
+                only: routes.ports.get(first as usize).copied().unwrap_or(0),
+            });
         }
     }
-    routes
+    (attachments, routes)
 }
 
-/// Hops from every node to `destination`; hosts do not forward.
+/// Hops from every switch to the switch `destination`; hosts do not forward.
 fn distances(graph: &Graph, destination: usize, hosts: usize) -> Vec<usize> {
     let mut distance = vec![usize::MAX; graph.neighbours.len()];
     distance[destination] = 0;
     let mut queue = VecDeque::from([destination]);
     while let Some(node) = queue.pop_front() {
-        if node < hosts && node != destination {
-            continue;
-        }
         for neighbour in &graph.neighbours[node] {
-            if distance[*neighbour] == usize::MAX {
+            if *neighbour >= hosts && distance[*neighbour] == usize::MAX {
                 distance[*neighbour] = distance[node] + 1;
                 queue.push_back(*neighbour);
             }

@@ -43,7 +43,7 @@ impl ReceiveRing {
             delay_min: config.interrupt_delay - config.interrupt_jitter,
             delay_span: config.interrupt_jitter * 2,
             idle_at: Time::ZERO,
-            done: VecDeque::with_capacity(64),
+            done: VecDeque::new(),
             dropped: 0,
             moderation: config.interrupt_moderation.as_ref().map(Moderation::new),
             completions: 0,

@@ -25,7 +25,7 @@ impl TransmitQueue {
     pub fn new(config: &HostConfig) -> TransmitQueue {
         TransmitQueue {
             limit: config.tx_queue_packets as usize + config.tx_ring_descriptors as usize,
-            leaving: VecDeque::with_capacity(64),
+            leaving: VecDeque::new(),
             refused: 0,
         }
     }

@@ -4,14 +4,23 @@
 //! Every backend replays the same workload. A new kind is a file here, a variant below and a
 //! page in docs/models.
 
+mod bulk;
+mod flow;
+mod flows;
 mod incast;
+mod sizes;
 
+pub use bulk::{Bulk, Pairs};
+pub use flow::Flow;
+pub use flows::Flows;
 pub use incast::Incast;
+pub use sizes::{SizePoint, Sizes};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::problem::Finding;
+use crate::topology::Topology;
 
 /// What the hosts send.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -19,6 +28,10 @@ use crate::problem::Finding;
 pub enum Workload {
     /// Synchronised reads: one client asks many servers at once.
     Incast(Incast),
+    /// Long-running flows between fixed pairs of hosts.
+    Bulk(Bulk),
+    /// Flows between random hosts that arrive at random times.
+    Flows(Flows),
 }
 
 impl Workload {
@@ -27,14 +40,28 @@ impl Workload {
     pub fn findings(&self, hosts: usize) -> Vec<Finding> {
         match self {
             Workload::Incast(incast) => incast.findings(hosts),
+            Workload::Bulk(bulk) => bulk.findings(hosts),
+            Workload::Flows(flows) => flows.findings(),
         }
     }
 
-    /// Payload bytes that an iteration brings to their receivers.
+    /// What is wrong with the names in it; paths are relative to the workload.
+    #[must_use]
+    pub fn name_findings(&self, network: &Topology) -> Vec<Finding> {
+        match self {
+            Workload::Incast(_) | Workload::Flows(_) => Vec::new(),
+            Workload::Bulk(bulk) => bulk.name_findings(network),
+        }
+    }
+
+    /// Payload bytes that an iteration brings to their receivers; where the network decides that,
+    /// a guess.
     #[must_use]
     pub fn iteration_bytes(&self) -> u64 {
         match self {
             Workload::Incast(incast) => incast.iteration_bytes(),
+            Workload::Bulk(bulk) => bulk.expected_bytes(),
+            Workload::Flows(flows) => flows.expected_bytes(),
         }
     }
 
@@ -43,6 +70,26 @@ impl Workload {
     pub fn iterations(&self) -> u64 {
         match self {
             Workload::Incast(incast) => u64::from(incast.iterations),
+            Workload::Bulk(_) | Workload::Flows(_) => 1,
         }
     }
+}
+
+/// The network of a scenario whose `[network]` holds these values beside a switch and a link of
+/// 10 Gb/s, which `LINK` stands for.
+#[cfg(test)]
+pub(crate) fn test_network(values: &str) -> Topology {
+    let link = r#"{ rate = "10Gbit", delay = "1us", mtu = "1500B" }"#;
+    let text = format!(
+        r#"
+        name = "test"
+        network = {{ {values} switch = "arista-7124s", link = LINK }}
+        host = "rhel-5.4-x5540-ne020"
+        stack = "linux-2.6.18"
+        workload = {{ kind = "bulk", pairs = {{ kind = "to-first" }}, duration = "1ms" }}
+        "#
+    );
+    let text = text.replace("LINK", link);
+    let plan = crate::Plan::from_toml(&text, "test", &[], None).expect("a good scenario");
+    plan.runs[0].network.clone()
 }

@@ -11,7 +11,9 @@ fn plan(name: &str) -> Plan {
 }
 
 fn incast(plan: &Plan, run: usize) -> &Incast {
-    let Workload::Incast(incast) = &plan.runs[run].workload;
+    let Workload::Incast(incast) = &plan.runs[run].workload else {
+        panic!("no incast")
+    };
     incast
 }
 

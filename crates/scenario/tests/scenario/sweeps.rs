@@ -26,7 +26,9 @@ fn the_first_axis_is_the_slowest_and_repetitions_the_fastest() {
     assert_eq!(column(&plan, "servers"), [3, 3, 1, 1, 3, 3, 1, 1]);
     let repetitions: Vec<u32> = plan.runs.iter().map(|r| r.repetition).collect();
     assert_eq!(repetitions, [0, 1, 0, 1, 0, 1, 0, 1]);
-    let Workload::Incast(last) = &plan.runs[7].workload;
+    let Workload::Incast(last) = &plan.runs[7].workload else {
+        panic!("no incast")
+    };
     assert_eq!((last.servers, last.size.get()), (1, 2_000_000));
 }
 
@@ -231,7 +233,9 @@ fn parts_of_lists_are_named_by_name_or_number() {
 fn overrides_are_toml_or_bare_texts() {
     let of = |set: &str| {
         let plan = plan(STAR, &[set]);
-        let Workload::Incast(incast) = plan.runs[0].workload.clone();
+        let Workload::Incast(incast) = plan.runs[0].workload.clone() else {
+            panic!("no incast")
+        };
         incast
     };
     assert_eq!(of("workload.size=4MB").size.get(), 4_000_000);

@@ -3,6 +3,7 @@
 //! One file for each kind of workload of the scenario model. An application sees only its own
 //! connections: it is told when one is up, when bytes have arrived, when it is awake.
 
+mod flows;
 mod incast;
 
 use std::collections::VecDeque;
@@ -10,6 +11,7 @@ use std::collections::VecDeque;
 use tailback_net::frame::EndpointId;
 use tailback_units::Time;
 
+pub(crate) use flows::FlowsApp;
 pub(crate) use incast::{IncastApp, Latencies, Server};
 
 /// What an application wants done.
@@ -17,6 +19,13 @@ pub(crate) use incast::{IncastApp, Latencies, Server};
 pub(crate) enum Action {
     /// Open the connection from this client endpoint to its peer.
     Connect { client: EndpointId },
+    /// Make the two ends of a flow from one host to another, the next two endpoints, and open the
+    /// connection.
+    Open { source: usize, destination: usize },
+    /// A flow is complete, of which this is one end: take both ends away.
+    Retire { endpoint: EndpointId },
+    /// Call the workload's alarm, in place of any earlier wish that has not come true.
+    Alarm { at: Time },
     /// Write this many bytes.
     Write { endpoint: EndpointId, bytes: u64 },
     /// Wake the application at this endpoint, in place of any earlier wish.
@@ -44,12 +53,30 @@ pub(crate) enum Notice {
 #[derive(Debug)]
 pub(crate) enum Workload {
     Incast(IncastApp),
+    Flows(FlowsApp),
 }
 
 impl Workload {
     pub(crate) fn start(&mut self, now: Time, actions: &mut VecDeque<Action>) {
         match self {
             Workload::Incast(app) => app.start(now, actions),
+            Workload::Flows(app) => app.start(now, actions),
+        }
+    }
+
+    /// The time of its alarm has come.
+    pub(crate) fn alarm(&mut self, now: Time, actions: &mut VecDeque<Action>) {
+        match self {
+            Workload::Incast(_) => {}
+            Workload::Flows(app) => app.alarm(now, actions),
+        }
+    }
+
+    /// The flows, if it is a list of flows.
+    pub(crate) fn flows(&self) -> Option<&FlowsApp> {
+        match self {
+            Workload::Incast(_) => None,
+            Workload::Flows(app) => Some(app),
         }
     }
 
@@ -63,12 +90,14 @@ impl Workload {
     ) {
         match self {
             Workload::Incast(app) => app.notice(now, id, notice, actions),
+            Workload::Flows(app) => app.notice(now, id, notice, actions),
         }
     }
 
     pub(crate) fn is_done(&self) -> bool {
         match self {
             Workload::Incast(app) => app.is_done(),
+            Workload::Flows(app) => app.is_done(),
         }
     }
 
@@ -76,13 +105,15 @@ impl Workload {
     pub(crate) fn progress(&self) -> u64 {
         match self {
             Workload::Incast(app) => app.progress(),
+            Workload::Flows(app) => app.progress(),
         }
     }
 
-    /// Bytes that all finished iterations asked for.
+    /// Bytes that all finished iterations asked for; of flows, what has been read of them.
     pub(crate) fn answer_bytes_total(&self) -> u64 {
         match self {
             Workload::Incast(app) => app.answer_bytes_total(),
+            Workload::Flows(app) => app.read_bytes(),
         }
     }
 }

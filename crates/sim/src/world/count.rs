@@ -50,10 +50,15 @@ impl World {
                 + self.hosts.iter().map(|h| h.queue.refused()).sum::<u64>(),
             link_losses: self.links.iter().map(|l| l.link.lost()).sum(),
             marks: self.switches.iter().map(|s| s.marked()).sum(),
-            ..Totals::default()
+            read_bytes: self.retired.read_bytes,
+            retransmissions: self.retired.retransmissions,
+            timeouts: self.retired.timeouts,
+            fast_recoveries: self.retired.fast_recoveries,
         };
         for endpoint in &self.endpoints {
-            totals.read_bytes += endpoint.read_bytes;
+            if endpoint.listens {
+                totals.read_bytes += endpoint.read_bytes;
+            }
             if let Some(connection) = &endpoint.connection {
                 let stats = connection.stats();
                 totals.retransmissions += stats.retransmissions;
@@ -91,8 +96,10 @@ impl World {
                 .switches
                 .iter()
                 .flat_map(|s| (0..s.ports.len() as u16).map(|p| s.queued_bytes(p)));
-            // A flow is a pair of endpoints; the second of them sends the answers.
-            let flows = self.endpoints.chunks_exact(2).map(|pair| {
+            // A flow is a pair of endpoints; the second of them sends the answers. Flows that come
+            // and go are not followed.
+            let followed = 2 * self.recorder.flows();
+            let flows = self.endpoints[..followed].chunks_exact(2).map(|pair| {
                 let sender = pair[1].connection.as_ref();
                 FlowLook {
                     received_bytes: pair[0].read_bytes,

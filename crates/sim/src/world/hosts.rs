@@ -18,6 +18,8 @@ pub(crate) struct HostState {
     pub(crate) uplink: u32,
     pub(crate) queue: TransmitQueue,
     pub(crate) ring: ReceiveRing,
+    /// What connections of this host are made with, but for their seed.
+    pub(crate) config: Config,
     /// Draws interrupt delays.
     pub(crate) stream: Stream,
 }
@@ -28,13 +30,20 @@ impl HostState {
     pub(super) fn arrive(&mut self, at: Time, payload_bytes: u16) -> Option<Time> {
         self.ring.arrive(at, payload_bytes, &mut self.stream)
     }
+
+    /// What the connection at an endpoint of this host is made with.
+    fn config_for(&self, seed: u64, id: EndpointId) -> Config {
+        Config {
+            seed: Stream::new(seed, "connection", u64::from(id.0)).next_u64(),
+            ..self.config.clone()
+        }
+    }
 }
 
 /// One end of a connection, with the application on top of it.
 #[derive(Debug)]
 pub(crate) struct Endpoint {
-    pub(crate) connection: Option<Connection>,
-    pub(crate) config: Config,
+    pub(crate) connection: Option<Box<Connection>>,
     pub(crate) host: HostId,
     pub(crate) peer: EndpointId,
     pub(crate) peer_host: HostId,
@@ -42,6 +51,8 @@ pub(crate) struct Endpoint {
     pub(crate) backlog_bytes: u64,
     pub(crate) written_bytes: u64,
     pub(crate) read_bytes: u64,
+    /// It makes a connection of a SYN that comes.
+    pub(crate) listens: bool,
     /// When the application wants to be woken.
     pub(crate) app_wake: Time,
     /// When the calendar will look at this endpoint; no later than its true deadline.
@@ -93,8 +104,11 @@ impl World {
         let endpoint = &mut self.endpoints[frame.to.0 as usize];
         match &mut endpoint.connection {
             Some(connection) => connection.handle_segment(self.now, segment),
-            None if segment.flags.contains(Flags::SYN) => {
-                endpoint.connection = Some(Connection::accept(&endpoint.config, self.now, segment));
+            None if endpoint.listens && segment.flags.contains(Flags::SYN) => {
+                let config =
+                    self.hosts[usize::from(endpoint.host.0)].config_for(self.seed, frame.to);
+                let accepted = Connection::accept(&config, self.now, segment);
+                endpoint.connection = Some(Box::new(accepted));
             }
             None => return,
         }
@@ -178,7 +192,8 @@ impl World {
     /// An application begins to connect to its peer.
     pub(super) fn connect(&mut self, client: EndpointId) {
         let endpoint = &mut self.endpoints[client.0 as usize];
-        endpoint.connection = Some(Connection::connect(&endpoint.config, self.now));
+        let config = self.hosts[usize::from(endpoint.host.0)].config_for(self.seed, client);
+        endpoint.connection = Some(Box::new(Connection::connect(&config, self.now)));
         self.drive(client);
     }
 
@@ -204,6 +219,22 @@ impl World {
 }
 
 impl Endpoint {
+    /// The end number `id` of a connection between two hosts; it waits to be connected to.
+    pub(crate) fn new(id: u32, host: usize, peer_host: usize) -> Endpoint {
+        Endpoint {
+            connection: None,
+            host: HostId(host as u16),
+            peer: EndpointId(id ^ 1),
+            peer_host: HostId(peer_host as u16),
+            backlog_bytes: 0,
+            written_bytes: 0,
+            read_bytes: 0,
+            listens: true,
+            app_wake: Time::NEVER,
+            armed: Armed::NEVER,
+        }
+    }
+
     /// Sees to it that the calendar looks at this endpoint by its deadline. A deadline that moved
     /// away is found out when the calendar looks; only one that came closer costs anything now.
     #[inline]
@@ -211,7 +242,7 @@ impl Endpoint {
         let tcp = self
             .connection
             .as_ref()
-            .map_or(Time::NEVER, Connection::poll_timeout);
+            .map_or(Time::NEVER, |c| c.poll_timeout());
         let deadline = tcp.min(self.app_wake);
         if deadline < self.armed.near.min(self.armed.far) {
             match calendar.schedule(rank, deadline) {

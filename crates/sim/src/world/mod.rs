@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 
 mod count;
+mod flow;
 mod hosts;
 mod ledger;
 mod network;
@@ -17,25 +18,34 @@ use tailback_units::Time;
 
 use crate::event::{Calendar, Event};
 use crate::record::Recorder;
+use crate::route::Attachments;
 use crate::workload::{Action, Workload};
 use crate::{Control, SimError};
 
 pub(crate) use count::{Totals, Transaction};
-pub(crate) use hosts::{Armed, Endpoint, HostState};
+pub(crate) use flow::{FlowRecord, Retired};
+pub(crate) use hosts::{Endpoint, HostState};
 pub(crate) use ledger::Ledger;
 pub(crate) use network::{LinkState, PortState, Sink, SwitchBuffer, SwitchState};
 
 /// Everything there is in a run.
 pub(crate) struct World {
     pub(crate) now: Time,
-    /// Links first, by number; then every switch's ports; from `first_timer` on the timers of TCP
-    /// and applications, by endpoint.
+    /// Links first, by number; then every switch's ports; then the workload's alarm; from
+    /// `first_timer` on the timers of TCP and applications, by endpoint.
     pub(crate) calendar: Calendar,
     pub(crate) first_timer: u32,
+    /// Which switch each host is on.
+    pub(crate) attachments: Attachments,
     pub(crate) links: Vec<LinkState>,
     pub(crate) switches: Vec<SwitchState>,
     pub(crate) hosts: Vec<HostState>,
     pub(crate) endpoints: Vec<Endpoint>,
+    /// What endpoints that are gone have counted.
+    pub(crate) retired: Retired,
+    pub(crate) flows: Vec<FlowRecord>,
+    /// The run's seed: endpoints that come later derive theirs from it.
+    pub(crate) seed: u64,
     pub(crate) workload: Workload,
     pub(crate) recorder: Recorder,
     pub(crate) ledger: Ledger,
@@ -86,6 +96,9 @@ impl World {
             self.handle_landing(rank);
         } else if rank >= self.first_timer {
             self.handle_timer(EndpointId(rank - self.first_timer));
+        } else if rank + 1 == self.first_timer {
+            self.workload.alarm(at, &mut self.actions);
+            self.do_actions();
         } else {
             self.handle_port(rank);
         }
@@ -97,6 +110,14 @@ impl World {
         while let Some(action) = self.actions.pop_front() {
             match action {
                 Action::Connect { client } => self.connect(client),
+                Action::Open {
+                    source,
+                    destination,
+                } => self.open(source, destination),
+                Action::Retire { endpoint } => self.retire(endpoint),
+                Action::Alarm { at } => {
+                    self.calendar.schedule(self.first_timer - 1, at);
+                }
                 Action::Write { endpoint, bytes } => self.app_write(endpoint, bytes),
                 Action::Wake { endpoint, at } => self.wake_app_at(endpoint, at),
                 Action::Begin { iteration } => self.begin_iteration(iteration),

@@ -32,7 +32,9 @@ impl World {
     fn forward(&mut self, switch: u16, in_port: u16, in_link: u32, mut frame: Frame) {
         let now = self.now;
         let state = &mut self.switches[usize::from(switch)];
-        let out_port = state.routes.port(frame.destination.0, frame.to.0);
+        let out_port = state
+            .routes
+            .port(&self.attachments, frame.destination.0, frame.to.0);
         let port = &mut state.ports[usize::from(out_port)];
         match &mut state.buffer {
             SwitchBuffer::Shared(buffer) => {

@@ -239,7 +239,7 @@ impl Connection {
             clock,
             random: config.seed,
             stats: Stats::default(),
-            out: VecDeque::with_capacity(8),
+            out: VecDeque::new(),
             events: events::Pending::default(),
             stack,
         }

@@ -1,0 +1,163 @@
+//! Topologies that a few numbers describe.
+
+use std::sync::Arc;
+
+use tailback_net::host::HostConfig;
+use tailback_net::switch::SwitchConfig;
+use tailback_tcp::Stack;
+
+use super::{Host, Link, Node, Switch, Topology};
+use crate::network::{FatTree, Stars};
+use crate::problem::Finding;
+
+/// Hosts of one kind.
+fn hosts(names: impl Iterator<Item = String>, config: &HostConfig, stack: &Stack) -> Vec<Host> {
+    let stack = Arc::new(stack.clone());
+    let host = |name| Host {
+        name,
+        config: config.clone(),
+        stack: Arc::clone(&stack),
+    };
+    names.map(host).collect()
+}
+
+fn too_few_ports(path: &str, switch: &SwitchConfig, needed: u32) -> Option<Finding> {
+    let ports = u32::from(switch.ports);
+    (needed > ports).then(|| {
+        Finding::new(
+            format!("network.{path}.ports"),
+            format!("{needed} links do not fit a switch with {ports} ports"),
+            format!("at least {needed} ports, or a smaller network"),
+        )
+    })
+}
+
+pub(super) fn stars(
+    stars: &Stars,
+    host: &HostConfig,
+    stack: &Stack,
+) -> Result<Topology, Vec<Finding>> {
+    let mut findings: Vec<Finding> = [
+        too_few_ports("switch", &stars.switch, stars.hosts + 1),
+        too_few_ports("core", &stars.core, stars.stars),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    if stars.uplink.mtu < stars.link.mtu {
+        findings.push(Finding::new(
+            "network.uplink.mtu",
+            format!(
+                "switches do not fragment, and hosts send packets of {}",
+                stars.link.mtu
+            ),
+            format!("at least {}", stars.link.mtu),
+        ));
+    }
+    if !findings.is_empty() {
+        return Err(findings);
+    }
+    let (count, each) = (stars.stars as usize, stars.hosts as usize);
+    let names = (0..count).flat_map(|s| (0..each).map(move |h| format!("star{s}-host{h}")));
+    let mut switches: Vec<Switch> = (0..count)
+        .map(|s| Switch {
+            name: format!("star{s}"),
+            config: stars.switch.clone(),
+        })
+        .collect();
+    switches.push(Switch {
+        name: "core".to_owned(),
+        config: stars.core.clone(),
+    });
+    let mut links = Vec::new();
+    for star in 0..count {
+        links.extend((0..each).map(|h| Link {
+            a: Node::Host(star * each + h),
+            b: Node::Switch(star),
+            config: stars.link.clone(),
+        }));
+    }
+    links.extend((0..count).map(|star| Link {
+        a: Node::Switch(star),
+        b: Node::Switch(count),
+        config: stars.uplink.clone(),
+    }));
+    Ok(Topology {
+        hosts: hosts(names, host, stack),
+        switches,
+        links,
+    })
+}
+
+pub(super) fn fat_tree(
+    tree: &FatTree,
+    host: &HostConfig,
+    stack: &Stack,
+) -> Result<Topology, Vec<Finding>> {
+    if tree.k % 2 == 1 {
+        return Err(vec![Finding::new(
+            "network.k",
+            format!("half of {} ports cannot lead up and half down", tree.k),
+            "an even number of ports",
+        )]);
+    }
+    if let Some(finding) = too_few_ports("switch", &tree.switch, tree.k) {
+        return Err(vec![finding]);
+    }
+    let half = tree.k as usize / 2;
+    let pods = tree.k as usize;
+    let layer = |name: &'static str, count: usize| {
+        (0..count).map(move |i| Switch {
+            name: format!("{name}{i}"),
+            config: tree.switch.clone(),
+        })
+    };
+    let edges = pods * half;
+    let switches = layer("edge", edges)
+        .chain(layer("aggregation", edges))
+        .chain(layer("core", half * half))
+        .collect();
+    let mut links = Vec::new();
+    let mut join = |a, b| {
+        links.push(Link {
+            a,
+            b,
+            config: tree.link.clone(),
+        });
+    };
+    for edge in 0..edges {
+        for h in 0..half {
+            join(Node::Host(edge * half + h), Node::Switch(edge));
+        }
+    }
+    for pod in 0..pods {
+        for edge in 0..half {
+            for aggregation in 0..half {
+                join(
+                    Node::Switch(pod * half + edge),
+                    Node::Switch(edges + pod * half + aggregation),
+                );
+            }
+        }
+    }
+    for pod in 0..pods {
+        for aggregation in 0..half {
+            for core in 0..half {
+                join(
+                    Node::Switch(edges + pod * half + aggregation),
+                    Node::Switch(2 * edges + aggregation * half + core),
+                );
+            }
+        }
+    }
+    let names = (0..edges * half).map(|i| format!("host{i}"));
+    Ok(Topology {
+        hosts: hosts(names, host, stack),
+        switches,
+        links,
+    })
+}
+
+#[cfg(test)]
+#[path = "generated_tests.rs"]
+mod tests;

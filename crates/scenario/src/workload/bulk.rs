@@ -1,0 +1,205 @@
+//! Bulk: long-running flows between fixed pairs of hosts.
+//!
+//! Models iperf3 or netperf between pairs (tcp_stream): a source opens its connections and writes
+//! as fast as they take it. Each connection starts at a random time of `start_within`, as no two
+//! programs start at the same picosecond.
+//! Left out: closing the connections; the run is over before.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tailback_net::random::Stream;
+use tailback_units::{Bytes, Duration, Time};
+
+use super::flow::Flow;
+use crate::problem::Finding;
+use crate::topology::Topology;
+
+/// Flows between fixed pairs of hosts, for a time or until each has sent its bytes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Bulk {
+    /// Who sends to whom.
+    pub pairs: Pairs,
+    /// When the run ends, if not all flows have sent their bytes before.
+    pub duration: Duration,
+    /// Bytes that each connection sends; absent: as many as it can until the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<Bytes>,
+    /// Connections of each pair.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 100_000), default = "one")]
+    pub connections: u32,
+    /// Each connection starts at a random time from 0 to this.
+    #[serde(default = "start_within")]
+    #[schemars(default = "start_within")]
+    pub start_within: Duration,
+}
+
+/// Who sends to whom; hosts in the topology's order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Pairs {
+    /// Every other host to the first.
+    ToFirst {},
+    /// Hosts stand in groups, such as the stars of topology `stars`: in each, all send to its
+    /// first.
+    Groups {
+        /// Hosts of a group; the number of all hosts is a multiple of it.
+        #[schemars(range(min = 2, max = 65_536))]
+        hosts: u32,
+        /// Share of a group's senders that send to the first host of the next group instead.
+        #[serde(default)]
+        #[schemars(range(min = 0.0, max = 1.0))]
+        crossing: f64,
+    },
+    /// Each host to one other, drawn so that each receives from one.
+    Permutation {},
+    /// Pairs of hosts by name, source first.
+    Listed {
+        /// The pairs.
+        #[schemars(length(min = 1), extend("examples" = [[["host1", "host0"]]]))]
+        list: Vec<[String; 2]>,
+    },
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// A hundred round trips of a data centre: enough for no two to be in step. [assumed]
+fn start_within() -> Duration {
+    Duration::from_us(100)
+}
+
+impl Bulk {
+    /// The flows that `seed` gives on `network`, in the order of their starts.
+    #[must_use]
+    pub fn flows(&self, seed: u64, network: &Topology) -> Vec<Flow> {
+        let mut starts = Stream::new(seed, "bulk-start", 0);
+        let mut flows = Vec::new();
+        for (source, destination) in self.pairs.of(seed, network) {
+            for _ in 0..self.connections {
+                let start = starts.below(self.start_within.as_ps().saturating_add(1));
+                flows.push(Flow {
+                    start: Time::from_ps(start),
+                    source,
+                    destination,
+                    bytes: self.size.map(Bytes::get),
+                });
+            }
+        }
+        flows.sort_by_key(|flow| flow.start);
+        flows
+    }
+
+    /// Bytes that the run may bring: those asked for, or what one 10 Gb/s link carries.
+    pub(super) fn expected_bytes(&self) -> u64 {
+        self.duration.as_us().saturating_mul(1250)
+    }
+
+    pub(super) fn findings(&self, hosts: usize) -> Vec<Finding> {
+        let mut found = Vec::new();
+        if self.duration.is_zero() {
+            found.push(Finding::new(
+                "duration",
+                "the run would end before it begins",
+                "a time above zero, such as \"1s\"",
+            ));
+        }
+        if self.size == Some(Bytes::new(0)) {
+            found.push(Finding::new(
+                "size",
+                "no bytes to send",
+                "a size above zero, such as \"8MB\", or none at all",
+            ));
+        }
+        match &self.pairs {
+            Pairs::Groups { hosts: group, .. }
+                if !(hosts as u64).is_multiple_of(u64::from(*group).max(1)) =>
+            {
+                found.push(Finding::new(
+                    "pairs.hosts",
+                    format!("{hosts} hosts do not divide into groups of {group}"),
+                    "a divisor of the number of hosts",
+                ));
+            }
+            _ => {}
+        }
+        found
+    }
+
+    /// Names in the list of pairs that `network` does not have, or pairs of one host.
+    pub(super) fn name_findings(&self, network: &Topology) -> Vec<Finding> {
+        let Pairs::Listed { list } = &self.pairs else {
+            return Vec::new();
+        };
+        let mut found = Vec::new();
+        for (i, pair) in list.iter().enumerate() {
+            for (j, name) in pair.iter().enumerate() {
+                if !network.hosts.iter().any(|h| h.name == *name) {
+                    found.push(Finding::new(
+                        format!("pairs.list[{i}][{j}]"),
+                        format!("there is no host {name:?}"),
+                        crate::nearest::suggest(
+                            name,
+                            network.hosts.iter().map(|h| h.name.as_str()),
+                        ),
+                    ));
+                }
+            }
+            if pair[0] == pair[1] {
+                found.push(Finding::new(
+                    format!("pairs.list[{i}]"),
+                    format!("{:?} would send to itself", pair[0]),
+                    "the names of two different hosts",
+                ));
+            }
+        }
+        found
+    }
+}
+
+impl Pairs {
+    /// Source and destination of each pair.
+    fn of(&self, seed: u64, network: &Topology) -> Vec<(usize, usize)> {
+        let hosts = network.hosts.len();
+        match self {
+            Pairs::ToFirst {} => (1..hosts).map(|source| (source, 0)).collect(),
+            Pairs::Groups {
+                hosts: group,
+                crossing,
+            } => {
+                let group = *group as usize;
+                let leave = ((group - 1) as f64 * crossing).round() as usize;
+                let pair = |source: usize| {
+                    let (first, member) = (source / group * group, source % group);
+                    let destination = if member < group - leave {
+                        first
+                    } else {
+                        (first + group) % hosts
+                    };
+                    (member > 0 && destination != source).then_some((source, destination))
+                };
+                (0..hosts).filter_map(pair).collect()
+            }
+            Pairs::Permutation {} => {
+                // One cycle through all hosts in random order (Sattolo): nobody sends to itself.
+                let mut order: Vec<usize> = (0..hosts).collect();
+                let mut stream = Stream::new(seed, "permutation", 0);
+                for last in (1..hosts).rev() {
+                    order.swap(last, stream.below(last as u64) as usize);
+                }
+                order.into_iter().enumerate().collect()
+            }
+            Pairs::Listed { list } => {
+                let host = |name: &String| network.hosts.iter().position(|h| h.name == *name);
+                let pairs = list.iter().map(|[a, b]| (host(a), host(b)));
+                pairs.filter_map(|(a, b)| a.zip(b)).collect()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "bulk_tests.rs"]
+mod tests;

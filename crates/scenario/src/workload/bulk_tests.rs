@@ -1,0 +1,71 @@
+use std::collections::BTreeSet;
+
+use tailback_units::{Duration, Time};
+
+use super::{Bulk, Pairs};
+use crate::workload::test_network;
+
+fn pairs(pairs: Pairs, network: &str) -> Vec<(usize, usize)> {
+    pairs.of(7, &test_network(network))
+}
+
+const STAR: &str = r#"topology = "star", hosts = 12, "#;
+
+#[test]
+fn all_send_to_the_first() {
+    let pairs = pairs(Pairs::ToFirst {}, STAR);
+    assert_eq!(pairs.len(), 11);
+    assert!(pairs.iter().all(|(source, to)| *source > 0 && *to == 0));
+}
+
+#[test]
+fn a_share_of_each_group_sends_to_the_next() {
+    let groups = Pairs::Groups {
+        hosts: 4,
+        crossing: 0.34,
+    };
+    let expected = [
+        (1, 0),
+        (2, 0),
+        (3, 4),
+        (5, 4),
+        (6, 4),
+        (7, 8),
+        (9, 8),
+        (10, 8),
+        (11, 0),
+    ];
+    assert_eq!(pairs(groups, STAR), expected);
+}
+
+#[test]
+fn a_permutation_gives_each_one_sender_and_none_itself() {
+    let pairs = pairs(Pairs::Permutation {}, STAR);
+    let to: BTreeSet<usize> = pairs.iter().map(|p| p.1).collect();
+    assert_eq!((pairs.len(), to.len()), (12, 12));
+    assert!(pairs.iter().all(|(a, b)| a != b));
+}
+
+#[test]
+fn names_that_are_not_there_are_told() {
+    let list = |a: &str, b: &str| Bulk {
+        pairs: Pairs::Listed {
+            list: vec![[a.to_owned(), b.to_owned()]],
+        },
+        duration: Duration::from_ms(1),
+        size: None,
+        connections: 2,
+        start_within: Duration::from_us(3),
+    };
+    let network = test_network(STAR);
+    let wrong = list("host1", "hots0").name_findings(&network);
+    assert_eq!(wrong.len(), 1);
+    assert!(wrong[0].remedy.contains("host0"), "{wrong:?}");
+    assert_eq!(list("host1", "host1").name_findings(&network).len(), 1);
+    let right = list("host1", "host0");
+    assert_eq!(right.name_findings(&network), []);
+    let flows = right.flows(7, &network);
+    assert_eq!(flows.len(), 2);
+    assert!(flows[0].start < flows[1].start);
+    assert!(flows[1].start <= Time::from_ps(3_000_000));
+}

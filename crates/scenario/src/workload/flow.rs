@@ -1,0 +1,34 @@
+//! A list of flows: what a workload without answers comes down to.
+//!
+//! A seed gives the list; every backend replays it. A flow is a connection of its own: its source
+//! opens it, sends, and that is all.
+
+use tailback_units::{Rate, Time};
+
+use crate::topology::{Node, Topology};
+
+/// One flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flow {
+    /// When its source opens the connection.
+    pub start: Time,
+    /// The host that sends, by its place in the topology.
+    pub source: usize,
+    /// The host that receives.
+    pub destination: usize,
+    /// Bytes of payload; absent: it never ends.
+    pub bytes: Option<u64>,
+}
+
+/// The rate of each host's link.
+pub(super) fn host_rates(network: &Topology) -> Vec<Rate> {
+    let mut rates = vec![Rate::default(); network.hosts.len()];
+    for link in &network.links {
+        for node in [link.a, link.b] {
+            if let Node::Host(host) = node {
+                rates[host] = link.config.rate;
+            }
+        }
+    }
+    rates
+}

@@ -1,0 +1,90 @@
+//! Flows that arrive at random: an open workload at a given load.
+//!
+//! Models the usual workload of studies of data-centre transport (Alizadeh et al., SIGCOMM 2010
+//! and 2013): at each host flows arrive as a Poisson process whose rate makes the host's link carry
+//! `load` of its rate on average; sizes come from a distribution; the destination is any other host.
+//! Load counts payload. Left out: connections kept open for several flows, dependence of flows on one
+//! another.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tailback_net::random::Stream;
+use tailback_units::{Duration, Time};
+
+use super::flow::{self, Flow};
+use super::sizes::Sizes;
+use crate::problem::Finding;
+use crate::topology::Topology;
+
+/// Flows between random hosts that arrive at random times.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Flows {
+    /// Share of each host's line rate that it sends on average, as payload.
+    #[schemars(range(min = 0.000_001, max = 1.0))]
+    pub load: f64,
+    /// How large flows are.
+    pub sizes: Sizes,
+    /// Flows arrive from the beginning until then; the run ends when all are complete.
+    pub duration: Duration,
+    /// Most time that flows get to complete after that.
+    #[serde(default = "drain")]
+    #[schemars(default = "drain")]
+    pub drain: Duration,
+}
+
+/// Long beside any timeout but those backed off many times. [assumed]
+fn drain() -> Duration {
+    Duration::from_secs(10)
+}
+
+impl Flows {
+    /// The flows that `seed` gives on `network`, in the order of their starts.
+    #[must_use]
+    pub fn flows(&self, seed: u64, network: &Topology) -> Vec<Flow> {
+        let sizes = self.sizes.distribution();
+        let hosts = network.hosts.len();
+        let mut flows = Vec::new();
+        for (source, rate) in flow::host_rates(network).into_iter().enumerate() {
+            // In 2^-32, so that the same number comes out everywhere.
+            let load = (self.load * 4_294_967_296.0) as u128;
+            let line = u128::from(rate.time_for(sizes.mean_bytes()).as_ps());
+            let gap_ps = ((line << 32) / load.max(1)).min(u128::from(u64::MAX)) as u64;
+            let mut stream = Stream::new(seed, "flows", source as u64);
+            let mut start = stream.exponential(gap_ps);
+            while start < self.duration.as_ps() {
+                let other = stream.below(hosts as u64 - 1) as usize;
+                flows.push(Flow {
+                    start: Time::from_ps(start),
+                    source,
+                    destination: other + usize::from(other >= source),
+                    bytes: Some(sizes.draw(&mut stream)),
+                });
+                start = start.saturating_add(stream.exponential(gap_ps).max(1));
+            }
+        }
+        flows.sort_by_key(|flow| (flow.start, flow.source));
+        flows
+    }
+
+    /// Bytes that the run may bring, as if to ten hosts at 10 Gb/s.
+    pub(super) fn expected_bytes(&self) -> u64 {
+        (self.duration.as_us() as f64 * 12_500.0 * self.load) as u64
+    }
+
+    pub(super) fn findings(&self) -> Vec<Finding> {
+        let mut found = self.sizes.findings();
+        if self.duration.is_zero() {
+            found.push(Finding::new(
+                "duration",
+                "no flow would ever arrive",
+                "a time above zero, such as \"50ms\"",
+            ));
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+#[path = "flows_tests.rs"]
+mod tests;

@@ -1,0 +1,172 @@
+//! Distributions of flow sizes.
+//!
+//! Models an empirical distribution as its cumulative distribution function, linear between the points
+//! published. Numbers are drawn with integers only: the same on every machine.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tailback_net::random::Stream;
+use tailback_units::Bytes;
+
+use crate::problem::Finding;
+
+/// How large flows are.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Sizes {
+    /// A production cluster for web search (Alizadeh et al., SIGCOMM 2010, figure 4); mean 1.7 MB.
+    WebSearch {},
+    /// A cluster for data mining (Greenberg et al., SIGCOMM 2009, figure 2); mean 7.5 MB.
+    DataMining {},
+    /// All the same.
+    Fixed {
+        /// The size.
+        bytes: Bytes,
+    },
+    /// A distribution of one's own.
+    Points {
+        /// Its points, sizes and shares rising, the last share 1.
+        #[schemars(length(min = 2))]
+        points: Vec<SizePoint>,
+    },
+}
+
+/// A point of a distribution of sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SizePoint {
+    /// A size.
+    pub bytes: Bytes,
+    /// The share of flows no larger.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub share: f64,
+}
+
+/// The points below are in segments of so many bytes.
+const SEGMENT_BYTES: u64 = 1460;
+
+/// Segments and share of flows no larger: the points that pFabric's simulations read off the paper's
+/// figure (Alizadeh et al., SIGCOMM 2013).
+const WEB_SEARCH: [(u64, f64); 12] = [
+    (1, 0.0),
+    (6, 0.15),
+    (13, 0.2),
+    (19, 0.3),
+    (33, 0.4),
+    (53, 0.53),
+    (133, 0.6),
+    (667, 0.7),
+    (1333, 0.8),
+    (3333, 0.9),
+    (6667, 0.97),
+    (20_000, 1.0),
+];
+
+/// Likewise.
+const DATA_MINING: [(u64, f64); 9] = [
+    (1, 0.0),
+    (1, 0.5),
+    (2, 0.6),
+    (3, 0.7),
+    (7, 0.8),
+    (267, 0.9),
+    (2107, 0.95),
+    (66_667, 0.99),
+    (666_667, 1.0),
+];
+
+/// One in fixed point.
+const ONE: u64 = 1 << 32;
+
+/// A distribution to draw from.
+#[derive(Clone, Debug)]
+pub(super) struct Distribution {
+    /// Bytes, and the share of flows no larger in 2^-32.
+    points: Vec<(u64, u64)>,
+}
+
+impl Sizes {
+    pub(super) fn distribution(&self) -> Distribution {
+        let segments = |points: &[(u64, f64)]| -> Vec<(u64, f64)> {
+            points
+                .iter()
+                .map(|(n, p)| (n * SEGMENT_BYTES, *p))
+                .collect()
+        };
+        let points = match self {
+            Sizes::WebSearch {} => segments(&WEB_SEARCH),
+            Sizes::DataMining {} => segments(&DATA_MINING),
+            Sizes::Fixed { bytes } => vec![(bytes.get(), 0.0), (bytes.get(), 1.0)],
+            Sizes::Points { points } => points.iter().map(|p| (p.bytes.get(), p.share)).collect(),
+        };
+        let fixed = |p: f64| (p * ONE as f64) as u64;
+        Distribution {
+            points: points.into_iter().map(|(b, p)| (b, fixed(p))).collect(),
+        }
+    }
+
+    pub(super) fn findings(&self) -> Vec<Finding> {
+        let mut found = Vec::new();
+        let mut add = |reason: String, remedy: &str| {
+            found.push(Finding::new("sizes.points", reason, remedy));
+        };
+        match self {
+            Sizes::Fixed { bytes } if bytes.get() == 0 => found.push(Finding::new(
+                "sizes.bytes",
+                "no bytes to send",
+                "a size above zero, such as \"64KB\"",
+            )),
+            Sizes::Points { points } => {
+                let sorted = points.is_sorted_by(|a, b| a.bytes <= b.bytes && a.share <= b.share);
+                if !sorted || points.iter().any(|p| !(0.0..=1.0).contains(&p.share)) {
+                    add(
+                        "sizes and shares do not rise from 0 to 1".to_owned(),
+                        "sizes and shares none less than the one before",
+                    );
+                } else if points.last().is_some_and(|p| p.share < 1.0) {
+                    add(
+                        "some flows are larger than the last point".to_owned(),
+                        "a last point with the share 1.0",
+                    );
+                } else if points.iter().any(|p| p.bytes.get() == 0) {
+                    add("no bytes to send".to_owned(), "sizes of at least 1B");
+                }
+            }
+            _ => {}
+        }
+        found
+    }
+}
+
+impl Distribution {
+    /// The mean, rounded down, at least a byte.
+    pub(super) fn mean_bytes(&self) -> u64 {
+        let first = self
+            .points
+            .first()
+            .map_or(0, |(b, p)| u128::from(b * 2) * u128::from(*p));
+        let rest = self
+            .points
+            .windows(2)
+            .map(|pair| u128::from(pair[0].0 + pair[1].0) * u128::from(pair[1].1 - pair[0].1));
+        ((rest.sum::<u128>() + first) / u128::from(2 * ONE)).max(1) as u64
+    }
+
+    /// Draws a size.
+    pub(super) fn draw(&self, stream: &mut Stream) -> u64 {
+        let share = stream.next_u64() >> 32;
+        let above = self.points.partition_point(|(_, p)| *p <= share);
+        let Some((bytes, p)) = self.points.get(above).copied() else {
+            return self.points.last().map_or(1, |last| last.0);
+        };
+        let Some((bytes_below, p_below)) = above.checked_sub(1).map(|i| self.points[i]) else {
+            return bytes;
+        };
+        let part = u128::from(bytes - bytes_below) * u128::from(share - p_below);
+        bytes_below + (part / u128::from((p - p_below).max(1))) as u64
+    }
+}
+
+#[cfg(test)]
+#[path = "sizes_tests.rs"]
+mod tests;

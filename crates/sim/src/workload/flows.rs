@@ -1,0 +1,133 @@
+//! Flows from a list: each opens a connection at its time, sends and is done.
+//!
+//! What workloads `bulk` and `flows` come down to. A flow is complete when the receiving application
+//! has read its last byte; both ends of its connection are then taken away.
+//! Left out: closing the connection (two small frames in each direction), TIME_WAIT.
+
+use std::collections::VecDeque;
+
+use tailback_net::frame::EndpointId;
+use tailback_scenario::Flow;
+use tailback_units::Time;
+
+use super::{Action, Notice};
+
+/// Bytes that a flow without end wants to send: more than any run carries.
+const ENDLESS: u64 = 1 << 62;
+
+/// A list of flows being worked off. Endpoint 2i is the source's end of flow i, 2i + 1 the
+/// destination's; the list is in the order of starts.
+#[derive(Debug)]
+pub(crate) struct FlowsApp {
+    flows: Vec<Flow>,
+    /// Of each flow that has begun, bytes not read yet; zero once it is over.
+    left: Vec<u64>,
+    over: usize,
+    /// The run ends then, whatever is left.
+    end: Time,
+    read_bytes: u64,
+    done: bool,
+}
+
+impl FlowsApp {
+    pub(crate) fn new(flows: Vec<Flow>, end: Time) -> FlowsApp {
+        FlowsApp {
+            left: Vec::with_capacity(flows.len()),
+            flows,
+            over: 0,
+            end,
+            read_bytes: 0,
+            done: false,
+        }
+    }
+
+    pub(super) fn start(&mut self, now: Time, actions: &mut VecDeque<Action>) {
+        actions.push_back(Action::Begin { iteration: 0 });
+        self.alarm(now, actions);
+    }
+
+    /// The time of the next flow, or of the end.
+    pub(super) fn alarm(&mut self, now: Time, actions: &mut VecDeque<Action>) {
+        while let Some(flow) = self.flows.get(self.left.len())
+            && flow.start <= now
+            && now < self.end
+        {
+            self.left.push(flow.bytes.unwrap_or(ENDLESS));
+            actions.push_back(Action::Open {
+                source: flow.source,
+                destination: flow.destination,
+            });
+        }
+        if self.over == self.flows.len() || now >= self.end {
+            if !std::mem::replace(&mut self.done, true) {
+                actions.push_back(Action::End {
+                    started: Time::ZERO,
+                });
+            }
+            return;
+        }
+        let next = self.flows.get(self.left.len());
+        let at = next.map_or(self.end, |flow| flow.start.min(self.end));
+        actions.push_back(Action::Alarm { at });
+    }
+
+    #[inline]
+    pub(super) fn notice(
+        &mut self,
+        now: Time,
+        id: EndpointId,
+        notice: Notice,
+        actions: &mut VecDeque<Action>,
+    ) {
+        let flow = (id.0 / 2) as usize;
+        let at_source = id.0.is_multiple_of(2);
+        match notice {
+            Notice::Connected if at_source => actions.push_back(Action::Write {
+                endpoint: id,
+                bytes: self.left[flow],
+            }),
+            Notice::Received(bytes) if !at_source => {
+                self.read_bytes += bytes;
+                self.left[flow] -= bytes.min(self.left[flow]);
+                if self.left[flow] == 0 {
+                    self.flow_over(now, id, actions);
+                }
+            }
+            Notice::Closed if self.left[flow] > 0 => {
+                // It was given up after too many timeouts.
+                self.left[flow] = 0;
+                self.flow_over(now, id, actions);
+            }
+            Notice::Connected | Notice::Received(_) | Notice::Awake | Notice::Closed => {}
+        }
+    }
+
+    fn flow_over(&mut self, now: Time, id: EndpointId, actions: &mut VecDeque<Action>) {
+        actions.push_back(Action::Retire { endpoint: id });
+        self.over += 1;
+        if self.over == self.flows.len() {
+            self.alarm(now, actions);
+        }
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.done
+    }
+
+    pub(super) fn progress(&self) -> u64 {
+        u64::from(self.done)
+    }
+
+    pub(super) fn read_bytes(&self) -> u64 {
+        self.read_bytes
+    }
+
+    /// The flow of that number.
+    pub(crate) fn flow(&self, number: usize) -> Option<&Flow> {
+        self.flows.get(number)
+    }
+}
+
+#[cfg(test)]
+#[path = "flows_tests.rs"]
+mod tests;

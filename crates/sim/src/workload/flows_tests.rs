@@ -1,0 +1,95 @@
+use std::collections::VecDeque;
+
+use tailback_net::frame::EndpointId;
+use tailback_scenario::Flow;
+use tailback_units::Time;
+
+use super::FlowsApp;
+use crate::workload::{Action, Notice};
+
+fn us(us: u64) -> Time {
+    Time::from_ps(us * 1_000_000)
+}
+
+fn flow(start_us: u64, bytes: Option<u64>) -> Flow {
+    Flow {
+        start: us(start_us),
+        source: 1,
+        destination: 0,
+        bytes,
+    }
+}
+
+fn taken(actions: &mut VecDeque<Action>) -> Vec<Action> {
+    actions.drain(..).collect()
+}
+
+const OPEN: Action = Action::Open {
+    source: 1,
+    destination: 0,
+};
+
+#[test]
+fn flows_open_at_their_time_and_the_run_ends_with_the_last() {
+    let mut app = FlowsApp::new(vec![flow(0, Some(10)), flow(5, Some(20))], us(100));
+    let mut actions = VecDeque::new();
+    app.start(Time::ZERO, &mut actions);
+    let began = taken(&mut actions);
+    assert_eq!(
+        began,
+        [
+            Action::Begin { iteration: 0 },
+            OPEN,
+            Action::Alarm { at: us(5) }
+        ]
+    );
+    app.alarm(us(5), &mut actions);
+    assert_eq!(taken(&mut actions), [OPEN, Action::Alarm { at: us(100) }]);
+    app.notice(us(6), EndpointId(2), Notice::Connected, &mut actions);
+    let write = Action::Write {
+        endpoint: EndpointId(2),
+        bytes: 20,
+    };
+    assert_eq!(taken(&mut actions), [write]);
+    for (flow, bytes) in [(0, 4), (0, 6), (1, 20)] {
+        assert!(!app.is_done());
+        let receiver = EndpointId(2 * flow + 1);
+        app.notice(us(9), receiver, Notice::Received(bytes), &mut actions);
+    }
+    let retired = |id| Action::Retire {
+        endpoint: EndpointId(id),
+    };
+    let end = Action::End {
+        started: Time::ZERO,
+    };
+    assert_eq!(taken(&mut actions), [retired(1), retired(3), end]);
+    assert!(app.is_done());
+    assert_eq!(app.read_bytes(), 30);
+}
+
+#[test]
+fn endless_flows_end_with_the_run() {
+    let mut app = FlowsApp::new(vec![flow(0, None), flow(200, None)], us(100));
+    let mut actions = VecDeque::new();
+    app.start(Time::ZERO, &mut actions);
+    let received = Notice::Received(1 << 40);
+    app.notice(us(50), EndpointId(1), received, &mut actions);
+    assert!(!app.is_done());
+    actions.clear();
+    app.alarm(us(100), &mut actions);
+    let end = Action::End {
+        started: Time::ZERO,
+    };
+    assert_eq!(taken(&mut actions), [end]);
+    assert!(app.is_done());
+}
+
+#[test]
+fn a_flow_given_up_does_not_keep_the_run_from_ending() {
+    let mut app = FlowsApp::new(vec![flow(0, Some(10))], us(100));
+    let mut actions = VecDeque::new();
+    app.start(Time::ZERO, &mut actions);
+    app.notice(us(9), EndpointId(0), Notice::Closed, &mut actions);
+    app.notice(us(9), EndpointId(1), Notice::Closed, &mut actions);
+    assert!(app.is_done());
+}

@@ -1,0 +1,104 @@
+//! Flows that come and go: their two ends, and what is remembered of them.
+
+use tailback_net::frame::{EndpointId, HostId};
+use tailback_tcp::Stats;
+use tailback_units::{Duration, Time};
+
+use super::{Endpoint, World};
+
+/// What is known of a flow once it is over, or when the run ends.
+#[derive(Clone, Debug)]
+pub(crate) struct FlowRecord {
+    /// Its number: endpoint 2n and 2n + 1 were its ends.
+    pub(crate) number: u32,
+    pub(crate) source: HostId,
+    pub(crate) destination: HostId,
+    pub(crate) received_bytes: u64,
+    /// What the source's end counted.
+    pub(crate) sender: Stats,
+    pub(crate) cwnd: u32,
+    pub(crate) srtt: Duration,
+    /// When its last byte was read, if it was.
+    pub(crate) completed: Option<Time>,
+}
+
+/// What endpoints that are gone have counted, together.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Retired {
+    pub(crate) read_bytes: u64,
+    pub(crate) retransmissions: u64,
+    pub(crate) timeouts: u64,
+    pub(crate) fast_recoveries: u64,
+}
+
+impl World {
+    /// Makes the two ends of a flow and opens its connection.
+    pub(super) fn open(&mut self, source: usize, destination: usize) {
+        let id = self.endpoints.len() as u32;
+        self.endpoints.push(Endpoint::new(id, source, destination));
+        let listener = Endpoint::new(id + 1, destination, source);
+        self.endpoints.push(listener);
+        self.connect(EndpointId(id));
+    }
+
+    /// A flow is over: remembers it and takes its two ends away.
+    pub(super) fn retire(&mut self, id: EndpointId) {
+        let number = id.0 / 2;
+        let record = self.flow_record(number, 2 * number, Some(self.now));
+        self.flows.push(record);
+        for end in [2 * number, 2 * number + 1] {
+            let endpoint = &mut self.endpoints[end as usize];
+            endpoint.listens = false;
+            self.retired.read_bytes += endpoint.read_bytes;
+            endpoint.backlog_bytes = 0;
+            if let Some(connection) = endpoint.connection.take() {
+                let stats = connection.stats();
+                self.retired.retransmissions += stats.retransmissions;
+                self.retired.timeouts += stats.timeouts;
+                self.retired.fast_recoveries += stats.fast_recoveries;
+            }
+        }
+    }
+
+    /// The flow of that number as it stands; `sender` is the endpoint that sends.
+    pub(crate) fn flow_record(
+        &self,
+        number: u32,
+        sender: u32,
+        completed: Option<Time>,
+    ) -> FlowRecord {
+        let [from, to] = [sender, sender ^ 1].map(|id| &self.endpoints[id as usize]);
+        let probe = from.connection.as_ref().map(|c| c.probe());
+        FlowRecord {
+            number,
+            source: from.host,
+            destination: to.host,
+            received_bytes: to.read_bytes,
+            sender: from
+                .connection
+                .as_ref()
+                .map_or_else(Stats::default, |c| *c.stats()),
+            cwnd: probe.map_or(0, |p| p.cwnd),
+            srtt: probe.map_or(Duration::ZERO, |p| p.srtt),
+            completed,
+        }
+    }
+
+    /// Every flow of the run, in the order of their numbers: a pair of endpoints each.
+    pub(crate) fn all_flows(&self) -> Vec<FlowRecord> {
+        // Of a list of flows the first of a pair sends; else it asks, and the second answers.
+        let sender = u32::from(self.workload.flows().is_none());
+        let mut flows = self.flows.clone();
+        flows.sort_unstable_by_key(|flow| flow.number);
+        let mut over = flows.iter().map(|flow| flow.number).peekable();
+        let mut running = Vec::new();
+        for number in 0..self.endpoints.len() as u32 / 2 {
+            if over.next_if_eq(&number).is_none() {
+                running.push(self.flow_record(number, 2 * number + sender, None));
+            }
+        }
+        flows.extend(running);
+        flows.sort_unstable_by_key(|flow| flow.number);
+        flows
+    }
+}
