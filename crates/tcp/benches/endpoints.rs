@@ -37,6 +37,7 @@ fn run(loss_every: u64) -> (u64, f64) {
         stack: Arc::clone(&stack),
         mss: 1460,
         clock_phase: Duration::ZERO,
+        options: tailback_tcp::SocketOptions::default(),
         rx_truesize_bytes: 1900,
         seed,
     };

@@ -17,6 +17,7 @@ const BASE: u64 = 100_000;
 pub(crate) struct JiffyClock {
     tick_ps: u64,
     phase_ps: u64,
+    timestamp_hz: u32,
     /// The tick that now is in, and when the next begins: saves a division a packet.
     now: u64,
     next_tick_ps: u64,
@@ -25,11 +26,13 @@ pub(crate) struct JiffyClock {
 }
 
 impl JiffyClock {
-    pub(crate) fn new(hz: u32, phase: Duration) -> JiffyClock {
+    /// `timestamp_hz` ticks a second for timestamps, or the jiffies themselves if zero.
+    pub(crate) fn new(hz: u32, timestamp_hz: u32, phase: Duration) -> JiffyClock {
         let tick_ps = Duration::from_secs(1).as_ps() / u64::from(hz.max(1));
         JiffyClock {
             tick_ps,
             phase_ps: phase.as_ps() % tick_ps,
+            timestamp_hz,
             now: BASE,
             next_tick_ps: 0,
             now_ps: 0,
@@ -59,6 +62,26 @@ impl JiffyClock {
     #[inline]
     pub(crate) fn micros(&self, ticks: Jiffies) -> u32 {
         (u64::from(ticks) * self.tick_ps / 1_000_000).min(u64::from(u32::MAX)) as u32
+    }
+
+    /// The timestamp of the time last asked for (tcp_time_stamp_ts).
+    #[inline]
+    pub(crate) fn timestamp(&self) -> u32 {
+        if self.timestamp_hz == 0 {
+            return self.now as u32;
+        }
+        let ticks = self.now_ps / (Duration::from_secs(1).as_ps() / u64::from(self.timestamp_hz));
+        (BASE + ticks) as u32
+    }
+
+    /// Ticks that a difference of timestamps stands for.
+    #[inline]
+    pub(crate) fn ticks_of_timestamp(&self, difference: u32) -> Jiffies {
+        if self.timestamp_hz == 0 {
+            return difference;
+        }
+        let tick = u64::from(self.timestamp_hz) * self.tick_ps;
+        (u64::from(difference) * Duration::from_secs(1).as_ps() / tick.max(1)) as Jiffies
     }
 
     /// When the tick `at` begins; `at` is not far before or after the last `now` asked for.

@@ -18,7 +18,10 @@ mod segment;
 mod seq;
 mod stack;
 
-pub use connection::{CaState, Config, Connection, CwndReduction, Event, Probe, Stats, Transmit};
+pub use connection::{
+    CaState, Config, Connection, CwndReduction, Event, Failure, InvalidOption, Life, Probe,
+    Shutdown, SocketOption, SocketOptions, Stats, TcpInfo, Transmit,
+};
 pub use receive::{InitialReceiveWindow, RcvbufTuning, WinFromSpace};
 pub use segment::{Ecn, Flags, SackBlock, Segment, SynOptions};
 pub use seq::Seq;

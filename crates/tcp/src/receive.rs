@@ -5,7 +5,7 @@
 //! how buffer and window grow, `ack` when to acknowledge, `reassembly` data out of order.
 //! Memory is charged per received frame (truesize), whatever it carries.
 //! Left out: collapsing of queues when memory is short (a fifth to be gained with full frames), the
-//! prequeue, memory pressure of the whole machine, locked buffer sizes (SO_RCVBUF).
+//! prequeue, memory pressure of the whole machine.
 
 mod ack;
 mod reassembly;
@@ -13,6 +13,7 @@ mod rules;
 mod tuning;
 
 use crate::clock::Jiffies;
+use crate::connection::{SocketOptions, TcpInfo};
 use crate::seq::Seq;
 use crate::stack::Stack;
 
@@ -23,6 +24,12 @@ pub use rules::{InitialReceiveWindow, RcvbufTuning, WinFromSpace};
 /// Headers' room that the kernel reckons with for a received segment: MAX_TCP_HEADER + 16 +
 /// sizeof(sk_buff) (include/net/tcp.h, x86_64).
 const SEGMENT_ROOM: u32 = 160 + 16 + 240;
+
+/// Largest window of a peer that takes it for a signed number (MAX_TCP_WINDOW), bytes.
+const WINDOW_SIGNED: u32 = 32_767;
+
+/// Least window that an application may set (half of SOCK_MIN_RCVBUF), bytes.
+const CLAMP_LEAST: u32 = 1152;
 
 /// The timestamp option, padded (TCPOLEN_TSTAMP_ALIGNED), bytes.
 pub(crate) const TIMESTAMP_BYTES: u32 = 12;
@@ -39,6 +46,8 @@ pub(crate) struct Receive {
     pub(crate) rcv_wnd: u32,
     rcv_ssthresh: u32,
     window_clamp: u32,
+    /// TCP_WINDOW_CLAMP as it was set before opening.
+    clamp: u32,
     rcvbuf: u32,
     /// Memory of frames in the in-order and the out-of-order queue.
     queued_memory: u32,
@@ -46,7 +55,19 @@ pub(crate) struct Receive {
     /// Largest payload this side takes, options off.
     advmss: u32,
     pub(crate) window_shift: u8,
+    /// Windows are scaled: offered, and then agreed.
+    pub(crate) scaling: bool,
+    /// Bytes that a reader waits for (SO_RCVLOWAT).
+    pub(crate) rcvlowat: u32,
+    /// The buffer's size was set by the application (SOCK_RCVBUF_LOCK).
+    locked: bool,
+    initial_window: InitialReceiveWindow,
+    signed: bool,
+    /// The rightmost edge ever offered (rcv_mwnd_seq).
+    rightmost: Seq,
     rmem_max: u32,
+    /// net.core.rmem_max.
+    core_rmem_max: u32,
     adv_win_scale: u32,
     app_win: u32,
     moderate: bool,
@@ -68,18 +89,26 @@ pub(crate) struct Receive {
 impl Receive {
     pub(crate) fn new(stack: &Stack, advmss: u32, truesize: u32, ack: AckPolicy) -> Receive {
         let bytes = |b: tailback_units::Bytes| b.get().min(u64::from(u32::MAX / 2)) as u32;
-        let mut receive = Receive {
+        Receive {
             rcv_nxt: Seq(0),
             copied: Seq(0),
             rcv_wup: Seq(0),
             rcv_wnd: 0,
             rcv_ssthresh: 0,
             window_clamp: 65_535 << 14,
+            clamp: 0,
             rcvbuf: bytes(stack.tcp_rmem[1]),
             queued_memory: 0,
             truesize,
             advmss,
             window_shift: 0,
+            scaling: stack.tcp_window_scaling,
+            rcvlowat: 1,
+            locked: false,
+            initial_window: stack.initial_receive_window,
+            signed: stack.tcp_workaround_signed_windows,
+            rightmost: Seq(0),
+            core_rmem_max: bytes(stack.rmem_max),
             rmem_max: bytes(stack.tcp_rmem[2]),
             adv_win_scale: stack.tcp_adv_win_scale,
             app_win: stack.tcp_app_win,
@@ -94,29 +123,73 @@ impl Receive {
             reassembly: Reassembly::default(),
             fin_end: None,
             pruned: 0,
-        };
-        receive.select_initial_window(stack.tcp_window_scaling);
-        receive
+        }
+    }
+
+    /// Takes over the socket's options, and settles the window that a SYN offers.
+    pub(crate) fn apply(&mut self, options: &SocketOptions, stack: &Stack) {
+        self.rcvlowat = options.rcvlowat;
+        if let Some(bytes) = options.rcvbuf_bytes(stack) {
+            self.rcvbuf = bytes;
+            self.locked = true;
+        }
+        self.clamp = options.window_clamp;
+        self.select_initial_window();
+    }
+
+    /// The application sets the buffer's size (SO_RCVBUF).
+    pub(crate) fn lock_buffer(&mut self, bytes: u32) {
+        self.rcvbuf = bytes;
+        self.locked = true;
+        self.window_clamp = self.window_of(bytes);
+    }
+
+    /// The application limits the window (tcp_set_window_clamp); zero is no limit.
+    pub(crate) fn clamp_window(&mut self, bytes: u32) {
+        if bytes == 0 {
+            return;
+        }
+        let clamp = bytes.max(CLAMP_LEAST);
+        if clamp < self.window_clamp {
+            self.rcv_ssthresh = self.rcv_ssthresh.min(clamp);
+        } else {
+            self.rcv_ssthresh = self.rcv_ssthresh.max(self.rcv_wnd.min(clamp));
+        }
+        self.window_clamp = clamp;
     }
 
     /// The window offered in the SYN, and its scale (tcp_select_initial_window).
-    fn select_initial_window(&mut self, scaling: bool) {
+    fn select_initial_window(&mut self) {
         let mss = self.advmss.max(1);
-        self.window_clamp = 65_535 << 14;
+        self.window_clamp = match self.clamp {
+            0 => 65_535 << 14,
+            bytes => bytes,
+        };
+        if self.locked {
+            self.window_clamp = self.window_clamp.min(self.full_space());
+        }
         self.window_shift = 0;
         let mut space = self.full_space().min(self.window_clamp);
         if space > mss {
             space = space / mss * mss;
         }
-        self.rcv_wnd = space;
-        if scaling {
-            let mut most = self.rmem_max.min(self.window_clamp);
+        self.rcv_wnd = if self.signed {
+            space.min(WINDOW_SIGNED)
+        } else {
+            space
+        };
+        if self.scaling {
+            let mut most = self.rmem_max;
+            if self.initial_window == InitialReceiveWindow::Buffer {
+                most = most.max(space).max(self.core_rmem_max);
+            }
+            most = most.min(self.window_clamp);
             while most > 65_535 && self.window_shift < 14 {
                 most >>= 1;
                 self.window_shift += 1;
             }
         }
-        if mss > 1 << self.window_shift {
+        if self.initial_window == InitialReceiveWindow::Segments && mss > 1 << self.window_shift {
             let segments = match mss {
                 m if m > 1460 * 3 => 2,
                 m if m > 1460 => 3,
@@ -140,11 +213,13 @@ impl Receive {
         if timestamps {
             self.advmss = self.advmss.saturating_sub(TIMESTAMP_BYTES).max(1);
         }
+        self.scaling &= scaled;
         if answering {
-            self.select_initial_window(scaled);
+            self.select_initial_window();
         }
         self.rcv_nxt = next;
         self.rcv_wup = next;
+        self.rightmost = next + self.rcv_wnd;
         self.copied = next;
         self.space_seq = next;
         if !scaled {
@@ -159,7 +234,9 @@ impl Receive {
         while self.window_of(room) < self.advmss {
             room += 128;
         }
-        self.rcvbuf = self.rcvbuf.max((4 * room).min(self.rmem_max));
+        if !self.locked {
+            self.rcvbuf = self.rcvbuf.max((4 * room).min(self.rmem_max));
+        }
         self.space = self.rcv_wnd;
         let most = self.full_space();
         if self.window_clamp >= most {
@@ -201,6 +278,12 @@ impl Receive {
         if left as i32 > 0 { left } else { 0 }
     }
 
+    /// Up to where data has ever been welcome (tcp_max_receive_window).
+    #[inline]
+    pub(crate) fn rightmost(&self) -> Seq {
+        self.rightmost.max(self.rcv_nxt)
+    }
+
     /// The window that could be advertised now (__tcp_select_window).
     pub(crate) fn selectable_window(&mut self) -> u32 {
         let mut free = self.free_space();
@@ -229,6 +312,7 @@ impl Receive {
     pub(crate) fn advertise(&mut self) -> u16 {
         self.rcv_wnd = self.selectable_window().max(self.window_left());
         self.rcv_wup = self.rcv_nxt;
+        self.rightmost = self.rightmost.max(self.rcv_wup + self.rcv_wnd);
         (self.rcv_wnd.min(65_535 << self.window_shift) >> self.window_shift) as u16
     }
 
@@ -299,6 +383,15 @@ impl Receive {
         }
         let window = self.selectable_window();
         window > 0 && window >= 2 * left
+    }
+
+    /// What TCP_INFO tells of this half; `us` makes microseconds of ticks.
+    pub(crate) fn tell(&self, info: &mut TcpInfo, us: impl Fn(Jiffies) -> u32) {
+        info.rcv_ssthresh = self.rcv_ssthresh;
+        info.advmss = self.advmss;
+        info.rcv_rtt = us(self.rtt) / 8;
+        info.rcv_space = self.space;
+        info.rcv_wnd = self.rcv_wnd;
     }
 
     #[cfg(test)]

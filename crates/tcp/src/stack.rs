@@ -111,9 +111,16 @@ pub struct Stack {
     /// Questions without an answer before it gives up.
     #[schemars(range(min = 1, max = 127))]
     pub tcp_keepalive_probes: u32,
-    /// Resets and SYNs inside the window are answered with a challenge unless they are exactly
-    /// where they should be (RFC 5961).
-    pub challenge_acks: bool,
+    /// Segments are validated as RFC 5961 has it: resets and SYNs inside the window are answered
+    /// with a challenge unless they are exactly where they should be, acknowledgements out of range
+    /// and segments without any are dropped.
+    pub rfc5961: bool,
+    /// A segment that ends outside the window is not taken, and an old acknowledgement with an old
+    /// timestamp is dropped in silence.
+    pub checks_end_of_window: bool,
+    /// `tcp_retries2` and its like stand for the time that so many timeouts take from the least
+    /// one on, not for their number.
+    pub retries_by_time: bool,
     /// Challenges a second that a host sends; 2147483647 for no limit.
     #[schemars(range(min = 0, max = 2_147_483_647))]
     pub tcp_challenge_ack_limit: u32,

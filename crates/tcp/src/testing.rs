@@ -11,7 +11,7 @@ use std::sync::Arc;
 use tailback_units::{Duration, Rate, Time};
 
 use crate::segment::{Ecn, Flags, Segment};
-use crate::{Config, Connection, Event, PRESETS, Stack, Transmit};
+use crate::{Config, Connection, Event, PRESETS, Shutdown, SocketOptions, Stack, Transmit};
 
 /// The two ends, as indices: who connects, and who accepts.
 pub(crate) const CLIENT: usize = 0;
@@ -86,12 +86,22 @@ pub(crate) fn stack() -> Stack {
     toml::from_str(PRESETS[0].1).expect("the preset is complete")
 }
 
+/// A profile by its name.
+pub(crate) fn profile(name: &str) -> Stack {
+    let (_, text) = PRESETS
+        .iter()
+        .find(|(n, _)| *n == name)
+        .expect("there is such a profile");
+    toml::from_str(text).expect("the preset is complete")
+}
+
 /// A host's configuration with MTU 1500.
 pub(crate) fn config(stack: Stack, seed: u64) -> Config {
     Config {
         stack: Arc::new(stack),
         mss: 1460,
         clock_phase: Duration::ZERO,
+        options: SocketOptions::default(),
         rx_truesize_bytes: 1500 + 400,
         seed,
     }
@@ -175,6 +185,14 @@ impl Net {
         bytes
     }
 
+    /// The application at `end` writes no more.
+    pub(crate) fn shut(&mut self, end: usize) {
+        let now = self.now;
+        self.end(end).shutdown(now, Shutdown::Write);
+        self.drive(end);
+    }
+
+    /// The application at `end` is done.
     pub(crate) fn close(&mut self, end: usize) {
         let now = self.now;
         self.end(end).close(now);

@@ -79,9 +79,6 @@ impl Connection {
         if dubious {
             self.fast_retransmit_alert(now, prior_una, prior_packets, flags, segment);
         }
-        if self.fin_sent {
-            self.close_if_done();
-        }
     }
 
     /// tcp_may_raise_cwnd.
@@ -160,7 +157,7 @@ impl Connection {
             return;
         }
         if segment.has_timestamps && segment.ts_ecr != 0 {
-            rtt = Some(now.wrapping_sub(segment.ts_ecr));
+            rtt = Some(self.ticks_since(segment.ts_ecr));
         } else if flags.retransmitted_acked {
             rtt = None;
         }

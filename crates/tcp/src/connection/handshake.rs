@@ -1,27 +1,31 @@
-//! Opening and closing.
+//! Opening.
 //!
-//! Models the three-way handshake with MSS, window scaling, SACK-permitted, timestamps and ECN
-//! (RFC 9293, 7323, 2018, 3168; Linux 2.6.18 tcp_connect, tcp_rcv_synsent_state_process,
-//! tcp_make_synack) and a FIN in each direction. Left out: simultaneous open, SYN cookies,
-//! TIME_WAIT, data on a SYN.
+//! Models the three-way handshake with MSS, window scaling, SACK-permitted, timestamps and ECN,
+//! also with SYNs that cross (RFC 9293, 7323, 2018, 3168; Linux tcp_connect,
+//! tcp_rcv_synsent_state_process, tcp_make_synack, tcp_check_req, tcp_ecn_create_request,
+//! tcp_ecn_rcv_synack, tcp_ecn_clear_syn; alike in 2.6.18 and 7.2 but for what the stack says).
+//! Left out: the listening socket's queues, SYN cookies, data on a SYN.
 
 use tailback_units::Time;
 
+use super::time_wait::is_in_window;
 use super::{Config, Connection, Event, Life, TimerKind, Transmit};
-use crate::clock::Jiffies;
+use crate::clock::{self, Jiffies};
 use crate::receive::TIMESTAMP_BYTES;
-use crate::segment::{Flags, Segment, SynOptions};
+use crate::segment::{Ecn, Flags, Segment, SynOptions};
 
-/// Least segment size with options (tcp_mtu_to_mss, net/ipv4/tcp_output.c), bytes.
-const MSS_LEAST: u32 = 48;
+/// The segment size of a peer that names none (TCP_MSS_DEFAULT, include/uapi/linux/tcp.h), bytes.
+const MSS_DEFAULT: u32 = 536;
 
 impl Connection {
     /// Opens a connection: a SYN leaves.
     #[must_use]
     pub fn connect(config: &Config, now: Time) -> Connection {
         let mut connection = Connection::new(config, Life::SynSent);
-        connection.clock.jiffies(now);
-        connection.send_syn(now);
+        let jiffies = connection.clock.jiffies(now);
+        connection.syn_stamp = connection.clock.timestamp();
+        connection.retrans_stamp = Some(jiffies);
+        connection.send_syn(jiffies);
         connection
     }
 
@@ -29,20 +33,12 @@ impl Connection {
     #[must_use]
     pub fn accept(config: &Config, now: Time, syn: &Segment) -> Connection {
         let mut connection = Connection::new(config, Life::SynReceived);
-        connection.clock.jiffies(now);
+        let jiffies = connection.clock.jiffies(now);
+        connection.syn_stamp = connection.clock.timestamp();
+        connection.stats.segments_received = 1;
         connection.negotiate(syn);
-        connection.send_syn(now);
+        connection.send_syn(jiffies);
         connection
-    }
-
-    /// The application writes no more; what it wrote is still sent.
-    pub fn close(&mut self, now: Time) {
-        if self.fin_queued || self.life == Life::Closed {
-            return;
-        }
-        self.fin_queued = true;
-        let now = self.clock.jiffies(now);
-        self.push(now);
     }
 
     /// Takes over what the peer's SYN offers.
@@ -60,22 +56,24 @@ impl Connection {
         } else {
             0
         };
-        // A SYN asks with ECE and CWR, its answer grants with ECE alone (RFC 3168 section 6.1.1).
-        let asked = if self.life == Life::SynSent {
-            Flags::ECE
-        } else {
-            Flags::ECE.with(Flags::CWR)
-        };
-        self.ecn &= syn.flags.contains(asked);
+        self.ecn &= self.is_ecn_agreed(syn);
         if syn.has_timestamps {
             self.ts_recent = syn.ts_val;
         }
-        let answering = self.life == Life::SynReceived;
+        let answering = self.passive;
         self.receive
             .synchronise(syn.seq + 1, scaled, self.timestamps, answering);
-        self.mss_clamp = u32::from(offer.mss);
+        let mut offered = match offer.mss {
+            0 => MSS_DEFAULT,
+            bytes => u32::from(bytes),
+        };
+        if self.options.maxseg > 0 {
+            offered = offered.min(self.options.maxseg);
+        }
+        self.mss_clamp = offered;
         let options = if self.timestamps { TIMESTAMP_BYTES } else { 0 };
-        self.mss_most = self.mss_most.min(u32::from(offer.mss)).max(MSS_LEAST) - options;
+        let least = self.stack.tcp_min_snd_mss.max(options + 8);
+        self.mss_most = self.mss_most.min(offered).max(least) - options;
         self.snd_wnd = u32::from(syn.window);
         self.max_window = self.snd_wnd;
         self.bound_mss();
@@ -85,90 +83,195 @@ impl Connection {
             .initialise_rcv_mss(self.mss, self.receive.rcv_wnd);
     }
 
+    /// Whether both want ECN: a SYN asks with ECE and CWR, its answer grants with ECE alone (RFC
+    /// 3168 section 6.1.1). A SYN that could be marked itself comes from a network that plays with
+    /// those bits, unless the congestion control wants it so.
+    fn is_ecn_agreed(&self, syn: &Segment) -> bool {
+        if self.life == Life::SynSent && syn.flags.contains(Flags::ACK) {
+            return syn.flags.contains(Flags::ECE) && !syn.flags.intersects(Flags::CWR);
+        }
+        syn.flags.contains(Flags::ECE.with(Flags::CWR))
+            && (syn.ecn == Ecn::NotEct || self.congestion.wants_precise_echo())
+    }
+
     /// Sends the SYN of this side, again if it was sent before.
-    pub(super) fn send_syn(&mut self, now: Time) {
-        let jiffies = self.clock.jiffies(now);
+    pub(super) fn send_syn(&mut self, now: Jiffies) {
         let answering = self.life == Life::SynReceived;
         let mut segment = Segment::EMPTY;
         segment.seq = self.snd_una;
         segment.window = self.receive.rcv_wnd.min(65_535) as u16;
         segment.has_timestamps = self.timestamps;
-        segment.ts_val = jiffies;
+        segment.ts_val = self.clock.timestamp();
         if answering {
             segment.ack = self.receive.rcv_nxt;
             segment.flags = Flags::ACK;
             segment.ts_ecr = self.ts_recent;
         }
-        if self.ecn {
-            let flags = if answering {
-                Flags::ECE
-            } else {
-                Flags::ECE.with(Flags::CWR)
-            };
-            segment.flags = segment.flags.with(flags);
+        let fallen_back = self.stack.tcp_ecn_fallback && self.retransmits > 0;
+        if self.ecn && answering {
+            segment.flags = segment.flags.with(Flags::ECE);
+        } else if self.ecn && !fallen_back {
+            segment.flags = segment.flags.with(Flags::ECE).with(Flags::CWR);
         }
         segment.set_syn_options(SynOptions {
             mss: self.syn_mss,
-            window_scale: self
-                .stack
-                .tcp_window_scaling
-                .then_some(self.receive.window_shift),
+            window_scale: self.receive.scaling.then_some(self.receive.window_shift),
             sack_permitted: self.sack,
         });
         if self.ecn && self.congestion.wants_precise_echo() {
-            segment.ecn = crate::segment::Ecn::Ect0;
+            segment.ecn = Ecn::Ect0;
         }
         self.snd_nxt = self.snd_una + 1;
         self.out.push_back(Transmit {
             segment,
             mss: self.syn_mss,
         });
-        self.timer = Some((TimerKind::Retransmit, jiffies.wrapping_add(self.rtt.rto)));
+        let wait = if self.passive {
+            self.rtt.rto
+        } else {
+            self.within_user_timeout(now, self.retrans_stamp, self.rtt.rto)
+        };
+        self.timer = Some((TimerKind::Retransmit, now.wrapping_add(wait)));
     }
 
     /// A segment before the connection is established. True if it is to be processed further.
-    pub(super) fn handshake_segment(&mut self, now: Time, segment: &Segment) -> bool {
-        let acknowledged = segment.flags.contains(Flags::ACK) && segment.ack == self.snd_nxt;
-        if segment.flags.intersects(Flags::RST) {
-            let valid = match self.life {
-                Life::SynSent => acknowledged,
-                _ => segment.seq == self.receive.rcv_nxt,
-            };
-            if valid {
-                self.give_up(Event::Reset);
-            }
-            return false;
-        }
+    pub(super) fn handshake_segment(&mut self, now: Jiffies, segment: &Segment) -> bool {
         match self.life {
-            Life::SynSent if segment.flags.intersects(Flags::ACK) && !acknowledged => {
-                self.refuse(segment);
-                false
-            }
-            Life::SynSent if segment.flags.contains(Flags::SYN) && acknowledged => {
-                self.negotiate(segment);
-                self.establish(now, segment);
-                self.send_ack(now);
-                false
-            }
-            Life::SynReceived if segment.flags.contains(Flags::SYN) => {
-                self.send_syn(now);
-                false
-            }
-            Life::SynReceived if acknowledged => {
-                self.snd_wnd = u32::from(segment.window) << self.send_shift;
-                self.max_window = self.snd_wnd;
-                self.bound_mss();
-                self.snd_wl1 = segment.seq;
-                self.establish(now, segment);
-                true
-            }
-            _ => false,
+            Life::SynSent => self.answer_to_syn(now, segment),
+            _ if self.passive => self.answer_to_answer(now, segment),
+            _ => self.answer_to_crossed(now, segment),
         }
     }
 
-    fn establish(&mut self, now: Time, segment: &Segment) {
-        let jiffies = self.clock.jiffies(now);
-        self.life = Life::Established;
+    /// tcp_rcv_synsent_state_process.
+    fn answer_to_syn(&mut self, now: Jiffies, segment: &Segment) -> bool {
+        let (ack, reset, syn) = (
+            segment.flags.contains(Flags::ACK),
+            segment.flags.intersects(Flags::RST),
+            segment.flags.intersects(Flags::SYN),
+        );
+        if ack {
+            let in_range = segment.ack.after(self.snd_una) && !segment.ack.after(self.snd_nxt);
+            let echo = segment.ts_ecr;
+            let made_up = segment.has_timestamps
+                && echo != 0
+                && (clock::before(echo, self.syn_stamp)
+                    || clock::before(self.clock.timestamp(), echo));
+            if !in_range || made_up {
+                self.refuse(segment);
+                return false;
+            }
+            if reset {
+                self.reset_received();
+                return false;
+            }
+            if !syn {
+                return false;
+            }
+            self.negotiate(segment);
+            self.establish(now, segment);
+            if self.receive.ack.in_pingpong() {
+                // The application has data to send with it soon.
+                self.receive.ack.scheduled = true;
+                self.receive.ack.enter_quick_mode(self.receive.rcv_wnd);
+                self.receive.ack.wait_longest(now);
+            } else {
+                self.send_ack();
+            }
+            self.push(now);
+            return false;
+        }
+        if syn && !reset {
+            // Both have opened at the same time.
+            self.negotiate(segment);
+            self.life = Life::SynReceived;
+            self.send_syn(now);
+        }
+        false
+    }
+
+    /// A SYN was answered, and a segment comes (tcp_check_req).
+    fn answer_to_answer(&mut self, now: Jiffies, segment: &Segment) -> bool {
+        let flags = segment.flags;
+        let (ack, reset) = (flags.contains(Flags::ACK), flags.intersects(Flags::RST));
+        let first = segment.seq == self.receive.rcv_nxt - 1;
+        let stale = self.timestamps && self.is_stale(segment, 0);
+        let interval = self.clock.ticks(self.stack.tcp_invalid_ratelimit);
+        if flags.contains(Flags::SYN) && first && !ack && !reset && !stale {
+            if self.answers.allows(now, interval) {
+                self.send_syn(now);
+            }
+            return false;
+        }
+        if ack && !reset && segment.ack != self.snd_nxt {
+            self.refuse(segment);
+            return false;
+        }
+        let echo = segment.ts_ecr;
+        let made_up = self.stack.rfc5961
+            && self.timestamps
+            && segment.has_timestamps
+            && echo != 0
+            && (clock::before(echo, self.syn_stamp) || clock::before(self.clock.timestamp(), echo));
+        let next = self.receive.rcv_nxt;
+        if stale || made_up || !is_in_window(segment, next, next + self.receive.rcv_wnd) {
+            let data = segment.seq_len() > 0 && !flags.intersects(Flags::SYN);
+            if !reset && (data || self.answers.allows(now, interval)) {
+                self.send_ack();
+            }
+            return false;
+        }
+        if reset && self.stack.rfc5961 && segment.seq != next {
+            self.challenge(now);
+            return false;
+        }
+        if reset || (flags.intersects(Flags::SYN) && !first) {
+            self.refuse(segment);
+            self.reset_received();
+            return false;
+        }
+        if !ack {
+            return false;
+        }
+        if segment.has_timestamps && !segment.seq.after(next) {
+            self.ts_recent = segment.ts_val;
+        }
+        self.take_window(segment);
+        self.establish(now, segment);
+        true
+    }
+
+    /// The SYNs have crossed, and a segment comes (TCP_SYN_RECV in tcp_rcv_state_process).
+    fn answer_to_crossed(&mut self, now: Jiffies, segment: &Segment) -> bool {
+        if !self.acceptable(now, segment) {
+            return false;
+        }
+        if !segment.flags.contains(Flags::ACK) || segment.ack != self.snd_nxt {
+            if segment.flags.contains(Flags::ACK) {
+                self.refuse(segment);
+            }
+            return false;
+        }
+        self.take_window(segment);
+        self.establish(now, segment);
+        segment.seq_len() > u32::from(segment.flags.intersects(Flags::SYN))
+    }
+
+    /// The window of the segment that ends the handshake.
+    fn take_window(&mut self, segment: &Segment) {
+        let shift = if segment.flags.intersects(Flags::SYN) {
+            0
+        } else {
+            self.send_shift
+        };
+        self.snd_wnd = u32::from(segment.window) << shift;
+        self.max_window = self.snd_wnd;
+        self.bound_mss();
+        self.snd_wl1 = segment.seq;
+    }
+
+    fn establish(&mut self, jiffies: Jiffies, segment: &Segment) {
+        self.become_established();
         self.snd_una = segment.ack;
         self.high_seq = self.snd_una;
         self.small_end = self.snd_una;
@@ -179,18 +282,27 @@ impl Connection {
             self.window.cwnd = 1;
         }
         self.retransmits = 0;
+        self.retrans_stamp = None;
         self.receive.establish();
         self.cwnd_stamp = jiffies;
         self.last_sent = jiffies;
         self.pushed_seq = self.snd_una;
         self.fix_up_sndbuf();
         if segment.has_timestamps && segment.ts_ecr != 0 {
-            let sample = jiffies.wrapping_sub(segment.ts_ecr);
+            let sample = self.ticks_since(segment.ts_ecr);
             self.rtt.sample(sample, self.snd_una, self.snd_nxt);
         }
         let view = self.view(jiffies);
         self.congestion.init(&mut self.window, &view);
+        self.arm_keepalive(jiffies);
         self.events.push(Event::Connected);
+    }
+
+    /// Ticks since a timestamp was sent, as its echo tells.
+    #[inline]
+    pub(super) fn ticks_since(&self, echo: u32) -> Jiffies {
+        self.clock
+            .ticks_of_timestamp(self.clock.timestamp().wrapping_sub(echo))
     }
 
     /// The segment size: no more than half of the largest window seen (tcp_sync_mss).
@@ -211,61 +323,6 @@ impl Connection {
             m if m > 1460 => 2,
             m if m > 1095 => 3,
             _ => 4,
-        }
-    }
-
-    /// The connection ends here and now.
-    pub(super) fn give_up(&mut self, event: Event) {
-        self.life = Life::Closed;
-        self.aborted = true;
-        self.timer = None;
-        self.receive.ack.timer = None;
-        self.events.push(event);
-    }
-
-    /// Answers a segment that belongs to no connection (tcp_v4_send_reset).
-    pub(super) fn refuse(&mut self, segment: &Segment) {
-        if segment.flags.intersects(Flags::RST) {
-            return;
-        }
-        let mut reset = Segment::EMPTY;
-        reset.flags = Flags::RST;
-        if segment.flags.intersects(Flags::ACK) {
-            reset.seq = segment.ack;
-        } else {
-            reset.flags = Flags::RST.with(Flags::ACK);
-            reset.ack = segment.end_seq();
-        }
-        self.out.push_back(Transmit {
-            segment: reset,
-            mss: self.syn_mss,
-        });
-    }
-
-    /// The peer's FIN is in order (tcp_fin): acknowledged at once if this side has closed too,
-    /// else later, perhaps with this side's own.
-    pub(super) fn peer_fin(&mut self, now: Jiffies) {
-        self.peer_closed = true;
-        self.receive.purge();
-        self.receive.ack.scheduled = true;
-        if self.fin_sent {
-            self.send_ack_at(now);
-        } else {
-            self.receive.ack.pingpong = true;
-        }
-        self.events.push(Event::PeerClosed);
-        self.close_if_done();
-    }
-
-    /// Both FINs are sent, received and acknowledged.
-    pub(super) fn close_if_done(&mut self) {
-        if self.peer_closed
-            && self.fin_sent
-            && self.snd_una == self.snd_nxt
-            && self.life == Life::Established
-        {
-            self.life = Life::Closed;
-            self.events.push(Event::Closed);
         }
     }
 }

@@ -13,30 +13,26 @@ use crate::receive::Placed;
 use crate::segment::{Ecn, Flags, Segment};
 use crate::seq::Seq;
 
-/// Timestamps may go back by this much (TCP_PAWS_WINDOW, include/net/tcp.h), ticks.
-const PAWS_WINDOW: i32 = 1;
-
 impl Connection {
     /// A segment has arrived.
     pub fn handle_segment(&mut self, now: Time, segment: &Segment) {
         let jiffies = self.clock.jiffies(now);
+        self.stats.segments_received += 1;
+        self.stats.data_segments_received += u64::from(segment.payload_bytes > 0);
         match self.life {
-            Life::Established => {}
-            Life::SynSent | Life::SynReceived => {
-                if !self.handshake_segment(now, segment) {
-                    return;
-                }
-            }
-            Life::Closed if self.aborted => return self.refuse(segment),
-            Life::Closed => {
-                // As TIME_WAIT does: the last acknowledgement was lost.
-                if segment.seq_len() > 0 && !segment.flags.intersects(Flags::RST) {
-                    self.send_ack(now);
-                }
-                return;
-            }
+            Life::Closed => return self.refuse(segment),
+            Life::TimeWait => return self.handle_in_time_wait(jiffies, segment),
+            _ => {}
         }
-        if !self.acceptable(now, segment) {
+        let opening = matches!(self.life, Life::SynSent | Life::SynReceived);
+        if opening && !self.handshake_segment(jiffies, segment) {
+            return;
+        }
+        if !self.acceptable(jiffies, segment) {
+            return;
+        }
+        let acknowledges = segment.flags.contains(Flags::ACK);
+        if acknowledges && !self.acknowledges_plausibly(jiffies, segment) {
             return;
         }
         if segment.has_timestamps
@@ -45,14 +41,21 @@ impl Connection {
         {
             self.ts_recent = segment.ts_val;
         }
-        if segment.flags.contains(Flags::ACK) {
+        self.questions = 0;
+        if acknowledges {
             self.handle_ack(jiffies, segment);
+            if self.life != Life::Established && self.own_fin_acknowledged(jiffies, segment) {
+                return;
+            }
         }
         if segment.seq_len() > 0 {
             if self.timestamps && segment.ts_ecr != 0 {
-                let ticks = jiffies.wrapping_sub(segment.ts_ecr);
+                let ticks = self.ticks_since(segment.ts_ecr);
                 self.receive
                     .measure_rtt_by_echo(ticks, u32::from(segment.payload_bytes));
+            }
+            if self.life != Life::Established && self.refuses_data(segment) {
+                return;
             }
             self.queue_data(jiffies, segment);
         }
@@ -71,62 +74,12 @@ impl Connection {
         }
         let jiffies = self.clock.jiffies(now);
         self.receive.read(bytes as u32, jiffies);
-        self.clean_up_after_read(jiffies);
+        self.clean_up_after_read();
         bytes
     }
 
-    /// RFC 7323's PAWS, RFC 9293's window check, resets, stray SYNs. False if that was all.
     #[inline]
-    fn acceptable(&mut self, now: Time, segment: &Segment) -> bool {
-        let reset = segment.flags.intersects(Flags::RST);
-        let stale = segment.has_timestamps
-            && self.timestamps
-            && self.ts_recent.wrapping_sub(segment.ts_val) as i32 > PAWS_WINDOW
-            && !self.is_disordered_ack(segment);
-        let right = self.receive.rcv_nxt + self.receive.window_left();
-        let outside = segment.end_seq().before(self.receive.rcv_wup) || segment.seq.after(right);
-        if (stale && !reset) || outside {
-            if !reset {
-                self.send_duplicate_ack(now, segment);
-            }
-            return false;
-        }
-        if reset {
-            self.give_up(Event::Reset);
-            return false;
-        }
-        if segment.flags.intersects(Flags::SYN) && !segment.seq.before(self.receive.rcv_nxt) {
-            self.give_up(Event::Reset);
-            self.refuse(segment);
-            return false;
-        }
-        true
-    }
-
-    /// An acknowledgement without data that was overtaken (tcp_disordered_ack).
-    fn is_disordered_ack(&self, segment: &Segment) -> bool {
-        segment.seq_len() == 0
-            && segment.seq == self.receive.rcv_nxt
-            && segment.ack == self.snd_una
-            && !self.updates_window(segment)
-            && u64::from(self.ts_recent.wrapping_sub(segment.ts_val))
-                <= u64::from(self.rtt.rto) * 1024 / u64::from(self.stack.hz.max(1))
-    }
-
-    /// What cannot be accepted is acknowledged at once (tcp_send_dupack).
-    fn send_duplicate_ack(&mut self, now: Time, segment: &Segment) {
-        if segment.seq_len() > 0 && segment.seq.before(self.receive.rcv_nxt) {
-            self.receive.ack.enter_quick_mode(self.receive.rcv_wnd);
-            if self.dsack() {
-                let end = segment.end_seq().min(self.receive.rcv_nxt);
-                self.receive.reassembly.set_dsack(segment.seq, end);
-            }
-        }
-        self.send_ack(now);
-    }
-
-    #[inline]
-    fn dsack(&self) -> bool {
+    pub(super) fn dsack(&self) -> bool {
         self.sack && self.stack.tcp_dsack
     }
 
@@ -138,14 +91,8 @@ impl Connection {
         }
         let (seq, end) = (segment.seq, segment.end_seq());
         let next = self.receive.rcv_nxt;
-        if self.peer_closed {
-            if !seq.before(next) {
-                return;
-            }
-            if end.after(next) {
-                self.give_up(Event::Reset);
-                return self.refuse(segment);
-            }
+        if self.life.peer_is_done() && !seq.before(next) {
+            return;
         }
         self.receive.reassembly.forget_dsack();
         if seq == next {
@@ -160,7 +107,7 @@ impl Connection {
         } else {
             self.receive.ack.enter_quick_mode(self.receive.rcv_wnd);
             if seq.after(next) {
-                return self.queue_out_of_order(jiffies, segment);
+                return self.queue_out_of_order(segment);
             }
             self.tell_duplicate(seq, next);
             if self.receive.window_left() == 0 {
@@ -172,7 +119,7 @@ impl Connection {
                 return;
             }
             self.receive.charge();
-            self.echo_precisely(jiffies, segment);
+            self.echo_precisely(segment);
         }
         self.receive.rcv_nxt = end;
         if segment.payload_bytes > 0 {
@@ -236,7 +183,7 @@ impl Connection {
         self.receive.rcv_nxt = next;
         self.receive.release(superfluous);
         if self.receive.reassembly.is_empty() {
-            self.receive.ack.pingpong = false;
+            self.receive.ack.exit_pingpong();
         }
         if let Some(end) = self.receive.fin_end.filter(|end| !next.before(*end)) {
             self.receive.rcv_nxt = end;
@@ -244,8 +191,8 @@ impl Connection {
         }
     }
 
-    fn queue_out_of_order(&mut self, jiffies: Jiffies, segment: &Segment) {
-        self.echo_precisely(jiffies, segment);
+    fn queue_out_of_order(&mut self, segment: &Segment) {
+        self.echo_precisely(segment);
         self.latch_congestion(segment);
         if !self.make_room() {
             return;
@@ -278,14 +225,14 @@ impl Connection {
     /// the old state of what is still to be acknowledged (dctcp_ece_ack_update). Called before
     /// the data is taken over.
     #[inline]
-    fn echo_precisely(&mut self, jiffies: Jiffies, segment: &Segment) {
+    fn echo_precisely(&mut self, segment: &Segment) {
         if !self.ecn || !self.congestion.wants_precise_echo() {
             return;
         }
         let marked = segment.ecn == Ecn::Ce;
         if marked != self.ce_state {
             if self.receive.ack.timer.is_some() {
-                self.send_ack_at(jiffies);
+                self.send_ack();
             }
             self.receive.ack.now = true;
         }
@@ -303,19 +250,19 @@ impl Connection {
             || self.receive.ack.now
             || !self.receive.reassembly.is_empty();
         if at_once || self.receive.ack.delay(self.rtt.srtt >> 3, jiffies) {
-            self.send_ack_at(jiffies);
+            self.send_ack();
         }
     }
 
     /// tcp_cleanup_rbuf: a read may make an acknowledgement or a window update due.
-    fn clean_up_after_read(&mut self, jiffies: Jiffies) {
+    pub(super) fn clean_up_after_read(&mut self) {
         let ack = &self.receive.ack;
         let due = ack.scheduled
             && (self.receive.rcv_nxt - self.receive.rcv_wup > ack.rcv_mss
-                || ((ack.pushed_twice || (ack.pushed && !ack.pingpong))
+                || ((ack.pushed_twice || (ack.pushed && !ack.in_pingpong()))
                     && self.receive.is_empty()));
-        if due || (!self.peer_closed && self.receive.window_opened()) {
-            self.send_ack_at(jiffies);
+        if due || (!self.life.peer_is_done() && !self.no_reader && self.receive.window_opened()) {
+            self.send_ack();
         }
     }
 }

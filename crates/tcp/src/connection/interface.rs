@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tailback_units::Duration;
 
+use super::options::SocketOptions;
 use crate::segment::Segment;
 use crate::stack::Stack;
 
@@ -16,6 +17,8 @@ pub struct Config {
     pub mss: u16,
     /// How far into a tick of its host's clock time zero is.
     pub clock_phase: Duration,
+    /// The socket's options.
+    pub options: SocketOptions,
     /// Memory that a received frame is charged for, bytes (truesize).
     pub rx_truesize_bytes: u32,
     /// All randomness of the connection derives from it: the initial sequence number and, where
@@ -68,6 +71,14 @@ pub struct Stats {
     pub undos: u64,
     /// Segments without payload sent.
     pub acks_sent: u64,
+    /// Segments received.
+    pub segments_received: u64,
+    /// Segments with payload received.
+    pub data_segments_received: u64,
+    /// Payload bytes received in order.
+    pub bytes_received: u64,
+    /// Segments with payload received out of order.
+    pub out_of_order_received: u64,
     /// Duplicate selective acknowledgements received.
     pub dsacks_received: u64,
     /// Times out-of-order data was thrown away for want of memory (OfoPruned).

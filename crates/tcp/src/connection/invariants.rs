@@ -1,6 +1,6 @@
 //! What tests ask of a connection: its books must agree with its queue, after every input.
 
-use super::{Connection, Life, TimerKind};
+use super::{Connection, TimerKind};
 use crate::queue::{LOST, RETRANS, SACKED};
 use crate::segment::{Flags, Segment};
 
@@ -47,7 +47,7 @@ impl Connection {
             assert_eq!(self.sacked_out, sacked, "sacked_out");
         }
         assert!(self.sacked_out + self.lost_out <= self.packets_out);
-        if self.life != Life::Established {
+        if !self.life.is_synchronised() {
             return;
         }
         assert!(

@@ -1,13 +1,15 @@
 //! One end of a TCP connection.
 //!
 //! Models Linux 2.6.18's tcp_sock, spread over the files of this folder as the kernel spreads it:
-//! `handshake` and closing, `input` (tcp_rcv_established, tcp_data_queue), `ack` (tcp_ack,
+//! `handshake`, `input` (tcp_rcv_established, tcp_data_queue), `ack` (tcp_ack,
 //! tcp_clean_rtx_queue), `sack` (tcp_sacktag_write_queue), `recovery` (tcp_fastretrans_alert and
 //! what belongs to it), `reduction` and `undo` of the window, `output` (tcp_write_xmit), `transmit`
 //! (tcp_transmit_skb), `write` (tcp_sendmsg and the send buffer), `retransmit`, `timers`.
 //! `interface` has what is public beside the connection itself.
+//! `life` has the states, `time_wait` the last of them, `validate` which segments may be taken in,
+//! `patience` when a connection is given up, `keepalive`, `options` the socket's, `tcp_info`.
 //! Left out: urgent data, path-MTU probing, F-RTO (off by default there), route metrics carried
-//! from one connection to the next, TIME_WAIT, keep-alive.
+//! from one connection to the next.
 
 mod ack;
 mod events;
@@ -16,19 +18,30 @@ mod input;
 mod interface;
 #[cfg(test)]
 mod invariants;
+mod keepalive;
+mod life;
+mod options;
 mod output;
+mod patience;
+mod rate_limit;
 mod recovery;
 mod reduction;
 mod retransmit;
 mod sack;
+mod tcp_info;
+mod time_wait;
 mod timers;
 mod transmit;
 mod undo;
+mod validate;
 mod write;
 
 pub use events::Event;
 pub use interface::{CaState, Config, Probe, Stats, Transmit};
+pub use life::{Failure, Life, Shutdown};
+pub use options::{InvalidOption, SocketOption, SocketOptions};
 pub use reduction::CwndReduction;
+pub use tcp_info::TcpInfo;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -43,15 +56,6 @@ use crate::rtt::RttEstimator;
 use crate::segment::SackBlock;
 use crate::seq::Seq;
 use crate::stack::Stack;
-
-/// Where in its life a connection is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Life {
-    SynSent,
-    SynReceived,
-    Established,
-    Closed,
-}
 
 /// What the transmission timer is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,13 +147,30 @@ pub struct Connection {
     ts_recent: u32,
     // Explicit congestion notification.
     ecn: bool,
+    /// A segment has come that could be marked.
+    ecn_seen: bool,
+    /// The timestamp of the first SYN sent.
+    syn_stamp: u32,
     queue_cwr: bool,
     demand_cwr: bool,
     ce_state: bool,
     receive: Receive,
-    peer_closed: bool,
-    /// It ended by a reset or was given up.
-    aborted: bool,
+    /// Why it ended, if not in order.
+    failure: Option<Failure>,
+    /// The application has closed it (SOCK_DEAD).
+    orphan: bool,
+    /// Nobody will read any more (RCV_SHUTDOWN).
+    no_reader: bool,
+    options: SocketOptions,
+    /// Keep-alive's, FIN-WAIT-2's and TIME-WAIT's timer.
+    life_timer: Option<Jiffies>,
+    time_wait: Option<Box<time_wait::TimeWait>>,
+    /// Answers to invalid segments.
+    answers: rate_limit::RateLimit,
+    /// When the first probe of a closed window was sent.
+    probes_since: Option<Jiffies>,
+    /// Keep-alive's questions that are not answered.
+    questions: u32,
     /// The peer opened the connection.
     passive: bool,
     clock: JiffyClock,
@@ -162,13 +183,31 @@ pub struct Connection {
 
 impl Connection {
     fn new(config: &Config, life: Life) -> Connection {
+        let options = config.options.clone();
         let stack = Arc::clone(&config.stack);
-        let clock = JiffyClock::new(stack.hz, config.clock_phase);
-        let kind = stack.tcp_congestion_control;
+        let clock = JiffyClock::new(stack.hz, stack.timestamp_hz, config.clock_phase);
+        let kind = options.congestion.unwrap_or(stack.tcp_congestion_control);
         let congestion = Congestion::new(kind, &stack, scramble(!config.seed));
         let (delay_min, delay_max) = (clock.ticks(stack.delack_min), clock.ticks(stack.delack_max));
-        let ack = AckPolicy::new(delay_min, delay_max, stack.hz, stack.quickacks);
-        let mss = u32::from(config.mss);
+        let ack = AckPolicy::new(
+            delay_min,
+            delay_max,
+            stack.hz,
+            stack.quickacks,
+            stack.tcp_pingpong_thresh,
+        );
+        let mss = match options.maxseg {
+            0 => u32::from(config.mss),
+            asked => u32::from(config.mss).min(asked),
+        };
+        let asks_for_ecn = match stack.tcp_ecn {
+            0 => false,
+            1 => true,
+            _ => life == Life::SynReceived,
+        };
+        let ecn = asks_for_ecn || congestion.wants_precise_echo();
+        let mut receive = Receive::new(&stack, mss, config.rx_truesize_bytes, ack);
+        receive.apply(&options, &stack);
         let rtt = RttEstimator::new(
             clock.ticks(stack.rto_initial),
             clock.ticks(stack.rto_min),
@@ -184,7 +223,7 @@ impl Connection {
             mss,
             mss_most: mss,
             mss_clamp: mss,
-            syn_mss: config.mss,
+            syn_mss: mss as u16,
             window: Window::new(2, stack.window_counting),
             state: CaState::Open,
             life,
@@ -217,7 +256,9 @@ impl Connection {
             rtt,
             unsent: 0,
             head_left: 0,
-            sndbuf: stack.tcp_wmem[1].get().min(u64::from(u32::MAX / 2)) as u32,
+            sndbuf: options
+                .sndbuf_bytes(&stack)
+                .unwrap_or(stack.tcp_wmem[1].get().min(u64::from(u32::MAX / 2)) as u32),
             no_space: false,
             queue_shrunk: false,
             pushed_seq: initial,
@@ -228,13 +269,22 @@ impl Connection {
             timestamps: stack.tcp_timestamps,
             sack: stack.tcp_sack,
             ts_recent: 0,
-            ecn: stack.tcp_ecn > 0,
+            ecn,
+            ecn_seen: false,
+            syn_stamp: 0,
             queue_cwr: false,
             demand_cwr: false,
             ce_state: false,
-            receive: Receive::new(&stack, mss, config.rx_truesize_bytes, ack),
-            peer_closed: false,
-            aborted: false,
+            receive,
+            failure: None,
+            orphan: false,
+            no_reader: false,
+            options,
+            life_timer: None,
+            time_wait: None,
+            answers: rate_limit::RateLimit::default(),
+            probes_since: None,
+            questions: 0,
             passive: life == Life::SynReceived,
             clock,
             random: config.seed,
@@ -269,7 +319,10 @@ impl Connection {
             .ack
             .timer
             .map_or(Time::NEVER, |at| self.clock.time_of(at));
-        transmission.min(delayed_ack)
+        let life = self
+            .life_timer
+            .map_or(Time::NEVER, |at| self.clock.time_of(at));
+        transmission.min(delayed_ack).min(life)
     }
 
     /// What has been counted so far.

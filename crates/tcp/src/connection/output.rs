@@ -8,7 +8,7 @@
 
 use tailback_units::Time;
 
-use super::{CaState, Connection, Life};
+use super::{CaState, Connection};
 use crate::clock::{self, Jiffies};
 use crate::congestion::CwndEvent;
 use crate::queue::{Packet, segments};
@@ -80,7 +80,7 @@ impl Connection {
     /// Sends what may be sent (tcp_push_pending_frames, tcp_write_xmit).
     #[inline]
     pub(super) fn push(&mut self, now: Jiffies) {
-        if self.life != Life::Established {
+        if !self.life.is_synchronised() {
             return;
         }
         let mut sent = false;
@@ -110,7 +110,7 @@ impl Connection {
     /// (tcp_push_one).
     #[inline]
     pub(super) fn push_one(&mut self, now: Jiffies, mss: u32) {
-        if self.life != Life::Established {
+        if !self.life.is_synchronised() {
             return;
         }
         if let Some(bytes) = self.sendable(mss, false) {
@@ -173,6 +173,7 @@ impl Connection {
     /// Nagle's rule as Minshall varied it: a short segment waits for an earlier short one.
     fn nagle_holds(&self, length: u32, mss: u32) -> bool {
         length < mss
+            && !self.options.nodelay
             && self.packets_out > 0
             && self.small_end.after(self.snd_una)
             && !self.small_end.after(self.snd_nxt)

@@ -1,18 +1,15 @@
 //! Timers fire.
 //!
 //! Models Linux 2.6.18 net/ipv4/tcp_timer.c (tcp_retransmit_timer, tcp_delack_timer,
-//! tcp_probe_timer, tcp_output.c's tcp_send_probe0) and tcp_input.c's tcp_enter_loss. Left out: orphans, keep-alive.
+//! tcp_probe_timer, tcp_output.c's tcp_send_probe0) and tcp_input.c's tcp_enter_loss. `patience` says when
+//! it is enough.
 
 use tailback_units::Time;
 
-use super::{CaState, Connection, Event, Life, TimerKind};
+use super::{CaState, Connection, Life, TimerKind};
 use crate::clock::{self, Jiffies};
 use crate::congestion::CwndEvent;
 use crate::queue::{LOST, RETRANS, SACKED};
-
-/// Times a SYN or its answer is sent again (TCP_SYN_RETRIES, TCP_SYNACK_RETRIES,
-/// include/net/tcp.h).
-const SYN_RETRIES: u32 = 5;
 
 impl Connection {
     /// Time has come to [`Connection::poll_timeout`]. A call too early does nothing.
@@ -25,7 +22,10 @@ impl Connection {
             .is_some_and(|at| !clock::before(jiffies, at))
             && self.receive.ack.fired(self.rtt.rto)
         {
-            self.send_ack_at(jiffies);
+            self.send_ack();
+        }
+        if self.life_timer.is_some() {
+            self.life_timed_out(jiffies);
         }
         let Some((kind, at)) = self.timer else { return };
         if clock::before(jiffies, at) {
@@ -33,21 +33,30 @@ impl Connection {
         }
         self.timer = None;
         match (self.life, kind) {
-            (Life::Closed, _) => {}
-            (Life::SynSent | Life::SynReceived, _) => self.syn_timed_out(now),
-            (Life::Established, TimerKind::Retransmit) => self.retransmission_timed_out(jiffies),
-            (Life::Established, TimerKind::ZeroWindowProbe) => self.probe_window(jiffies),
+            (Life::Closed | Life::TimeWait, _) => {}
+            (Life::SynSent | Life::SynReceived, _) => self.syn_timed_out(jiffies),
+            (_, TimerKind::Retransmit) => self.retransmission_timed_out(jiffies),
+            (_, TimerKind::ZeroWindowProbe) => self.probe_window(jiffies),
         }
     }
 
-    fn syn_timed_out(&mut self, now: Time) {
-        self.retransmits += 1;
-        if self.retransmits > SYN_RETRIES {
-            self.give_up(Event::Reset);
-            return;
+    /// The retransmission timeout, ticks.
+    #[inline]
+    pub(super) fn timeout(&self) -> Jiffies {
+        self.rtt.rto
+    }
+
+    /// A SYN or its answer was lost. The first few wait no longer than the one before, if the
+    /// stack says so.
+    fn syn_timed_out(&mut self, now: Jiffies) {
+        if self.is_syn_given_up(now, self.retrans_stamp, self.retransmits) {
+            return self.give_up();
         }
+        self.retransmits += 1;
         self.stats.timeouts += 1;
-        self.rtt.back_off();
+        if self.life == Life::SynReceived || self.retransmits > self.stack.tcp_syn_linear_timeouts {
+            self.rtt.back_off();
+        }
         self.send_syn(now);
     }
 
@@ -58,14 +67,13 @@ impl Connection {
         }
         // A window shrunk to nothing: retransmissions are probes, and go on while it answers.
         let window_closed = self.snd_wnd == 0;
-        let hopeless = if window_closed {
+        let hopeless = if window_closed && !self.orphan {
             now.wrapping_sub(self.ack_received) > self.clock.ticks(self.stack.rto_max)
         } else {
-            self.retransmits >= self.stack.tcp_retries2
+            self.is_given_up(now, self.retrans_stamp, self.retransmits)
         };
         if hopeless {
-            self.give_up(Event::Reset);
-            return;
+            return self.give_up();
         }
         self.stats.timeouts += 1;
         self.enter_loss(now, false);
@@ -130,11 +138,12 @@ impl Connection {
     fn probe_window(&mut self, now: Jiffies) {
         if self.packets_out > 0 || !self.has_unsent() {
             self.probes = 0;
+            self.probes_since = None;
             return;
         }
-        if self.probes > self.stack.tcp_retries2 {
-            self.give_up(Event::Reset);
-            return;
+        let next = self.rtt.rto << self.backoff.min(16);
+        if self.are_probes_given_up(now, next) {
+            return self.give_up();
         }
         self.wake_peer(now);
         if self.packets_out > 0 {

@@ -3,8 +3,6 @@
 //! Models Linux 2.6.18 net/ipv4/tcp_output.c: tcp_transmit_skb, tcp_build_and_update_options,
 //! tcp_send_ack, tcp_write_wakeup, tcp_xmit_probe_skb; include/net/tcp_ecn.h: TCP_ECN_send.
 
-use tailback_units::Time;
-
 use super::{Connection, Transmit};
 use crate::clock::Jiffies;
 use crate::queue::Packet;
@@ -14,7 +12,7 @@ impl Connection {
     /// Puts a packet on the wire (tcp_transmit_skb).
     #[inline]
     pub(super) fn transmit(&mut self, now: Jiffies, packet: &Packet, mss: u32, again: bool) {
-        let mut segment = self.header(now);
+        let mut segment = self.header();
         segment.seq = packet.seq;
         segment.payload_bytes = packet.payload_bytes() as u16;
         if packet.psh {
@@ -45,7 +43,7 @@ impl Connection {
 
     /// A header that acknowledges all that has come.
     #[inline]
-    fn header(&mut self, now: Jiffies) -> Segment {
+    pub(super) fn header(&mut self) -> Segment {
         let mut segment = Segment::EMPTY;
         // After what was sent, but within a window that has shrunk (tcp_acceptable_seq).
         segment.seq = self.snd_nxt.min(self.snd_una + self.snd_wnd);
@@ -62,7 +60,7 @@ impl Connection {
         };
         if self.timestamps {
             segment.has_timestamps = true;
-            segment.ts_val = now;
+            segment.ts_val = self.clock.timestamp();
             segment.ts_ecr = self.ts_recent;
         }
         if self.sack {
@@ -76,19 +74,20 @@ impl Connection {
 
     /// Sends an acknowledgement (tcp_send_ack).
     #[inline]
-    pub(super) fn send_ack_at(&mut self, now: Jiffies) {
-        let segment = self.header(now);
+    pub(super) fn send_ack(&mut self) {
+        let segment = self.header();
         self.receive.ack.sent(1);
         self.stats.acks_sent += 1;
+        self.emit(segment);
+    }
+
+    /// Hands a segment without payload to the host.
+    #[inline]
+    pub(super) fn emit(&mut self, segment: Segment) {
         self.out.push_back(Transmit {
             segment,
             mss: self.mss as u16,
         });
-    }
-
-    pub(super) fn send_ack(&mut self, now: Time) {
-        let jiffies = self.clock.jiffies(now);
-        self.send_ack_at(jiffies);
     }
 
     /// The peer's window stays closed, or too small for what waits: sends what it has room for,
@@ -103,13 +102,10 @@ impl Connection {
             self.send_new(now, bytes, mss);
             return;
         }
-        let mut segment = self.header(now);
+        let mut segment = self.header();
         segment.seq = self.snd_una - 1;
         self.receive.ack.sent(1);
         self.stats.acks_sent += 1;
-        self.out.push_back(Transmit {
-            segment,
-            mss: self.mss as u16,
-        });
+        self.emit(segment);
     }
 }

@@ -7,14 +7,14 @@
 
 use tailback_units::Time;
 
-use super::{Connection, Event, Life};
+use super::{Connection, Event};
 use crate::clock::Jiffies;
 
 impl Connection {
     /// The application writes `bytes` bytes; answers how many the send buffer took. For the rest
     /// [`Event::Writable`] says when to try again.
     pub fn write(&mut self, now: Time, bytes: u64) -> u64 {
-        if self.fin_queued || self.life == Life::Closed {
+        if self.fin_queued || !self.life.may_write() {
             return 0;
         }
         let jiffies = self.clock.jiffies(now);

@@ -21,7 +21,8 @@ pub(crate) struct AckPolicy {
     /// The delayed acknowledgement's timer.
     pub(crate) timer: Option<Jiffies>,
     /// The connection is interactive: acknowledge with the answer.
-    pub(crate) pingpong: bool,
+    pingpong: u8,
+    pingpong_thresh: u8,
     /// The next acknowledgement is due at once (ICSK_ACK_NOW, which only DCTCP sets here).
     pub(crate) now: bool,
     /// Segments still to be acknowledged at once.
@@ -46,11 +47,13 @@ impl AckPolicy {
         delay_max: Jiffies,
         hz: u32,
         quick_max: u32,
+        pingpong_thresh: u32,
     ) -> AckPolicy {
         AckPolicy {
             scheduled: false,
             timer: None,
-            pingpong: false,
+            pingpong: 0,
+            pingpong_thresh: pingpong_thresh.clamp(1, 255) as u8,
             now: false,
             quick: 0,
             ato: 0,
@@ -64,6 +67,30 @@ impl AckPolicy {
             half_second: (hz / 2).max(1),
             quick_max,
         }
+    }
+
+    /// Whether the connection is interactive (inet_csk_in_pingpong_mode).
+    #[inline]
+    pub(crate) fn in_pingpong(&self) -> bool {
+        self.pingpong >= self.pingpong_thresh
+    }
+
+    pub(crate) fn enter_pingpong(&mut self) {
+        self.pingpong = self.pingpong_thresh;
+    }
+
+    pub(crate) fn exit_pingpong(&mut self) {
+        self.pingpong = 0;
+    }
+
+    /// The estimated delay, jiffies.
+    pub(crate) fn ato(&self) -> Jiffies {
+        self.ato.min(self.delay_max)
+    }
+
+    /// When data last came.
+    pub(crate) fn last_received(&self) -> Jiffies {
+        self.last_received
     }
 
     /// tcp_initialize_rcv_mss.
@@ -85,14 +112,14 @@ impl AckPolicy {
     /// tcp_enter_quickack_mode.
     pub(crate) fn enter_quick_mode(&mut self, rcv_wnd: u32) {
         self.increase_quick(rcv_wnd);
-        self.pingpong = false;
+        self.exit_pingpong();
         self.ato = self.delay_min;
     }
 
     /// Whether each segment is acknowledged at once.
     #[inline]
     pub(crate) fn in_quick_mode(&self) -> bool {
-        self.quick > 0 && !self.pingpong
+        self.quick > 0 && !self.in_pingpong()
     }
 
     /// Data has come in order (tcp_event_data_recv).
@@ -166,7 +193,7 @@ impl AckPolicy {
     #[inline]
     pub(crate) fn data_sent(&mut self, now: Jiffies) {
         if now.wrapping_sub(self.last_received) < self.ato {
-            self.pingpong = true;
+            self.pingpong = self.pingpong.saturating_add(1);
         }
     }
 
@@ -174,7 +201,7 @@ impl AckPolicy {
     pub(crate) fn delay(&mut self, srtt: Jiffies, now: Jiffies) -> bool {
         let mut delay = self.ato;
         if delay > self.delay_min {
-            let mut most = if self.pingpong || self.pushed {
+            let mut most = if self.in_pingpong() || self.pushed {
                 self.delay_max
             } else {
                 self.half_second
@@ -199,14 +226,19 @@ impl AckPolicy {
         false
     }
 
+    /// Delays an acknowledgement as long as may be.
+    pub(crate) fn wait_longest(&mut self, now: Jiffies) {
+        self.timer = Some(now.wrapping_add(self.delay_max));
+    }
+
     /// The timer fired (tcp_delack_timer). True if an acknowledgement is owed.
     pub(crate) fn fired(&mut self, rto: Jiffies) -> bool {
         self.timer = None;
         if !self.scheduled {
             return false;
         }
-        if self.pingpong {
-            self.pingpong = false;
+        if self.in_pingpong() {
+            self.exit_pingpong();
             self.ato = self.delay_min;
         } else {
             self.ato = (self.ato << 1).min(rto);

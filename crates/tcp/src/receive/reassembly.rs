@@ -69,6 +69,15 @@ impl Reassembly {
         self.effective
     }
 
+    /// Whether the rightmost of the blocks told ends at `seq`.
+    pub(crate) fn ends_at(&self, seq: Seq) -> bool {
+        self.blocks[..self.block_count]
+            .iter()
+            .map(|block| block.end)
+            .reduce(Seq::max)
+            == Some(seq)
+    }
+
     fn count_effective(&mut self) {
         let dsack = usize::from(self.dsack.is_some());
         self.effective = (self.block_count + dsack).min(BLOCKS_SENT);

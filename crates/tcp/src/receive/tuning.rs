@@ -18,7 +18,7 @@ impl Receive {
             let space = self.space.max(read.saturating_mul(2));
             if space != self.space {
                 self.space = space;
-                if self.moderate {
+                if self.moderate && !self.locked {
                     self.grow_buffer(space);
                 }
             }

@@ -78,7 +78,7 @@ fn an_answer_carries_the_acknowledgement() {
         net.run_for(MS * 5);
     }
     assert_eq!(net.acks(SERVER).count(), 0);
-    assert!(net.end(SERVER).receive.ack.pingpong);
+    assert!(net.end(SERVER).receive.ack.in_pingpong());
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use tailback_units::Duration;
 
 use crate::testing::{CLIENT, Fate, Net, SERVER};
-use crate::{Event, Flags, Segment};
+use crate::{Event, Failure, Flags, Life, Segment, SocketOption};
 
 fn opened() -> Net {
     let mut net = Net::new();
@@ -20,7 +20,7 @@ fn one_side_closes_the_other_goes_on_and_closes_later() {
     let mut net = opened();
     net.write(CLIENT, 50_000);
     net.run_for(Duration::from_ms(100));
-    net.close(CLIENT);
+    net.shut(CLIENT);
     net.run_for(Duration::from_ms(100));
     assert!(net.happened(SERVER, Event::PeerClosed) && !net.happened(SERVER, Event::Closed));
     assert_eq!(net.delivered[SERVER], 50_000, "the FIN is no byte");
@@ -28,9 +28,9 @@ fn one_side_closes_the_other_goes_on_and_closes_later() {
     net.write(SERVER, 70_000);
     net.run_for(Duration::from_ms(500));
     assert_eq!(net.delivered[CLIENT], 70_000);
-    net.close(SERVER);
+    net.shut(SERVER);
     assert!(net.run_until(Duration::from_secs(1), closed));
-    assert!(net.run_out(Duration::from_secs(1)));
+    assert!(net.run_out(Duration::from_secs(70)));
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn the_fin_rides_on_the_last_data() {
     let mut net = opened();
     net.end(CLIENT).window.cwnd = 1;
     net.write(CLIENT, 4000);
-    net.close(CLIENT);
+    net.shut(CLIENT);
     // Not held back by cwnd: the packet with the FIN always has room for one segment more.
     let fins: Vec<(u16, bool)> = net
         .data(CLIENT)
@@ -58,7 +58,7 @@ fn a_fin_alone_is_acknowledged_late_unless_both_close() {
     net.write(CLIENT, 1000);
     net.run_for(Duration::from_ms(100));
     net.trace.clear();
-    net.close(CLIENT);
+    net.shut(CLIENT);
     let at = net.now;
     net.run_for(Duration::from_ms(100));
     let ack = net.acks(SERVER).next().unwrap().at;
@@ -68,7 +68,7 @@ fn a_fin_alone_is_acknowledged_late_unless_both_close() {
         ack.since(at)
     );
     net.trace.clear();
-    net.close(SERVER);
+    net.shut(SERVER);
     let at = net.now;
     net.run_for(Duration::from_ms(100));
     assert!(net.acks(CLIENT).next().unwrap().at.since(at) < Duration::from_ms(1));
@@ -87,8 +87,8 @@ fn lost_fins_are_sent_again() {
         }
     });
     net.write(CLIENT, 3000);
-    net.close(CLIENT);
-    net.close(SERVER);
+    net.shut(CLIENT);
+    net.shut(SERVER);
     assert!(net.run_until(Duration::from_secs(5), closed));
     assert!(net.run_out(Duration::from_secs(100)));
 }
@@ -104,7 +104,7 @@ fn a_fin_that_overtakes_data_is_kept() {
         }
     });
     net.write(CLIENT, 2000);
-    net.close(CLIENT);
+    net.shut(CLIENT);
     net.run_for(Duration::from_ms(20));
     assert!(net.happened(SERVER, Event::PeerClosed));
     assert_eq!(net.delivered[SERVER], 2000);
@@ -114,7 +114,7 @@ fn a_fin_that_overtakes_data_is_kept() {
 #[test]
 fn a_lost_last_acknowledgement_is_repeated() {
     let mut net = opened();
-    net.close(SERVER);
+    net.shut(SERVER);
     net.run_for(Duration::from_ms(100));
     let mut first = true;
     net.judge(SERVER, move |_| {
@@ -124,9 +124,9 @@ fn a_lost_last_acknowledgement_is_repeated() {
             Fate::Pass
         }
     });
-    net.close(CLIENT);
+    net.shut(CLIENT);
     assert!(net.run_until(Duration::from_secs(5), closed));
-    assert!(net.run_out(Duration::from_secs(5)));
+    assert!(net.run_out(Duration::from_secs(70)));
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn what_comes_after_a_reset_is_answered_with_one() {
 #[test]
 fn data_after_the_peers_fin_is_not_taken() {
     let mut net = opened();
-    net.close(CLIENT);
+    net.shut(CLIENT);
     net.run_for(Duration::from_ms(100));
     let mut more = net.end(SERVER).plain_segment();
     more.payload_bytes = 100;
@@ -177,4 +177,190 @@ fn data_after_the_peers_fin_is_not_taken() {
     more.seq = more.seq - 1;
     net.inject(SERVER, &more);
     assert!(net.happened(SERVER, Event::Reset));
+}
+
+/// The same network between two hosts of today.
+fn opened_today() -> Net {
+    let mut net = Net::of(crate::testing::profile("linux-7.2"));
+    net.open();
+    net
+}
+
+#[test]
+fn who_closes_first_rests_for_a_minute_the_other_not_at_all() {
+    let mut net = opened();
+    net.close(CLIENT);
+    net.run_for(Duration::from_ms(50));
+    // FIN-WAIT-2 without an application is TIME-WAIT's small state already.
+    assert_eq!(net.end(CLIENT).life(), Life::TimeWait);
+    assert_eq!(net.end(SERVER).life(), Life::CloseWait);
+    net.close(SERVER);
+    net.run_for(Duration::from_ms(50));
+    assert_eq!(net.end(CLIENT).life(), Life::TimeWait);
+    assert_eq!(net.end(SERVER).life(), Life::Closed);
+    assert!(closed(&net));
+    net.run_for(Duration::from_secs(59));
+    assert_eq!(net.end(CLIENT).life(), Life::TimeWait);
+    net.run_for(Duration::from_secs(1));
+    assert_eq!(net.end(CLIENT).life(), Life::Closed);
+    assert_eq!(net.end(CLIENT).failure(), None);
+}
+
+#[test]
+fn both_close_at_once_and_both_rest() {
+    let mut net = opened();
+    net.shut(CLIENT);
+    net.shut(SERVER);
+    assert_eq!(net.end(CLIENT).life(), Life::FinWait1);
+    net.run_for(Duration::from_us(150));
+    assert_eq!(net.end(CLIENT).life(), Life::Closing);
+    net.run_for(Duration::from_ms(10));
+    assert_eq!(net.end(CLIENT).life(), Life::TimeWait);
+    assert_eq!(net.end(SERVER).life(), Life::TimeWait);
+}
+
+#[test]
+fn closing_with_unread_data_resets() {
+    let mut net = opened();
+    net.reads[SERVER] = false;
+    net.write(CLIENT, 1000);
+    net.run_for(Duration::from_ms(5));
+    net.close(SERVER);
+    assert_eq!(net.end(SERVER).life(), Life::Closed);
+    net.run_for(Duration::from_ms(5));
+    assert_eq!(net.end(CLIENT).failure(), Some(Failure::Reset));
+}
+
+#[test]
+fn a_linger_time_of_zero_resets() {
+    let mut net = opened();
+    let now = net.now;
+    let linger = SocketOption::Linger(Some(Duration::ZERO));
+    net.end(CLIENT).set_option(now, linger).unwrap();
+    net.close(CLIENT);
+    let last = net.sent(CLIENT).last().unwrap().segment;
+    assert!(last.flags.contains(Flags::RST.with(Flags::ACK)));
+    assert_eq!(net.end(CLIENT).failure(), Some(Failure::Aborted));
+}
+
+#[test]
+fn data_for_nobody_is_refused() {
+    // RFC 1122 section 4.2.2.13.
+    let mut net = opened();
+    net.close(CLIENT);
+    net.run_for(Duration::from_ms(5));
+    net.write(SERVER, 100);
+    net.run_for(Duration::from_ms(5));
+    assert_eq!(net.end(CLIENT).life(), Life::Closed);
+    assert_eq!(net.end(SERVER).failure(), Some(Failure::BrokenPipe));
+}
+
+#[test]
+fn a_peer_that_never_closes_is_waited_for_a_minute() {
+    let mut net = opened();
+    net.close(CLIENT);
+    net.run_for(Duration::from_secs(59));
+    assert_eq!(net.end(CLIENT).life(), Life::TimeWait);
+    net.run_for(Duration::from_secs(2));
+    assert_eq!(net.end(CLIENT).life(), Life::Closed);
+    assert!(net.happened(CLIENT, Event::Closed));
+}
+
+#[test]
+fn linger2_sets_that_time_or_does_without() {
+    for (linger2, after_s, life) in [
+        (Some(Duration::from_secs(5)), 6, Life::Closed),
+        (Some(Duration::from_secs(90)), 61, Life::TimeWait),
+        (None, 0, Life::Closed),
+    ] {
+        let mut net = opened();
+        let now = net.now;
+        let option = SocketOption::Linger2(linger2);
+        net.end(CLIENT).set_option(now, option).unwrap();
+        net.close(CLIENT);
+        net.run_for(Duration::from_ms(50));
+        net.run_for(Duration::from_secs(after_s));
+        assert_eq!(net.end(CLIENT).life(), life, "{linger2:?}");
+    }
+}
+
+#[test]
+fn time_wait_answers_what_is_late_and_is_not_ended_by_old_resets() {
+    let mut net = opened();
+    net.write(CLIENT, 1000);
+    net.run_for(Duration::from_ms(50));
+    net.close(CLIENT);
+    net.run_for(Duration::from_ms(50));
+    net.close(SERVER);
+    net.run_for(Duration::from_ms(50));
+    net.trace.clear();
+    let mut late = net.end(CLIENT).plain_segment();
+    late.seq = late.seq - 1;
+    late.flags = Flags::ACK.with(Flags::FIN);
+    net.inject(CLIENT, &late);
+    let answer = net.acks(CLIENT).last().unwrap().segment;
+    assert_eq!(answer.ack, late.seq + 1);
+    late.flags = Flags::RST;
+    net.inject(CLIENT, &late);
+    assert_eq!(net.end(CLIENT).life(), Life::TimeWait);
+    late.seq += 1;
+    net.inject(CLIENT, &late);
+    assert_eq!(net.end(CLIENT).life(), Life::Closed, "RFC 1337 is off");
+}
+
+#[test]
+fn a_new_syn_may_take_the_place_of_one_that_rests() {
+    let mut net = opened();
+    net.close(CLIENT);
+    net.run_for(Duration::from_ms(50));
+    net.close(SERVER);
+    net.run_for(Duration::from_ms(50));
+    let mut syn = net.end(CLIENT).plain_segment();
+    syn.flags = Flags::SYN;
+    syn.seq += 1000;
+    syn.ts_val += 1;
+    assert!(net.end(CLIENT).reopened_by(&syn).is_some());
+    syn.ts_val -= 5;
+    assert!(net.end(CLIENT).reopened_by(&syn).is_none(), "RFC 6191");
+    assert!(net.end(SERVER).reopened_by(&syn).is_none());
+}
+
+#[test]
+fn a_reset_or_syn_inside_the_window_is_challenged() {
+    // RFC 5961 sections 3.2 and 4.2.
+    let mut net = opened_today();
+    net.trace.clear();
+    let exact = net.end(CLIENT).plain_segment();
+    for flags in [Flags::RST, Flags::SYN] {
+        let mut blind = exact;
+        blind.flags = flags;
+        blind.seq += 100;
+        net.inject(CLIENT, &blind);
+        assert_eq!(net.end(CLIENT).life(), Life::Established);
+        assert_eq!(net.acks(CLIENT).count(), 1, "one challenge, then a pause");
+        assert_eq!(net.acks(CLIENT).last().unwrap().segment.flags, Flags::ACK);
+    }
+    net.run_for(Duration::from_ms(600));
+    let mut unsent = exact;
+    unsent.ack += 5000;
+    net.inject(CLIENT, &unsent);
+    assert_eq!(net.acks(CLIENT).count(), 2, "RFC 5961 section 5.2");
+    let mut reset = exact;
+    reset.flags = Flags::RST;
+    net.inject(CLIENT, &reset);
+    assert_eq!(net.end(CLIENT).failure(), Some(Failure::Reset));
+}
+
+#[test]
+fn a_reset_at_the_end_of_what_was_selectively_acknowledged_counts() {
+    let mut net = opened_today();
+    let mut ahead = net.end(CLIENT).plain_segment();
+    ahead.seq += 1000;
+    ahead.payload_bytes = 500;
+    net.inject(CLIENT, &ahead);
+    let mut reset = net.end(CLIENT).plain_segment();
+    reset.flags = Flags::RST;
+    reset.seq += 1500;
+    net.inject(CLIENT, &reset);
+    assert_eq!(net.end(CLIENT).failure(), Some(Failure::Reset));
 }
