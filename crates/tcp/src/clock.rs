@@ -105,6 +105,12 @@ impl JiffyClock {
     }
 }
 
+/// Microseconds in ticks of `hz` a second, rounded up (usecs_to_jiffies).
+#[inline]
+pub(crate) fn jiffies_of_us(us: u32, hz: u32) -> Jiffies {
+    (u64::from(us) * u64::from(hz)).div_ceil(1_000_000) as Jiffies
+}
+
 /// Whether jiffy `a` comes before `b`.
 #[inline]
 pub(crate) fn before(a: Jiffies, b: Jiffies) -> bool {

@@ -7,7 +7,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailback_units::{Bytes, Duration};
 
-use crate::congestion::{BicParameters, CongestionKind, DctcpParameters, WindowCounting};
+use crate::congestion::{
+    BicParameters, CdgParameters, CompoundParameters, CongestionKind, Cubic21Parameters,
+    CubicParameters, DctcpParameters, HtcpParameters, HyblaParameters, IllinoisParameters,
+    NvParameters, ScalableParameters, VegasParameters, WindowCounting,
+};
 use crate::connection::CwndReduction;
 use crate::receive::{InitialReceiveWindow, RcvbufTuning, WinFromSpace};
 
@@ -184,4 +188,34 @@ pub struct Stack {
     /// Parameters of `dctcp`.
     #[serde(default)]
     pub dctcp: DctcpParameters,
+    /// Parameters of `cubic`.
+    #[serde(default)]
+    pub cubic: CubicParameters,
+    /// Parameters of `cubic-2.1`.
+    #[serde(default)]
+    pub cubic_2_1: Cubic21Parameters,
+    /// Parameters of `htcp`.
+    #[serde(default)]
+    pub htcp: HtcpParameters,
+    /// Parameters of `hybla`.
+    #[serde(default)]
+    pub hybla: HyblaParameters,
+    /// Parameters of `vegas`.
+    #[serde(default)]
+    pub vegas: VegasParameters,
+    /// Parameters of `nv`.
+    #[serde(default)]
+    pub nv: NvParameters,
+    /// Parameters of `scalable`.
+    #[serde(default)]
+    pub scalable: ScalableParameters,
+    /// Parameters of `illinois`.
+    #[serde(default)]
+    pub illinois: IllinoisParameters,
+    /// Parameters of `cdg`.
+    #[serde(default)]
+    pub cdg: CdgParameters,
+    /// Parameters of `compound`.
+    #[serde(default)]
+    pub compound: CompoundParameters,
 }

@@ -153,15 +153,11 @@ impl CongestionControl for Bic {
         if !growth.cwnd_limited {
             return;
         }
-        let mut acked = growth.acked;
-        if window.in_slow_start() {
-            acked = window.slow_start(acked);
-            if acked == 0 {
-                return;
-            }
+        let left = window.slow_start_first(growth.acked);
+        if left > 0 {
+            self.update(window.cwnd, view.now);
+            window.additive_increase(self.count, left);
         }
-        self.update(window.cwnd, view.now);
-        window.additive_increase(self.count, acked);
     }
 
     fn ssthresh(&mut self, window: &Window, _view: &View) -> u32 {

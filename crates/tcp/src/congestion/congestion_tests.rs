@@ -108,10 +108,13 @@ fn nothing_grows_unless_the_window_is_used() {
         cwnd_limited: false,
         ..FULL
     };
-    for &kind in CongestionKind::ALL {
+    // Vegas in slow start does not ask, in Linux.
+    let all = CongestionKind::ALL.iter();
+    for &kind in all.filter(|&&kind| kind != CongestionKind::Vegas) {
         let mut congestion = Congestion::new(kind, &stack(|_| {}), 1);
         let mut w = window(10, 100);
         congestion.init(&mut w, &VIEW);
+        w.cwnd = 10;
         congestion.grow(&mut w, &VIEW, idle);
         assert_eq!(w.cwnd, 10, "{kind:?}");
     }

@@ -74,7 +74,7 @@ pub(crate) struct AckSample {
     pub(crate) packets: u32,
     /// The round trip measured, if it was.
     pub(crate) rtt_us: Option<u32>,
-    /// Segments that were in flight when the newest acknowledged one was sent.
+    /// Segments delivered since the newest acknowledged one was sent: what was in flight then.
     pub(crate) in_flight: u32,
 }
 

@@ -6,10 +6,25 @@
 //! docs/models. State beyond some 64 bytes is boxed by the algorithm itself.
 
 mod bic;
+mod cdg;
+mod compound;
 mod control;
+mod cubic;
+mod cubic_2_1;
 mod dctcp;
+mod highspeed;
+mod htcp;
+mod hybla;
+mod illinois;
+mod lp;
+mod nv;
 mod reno;
+mod scalable;
+mod vegas;
+mod veno;
+mod westwood;
 mod window;
+mod yeah;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,10 +33,20 @@ use crate::connection::CaState;
 use crate::stack::Stack;
 
 pub use bic::BicParameters;
+pub use cdg::CdgParameters;
+pub use compound::CompoundParameters;
 pub(crate) use control::{
     AckKind, AckSample, CongestionControl, CwndEvent, Growth, RateSample, View,
 };
+pub use cubic::CubicParameters;
+pub use cubic_2_1::Cubic21Parameters;
 pub use dctcp::DctcpParameters;
+pub use htcp::HtcpParameters;
+pub use hybla::HyblaParameters;
+pub use illinois::IllinoisParameters;
+pub use nv::NvParameters;
+pub use scalable::ScalableParameters;
+pub use vegas::VegasParameters;
 pub(crate) use window::Window;
 pub use window::WindowCounting;
 
@@ -86,8 +111,38 @@ congestion_controls! {
     Reno(reno) = "reno";
     /// BIC (Xu, Harfoush, Rhee, INFOCOM 2004) as in Linux.
     Bic(bic) = "bic";
+    /// CUBIC (RFC 9438) as in Linux today.
+    Cubic(cubic) = "cubic";
+    /// CUBIC 2.1 as in Linux 2.6.24.
+    Cubic21(cubic_2_1) = "cubic-2.1";
+    /// Westwood+ as in Linux.
+    Westwood(westwood) = "westwood";
+    /// H-TCP as in Linux.
+    Htcp(htcp) = "htcp";
+    /// HighSpeed TCP (RFC 3649) as in Linux.
+    HighSpeed(highspeed) = "highspeed";
+    /// Hybla as in Linux.
+    Hybla(hybla) = "hybla";
+    /// Vegas as in Linux.
+    Vegas(vegas) = "vegas";
+    /// TCP-NV as in Linux.
+    Nv(nv) = "nv";
+    /// Scalable TCP as in Linux.
+    Scalable(scalable) = "scalable";
+    /// TCP-LP as in Linux.
+    Lp(lp) = "lp";
+    /// Veno as in Linux.
+    Veno(veno) = "veno";
+    /// YeAH as in Linux.
+    Yeah(yeah) = "yeah";
+    /// Illinois as in Linux.
+    Illinois(illinois) = "illinois";
+    /// CDG as in Linux.
+    Cdg(cdg) = "cdg";
     /// DCTCP (RFC 8257) as in Linux.
     Dctcp(dctcp) = "dctcp";
+    /// Compound TCP (Tan et al., INFOCOM 2006).
+    Compound(compound) = "compound";
 }
 
 impl CongestionKind {
@@ -177,3 +232,8 @@ impl Congestion {
 #[cfg(test)]
 #[path = "congestion_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+mod algorithms_tests;
+#[cfg(test)]
+mod path;

@@ -7,6 +7,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::connection::CaState;
+
 /// What the window grows by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -110,14 +112,21 @@ impl Window {
         self.cwnd = self.cwnd.min(self.cwnd_clamp);
     }
 
-    /// Reno's growth (tcp_reno_cong_avoid), which many algorithms fall back on.
+    /// Slow start while it lasts; answers what is left for congestion avoidance.
     #[inline]
-    pub(crate) fn reno_growth(&mut self, acked: u32) {
-        let left = if self.in_slow_start() {
+    #[must_use]
+    pub(crate) fn slow_start_first(&mut self, acked: u32) -> u32 {
+        if self.in_slow_start() {
             self.slow_start(acked)
         } else {
             acked
-        };
+        }
+    }
+
+    /// Reno's growth (tcp_reno_cong_avoid), which many algorithms fall back on.
+    #[inline]
+    pub(crate) fn reno_growth(&mut self, acked: u32) {
+        let left = self.slow_start_first(acked);
         if left > 0 {
             self.additive_increase(self.cwnd, left);
         }
@@ -127,6 +136,16 @@ impl Window {
     #[inline]
     pub(crate) fn reno_ssthresh(&self) -> u32 {
         (self.cwnd >> 1).max(2)
+    }
+
+    /// The threshold as it would be without the reduction under way (tcp_current_ssthresh).
+    #[inline]
+    pub(crate) fn current_ssthresh(&self, state: CaState) -> u32 {
+        if matches!(state, CaState::Cwr | CaState::Recovery) {
+            self.ssthresh
+        } else {
+            self.ssthresh.max((self.cwnd >> 1) + (self.cwnd >> 2))
+        }
     }
 
     /// The window as it was (tcp_reno_undo_cwnd): remembered, or twice the threshold in stacks

@@ -417,7 +417,7 @@ impl Connection {
 }
 
 /// SplitMix64's finaliser.
-fn scramble(mut z: u64) -> u64 {
+pub(crate) fn scramble(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)

@@ -316,15 +316,9 @@ impl Connection {
         self.state = state;
     }
 
-    /// The threshold as it would be without the current reduction (tcp_current_ssthresh).
+    /// The threshold as it would be without the current reduction.
     pub(super) fn current_ssthresh(&self) -> u32 {
-        if matches!(self.state, CaState::Cwr | CaState::Recovery) {
-            self.window.ssthresh
-        } else {
-            self.window
-                .ssthresh
-                .max((self.window.cwnd >> 1) + (self.window.cwnd >> 2))
-        }
+        self.window.current_ssthresh(self.state)
     }
 
     fn add_reno_sack(&mut self) {
