@@ -10,13 +10,19 @@ PYTHON ?= python3
 BIN := .venv/bin
 STEP = @printf '\n== %s\n'
 
-.PHONY: help demo test bench build lock clean rust-test python-test
+# Where cargo puts what it builds.
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+HOST = $(shell rustc -vV | sed -n 's/^host: //p')
+AGENT := python/tailback/_agent
+
+.PHONY: help demo test bench build agent kernel lock clean rust-test python-test
 
 help:
 	@echo 'make demo   set everything up, run incast-8mb, print its table, write its report'
 	@echo 'make test   run every check: Rust and Python tests, linters, types, schema'
 	@echo 'make bench  measure the simulator, print a table, write target/bench.json'
-	@echo 'make build  only set up: virtual environment and native module'
+	@echo 'make build  only set up: virtual environment, native module, agent'
+	@echo 'make kernel build or find the Linux kernel that runs as a host (minutes, once)'
 	@echo 'make lock   pin anew: requirements/lock.txt from pyproject.toml'
 	@echo 'make clean  remove what was built; results stay'
 
@@ -24,7 +30,7 @@ demo: build
 	$(STEP) 'incast-8mb: two switches, 1 to 23 servers, 1000 iterations each'
 	@$(BIN)/tailback run incast-8mb --report
 
-test: build rust-test python-test
+test: build kernel rust-test python-test
 
 # That the scenario schema is up to date is a test of its crate.
 rust-test: .venv/installed
@@ -33,7 +39,7 @@ rust-test: .venv/installed
 	$(STEP) 'Rust: clippy, warnings are errors'
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 	$(STEP) 'Rust: tests, documentation examples among them'
-	cargo test --workspace --locked --quiet
+	TAILBACK_AGENT=$(CURDIR)/$(AGENT) cargo test --workspace --locked --quiet
 
 python-test: build
 	$(STEP) 'Python: format and lint'
@@ -48,9 +54,21 @@ python-test: build
 bench: build
 	@$(BIN)/python benches/bench.py
 
-build: .venv/installed
+build: .venv/installed agent
 	$(STEP) 'Native module, release build'
 	env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/.venv PIP_QUIET=1 $(BIN)/maturin develop --release --locked --quiet
+
+# Linked statically, so that it runs in a guest that has nothing else; a target named in full keeps
+# the flag away from build scripts.
+agent: .venv/installed
+	$(STEP) 'Agent, release build'
+	RUSTFLAGS='-C target-feature=+crt-static' \
+	  cargo build --release --locked --quiet --package tailback-agent --target $(HOST)
+	strip -o $(AGENT) $(TARGET)/$(HOST)/release/tailback-agent
+
+kernel: build
+	$(STEP) 'Linux kernel for hosts'
+	@$(BIN)/tailback kernel build
 
 .venv/installed: requirements/lock.txt
 	@PYTHON=$(PYTHON) tools/system-packages
@@ -67,4 +85,4 @@ lock:
 	  --output-file requirements/lock.txt pyproject.toml
 
 clean:
-	rm -rf .venv target .pytest_cache .ruff_cache .mypy_cache python/tailback/_native*.so
+	rm -rf .venv target .pytest_cache .ruff_cache .mypy_cache python/tailback/_native*.so $(AGENT)

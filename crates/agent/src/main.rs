@@ -1,5 +1,6 @@
 //! `tailback-agent`: as process 1 a guest kernel's init; else `tailback-agent CONFIG FOLDER`, which
 //! runs the tasks of a configuration on this host and writes `results.jsonl` into the folder.
+//! A guest's root has no other programs: `--show` and `--sleep` serve to check a kernel.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -11,11 +12,16 @@ fn main() -> ExitCode {
         guest::run();
     }
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [config, folder] = arguments.as_slice() else {
-        eprintln!("usage: tailback-agent CONFIG.json FOLDER");
-        return ExitCode::from(2);
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let result = match arguments.as_slice() {
+        ["--show", files @ ..] => files.iter().try_for_each(|file| show(Path::new(file))),
+        ["--sleep", seconds] => sleep(seconds),
+        [config, folder] => run(Path::new(config), Path::new(folder)),
+        _ => {
+            Err("usage: tailback-agent CONFIG.json FOLDER | --show FILE… | --sleep SECONDS".into())
+        }
     };
-    match run(Path::new(config), Path::new(folder)) {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             eprintln!("tailback-agent: {message}");
@@ -31,5 +37,19 @@ fn run(config: &Path, folder: &Path) -> Result<(), String> {
     let recorder = Recorder::create(&folder.join("results.jsonl"))
         .map_err(|e| format!("{}: {e}", folder.display()))?;
     traffic::run(&config, folder, &recorder);
+    Ok(())
+}
+
+fn show(file: &Path) -> Result<(), String> {
+    let text = std::fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
+    print!("{text}");
+    Ok(())
+}
+
+fn sleep(seconds: &str) -> Result<(), String> {
+    let seconds = seconds
+        .parse()
+        .map_err(|e| format!("{seconds} seconds: {e}"))?;
+    std::thread::sleep(std::time::Duration::from_secs(seconds));
     Ok(())
 }

@@ -1,0 +1,76 @@
+"""Finding kernels among those that were built."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from helpers import Command
+from tailback.errors import InputError
+from tailback.kernel import cache
+from tailback.kernel.cache import Kernel
+
+Add = Callable[[str, int], Kernel]
+
+
+@pytest.fixture
+def add(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Add:
+    """Puts a kernel that does nothing into an empty cache."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+    def one(version: str, hz: int) -> Kernel:
+        path = cache.folder() / f"{version}-hz{hz}-abcd"
+        path.mkdir(parents=True)
+        kernel = Kernel(path, version, hz, "debian", "abcd", ("why",))
+        kernel.program.write_text("")
+        kernel.program.chmod(0o755)
+        kernel.write()
+        return kernel
+
+    return one
+
+
+def test_a_kernel_is_read_as_it_was_written(add: Add) -> None:
+    kernel = add("7.2.13", 1000)
+    assert cache.installed() == [kernel]
+
+
+def test_the_default_is_found_first(add: Add) -> None:
+    old, new = add("7.2.13", 1000), add("7.3.4", 1000)
+    assert cache.find() == new, "without a default the newest"
+    cache.make_default(old)
+    assert cache.find().version == old.version
+    assert old.is_default
+    assert not new.is_default
+    cache.make_default(new)
+    assert cache.find().version == new.version
+    assert cache.installed() == [old, new], "the link is no kernel of its own"
+
+
+def test_versions_are_found_by_their_beginning(add: Add) -> None:
+    add("7.2.9", 1000)
+    newest, other = add("7.2.13", 1000), add("7.20.1", 100)
+    assert cache.find("7.2") == newest
+    assert cache.find(hz=100) == other
+    assert cache.find(other.name) == other
+
+
+def test_what_is_not_there_is_said_with_what_is(add: Add) -> None:
+    with pytest.raises(InputError, match=r"no kernel in .*tailback kernel build"):
+        cache.find()
+    add("7.2.13", 1000)
+    with pytest.raises(InputError, match=r"no kernel 8\.0 with HZ 100; there are 7\.2\.13-hz1000"):
+        cache.find("8.0", 100)
+
+
+def test_half_a_kernel_is_none(add: Add) -> None:
+    add("7.2.13", 1000).program.unlink()
+    assert cache.installed() == []
+
+
+def test_the_list_names_kernels(add: Add, command: Command) -> None:
+    cache.make_default(add("7.2.13", 1000))
+    answer = command("kernel", "list")
+    assert answer.code == 0
+    assert "* 7.2.13-hz1000-abcd" in " ".join(answer.out.split())
+    assert '"version": "7.2.13"' in command("kernel", "list", "--json").out
