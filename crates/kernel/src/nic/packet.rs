@@ -1,0 +1,120 @@
+//! A packet on the simulated wire: its bytes, and what is left to be done to them.
+
+use tailback_wire::Sum;
+
+/// Bytes of an Ethernet header.
+pub(super) const ETHERNET_BYTES: usize = 14;
+const ETHERTYPE_IPV4: u16 = 0x0800;
+const ETHERTYPE_IPV6: u16 = 0x86dd;
+/// Tags that precede the EtherType of a packet (802.1Q, 802.1ad).
+const ETHERTYPE_TAGS: [u16; 2] = [0x8100, 0x88a8];
+
+/// An Ethernet frame without FCS.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Packet {
+    /// From the destination address on.
+    pub bytes: Vec<u8>,
+    /// Whether the transport checksum is in it.
+    pub checksum: Checksum,
+}
+
+/// State of a packet's transport checksum.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Checksum {
+    /// It is as it is on a wire.
+    #[default]
+    Complete,
+    /// The field holds the sum of the pseudo-header; the sum from `start` on is to be folded in.
+    Partial {
+        /// Where summing begins, bytes from the beginning of the frame.
+        start: u16,
+        /// Where the field is, bytes from `start`.
+        offset: u16,
+    },
+}
+
+impl Packet {
+    /// Puts the checksum in, so that the bytes are those a wire would carry.
+    pub fn complete_checksum(&mut self) {
+        let Checksum::Partial { start, offset } = self.checksum else {
+            return;
+        };
+        self.checksum = Checksum::Complete;
+        let start = usize::from(start);
+        let at = start + usize::from(offset);
+        if at + 2 > self.bytes.len() {
+            return;
+        }
+        let sum = Sum::default().plus(&self.bytes[start..]).finish();
+        // Zero would say "no checksum" in UDP (RFC 768); its other form sums to the same.
+        let sum = if sum == 0 { 0xffff } else { sum };
+        self.bytes[at..at + 2].copy_from_slice(&sum.to_be_bytes());
+    }
+}
+
+/// Where a frame's IP header begins, and its version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Network {
+    V4(usize),
+    V6(usize),
+}
+
+/// Finds the IP header of a frame.
+pub(super) fn network(frame: &[u8]) -> Option<Network> {
+    let mut at = ETHERNET_BYTES - 2;
+    loop {
+        let kind = u16::from_be_bytes([*frame.get(at)?, *frame.get(at + 1)?]);
+        if kind == ETHERTYPE_IPV4 {
+            return Some(Network::V4(at + 2));
+        }
+        if kind == ETHERTYPE_IPV6 {
+            return Some(Network::V6(at + 2));
+        }
+        if !ETHERTYPE_TAGS.contains(&kind) {
+            return None;
+        }
+        at += 4;
+    }
+}
+
+/// Sets congestion experienced (RFC 3168) in a frame's IP header, with its checksum, if its sender
+/// is ECN-capable; says whether it is.
+pub fn mark_ce(frame: &mut [u8]) -> bool {
+    const CE: u8 = 3;
+    match network(frame) {
+        Some(Network::V4(at)) if frame.len() >= at + 20 => {
+            if frame[at + 1] & CE == 0 {
+                return false;
+            }
+            let old = u16::from_be_bytes([frame[at], frame[at + 1]]);
+            frame[at + 1] |= CE;
+            let new = u16::from_be_bytes([frame[at], frame[at + 1]]);
+            let sum = u16::from_be_bytes([frame[at + 10], frame[at + 11]]);
+            let sum = updated(sum, old, new);
+            frame[at + 10..at + 12].copy_from_slice(&sum.to_be_bytes());
+            true
+        }
+        // The traffic class lies across the first two bytes: ECN is bits 4 and 5 of the second.
+        Some(Network::V6(at)) if frame.len() >= at + 40 => {
+            let capable = frame[at + 1] & CE << 4 != 0;
+            if capable {
+                frame[at + 1] |= CE << 4;
+            }
+            capable
+        }
+        _ => false,
+    }
+}
+
+/// A checksum after one of the words it covers has changed (RFC 1624, equation 3).
+fn updated(checksum: u16, old: u16, new: u16) -> u16 {
+    Sum::default()
+        .plus(&(!checksum).to_be_bytes())
+        .plus(&(!old).to_be_bytes())
+        .plus(&new.to_be_bytes())
+        .finish()
+}
+
+#[cfg(test)]
+#[path = "packet_tests.rs"]
+pub(super) mod tests;

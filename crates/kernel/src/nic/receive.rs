@@ -1,0 +1,144 @@
+//! The receive side: frames wait for the interrupt, then go into the driver's buffers.
+
+use std::collections::VecDeque;
+
+use tailback_units::{Duration, Time};
+use virtio_queue::{Queue, QueueOwnedT, QueueT};
+use vm_memory::{Bytes, GuestAddress, GuestMemoryMmap};
+
+use super::packet::Packet;
+use super::{NicCounters, header};
+
+#[derive(Debug)]
+pub(super) struct Receiver {
+    delay: Duration,
+    waiting: VecDeque<(Time, Packet)>,
+    /// Buffers for the packet at hand: chain head, and pieces with address and length.
+    heads: Vec<(u16, u32)>,
+    pieces: Vec<(GuestAddress, usize)>,
+}
+
+impl Receiver {
+    pub(super) fn new(delay: Duration) -> Receiver {
+        Receiver {
+            delay,
+            waiting: VecDeque::with_capacity(256),
+            heads: Vec::new(),
+            pieces: Vec::new(),
+        }
+    }
+
+    pub(super) fn arrive(&mut self, at: Time, packet: Packet) {
+        self.waiting.push_back((at, packet));
+    }
+
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// When the next interrupt is due.
+    pub(super) fn next_event(&self) -> Time {
+        match self.waiting.front() {
+            Some((at, _)) => *at + self.delay,
+            None => Time::NEVER,
+        }
+    }
+
+    /// Hands over what has arrived by `now`; says whether the driver wants an interrupt.
+    pub(super) fn deliver(
+        &mut self,
+        now: Time,
+        queue: &mut Queue,
+        memory: &GuestMemoryMmap,
+        guest_checks: bool,
+        counters: &mut NicCounters,
+        recycle: &mut Vec<Vec<u8>>,
+    ) -> Result<bool, String> {
+        while let Some((at, _)) = self.waiting.front()
+            && *at <= now
+        {
+            let Some((_, mut packet)) = self.waiting.pop_front() else {
+                break;
+            };
+            if !guest_checks {
+                packet.complete_checksum();
+            }
+            if self.collect(queue, memory, header::BYTES + packet.bytes.len())? {
+                self.fill(queue, memory, &packet)?;
+                counters.rx_frames += 1;
+                counters.rx_bytes += packet.bytes.len() as u64;
+            } else {
+                counters.rx_ring_drops += 1;
+            }
+            recycle.push(packet.bytes);
+        }
+        queue
+            .needs_notification(memory)
+            .map_err(|error| format!("its receive ring: {error}"))
+    }
+
+    /// Takes buffers for so many bytes from the ring; leaves the ring alone if there are not enough.
+    fn collect(
+        &mut self,
+        queue: &mut Queue,
+        memory: &GuestMemoryMmap,
+        bytes: usize,
+    ) -> Result<bool, String> {
+        self.heads.clear();
+        self.pieces.clear();
+        let mut room = 0;
+        let mut available = queue
+            .iter(memory)
+            .map_err(|error| format!("its receive ring: {error}"))?;
+        while room < bytes {
+            let Some(chain) = available.next() else {
+                for _ in 0..self.heads.len() {
+                    available.go_to_previous_position();
+                }
+                return Ok(false);
+            };
+            let head = chain.head_index();
+            let mut length = 0;
+            for descriptor in chain.writable() {
+                length += descriptor.len();
+                self.pieces
+                    .push((descriptor.addr(), descriptor.len() as usize));
+            }
+            let used = length.min((bytes - room) as u32);
+            self.heads.push((head, used));
+            room += length as usize;
+        }
+        Ok(true)
+    }
+
+    /// Writes a packet into the buffers collected and gives them to the driver.
+    fn fill(
+        &mut self,
+        queue: &mut Queue,
+        memory: &GuestMemoryMmap,
+        packet: &Packet,
+    ) -> Result<(), String> {
+        let head = header::received(packet.checksum, self.heads.len() as u16);
+        let mut parts = [&head[..], &packet.bytes[..]];
+        for (address, length) in &self.pieces {
+            let (mut at, mut room) = (*address, *length);
+            for part in &mut parts {
+                let count = room.min(part.len());
+                if count > 0 {
+                    memory
+                        .write_slice(&part[..count], at)
+                        .map_err(|error| format!("a buffer lies outside its memory: {error}"))?;
+                    *part = &part[count..];
+                    at = GuestAddress(at.0 + count as u64);
+                    room -= count;
+                }
+            }
+        }
+        for (head, used) in &self.heads {
+            queue
+                .add_used(memory, *head, *used)
+                .map_err(|error| format!("its receive ring: {error}"))?;
+        }
+        Ok(())
+    }
+}
