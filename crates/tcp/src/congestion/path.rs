@@ -58,7 +58,6 @@ impl Path {
         view.snd_nxt = view.snd_una + window.cwnd * view.mss;
         view.delivered += 1;
         view.in_flight = window.cwnd;
-        view.ts_val = view.now;
         let sample = AckSample {
             packets: 1,
             rtt_us: Some(self.rtt_us),
