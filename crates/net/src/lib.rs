@@ -11,8 +11,10 @@ pub mod host;
 pub mod l2cm;
 pub mod link;
 pub mod marking;
+pub mod pool;
 pub mod queue;
 pub mod random;
+pub mod ring;
 pub mod switch;
 #[cfg(test)]
 mod testing;

@@ -4,14 +4,13 @@
 //! each takes the propagation delay, none overtakes another. Random loss is independent from
 //! frame to frame (a bit error the FCS finds). Left out: burst loss, jitter, reordering.
 
-use std::collections::VecDeque;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailback_units::{ByteTime, Bytes, Duration, Rate, Time};
 
-use crate::frame::Frame;
+use crate::pool::Flight;
 use crate::random::{self, Stream};
+use crate::ring::Ring;
 
 /// A full-duplex Ethernet link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -39,7 +38,7 @@ pub struct Link {
     /// A frame is lost if a random 64-bit number is below this.
     loss_below: u64,
     stream: Stream,
-    flying: VecDeque<(Time, Frame)>,
+    flying: Ring<Flight>,
     lost: u64,
     lost_payload_bytes: u64,
 }
@@ -54,7 +53,7 @@ impl Link {
             free_at: Time::ZERO,
             loss_below: random::threshold(config.loss),
             stream,
-            flying: VecDeque::new(),
+            flying: Ring::default(),
             lost: 0,
             lost_payload_bytes: 0,
         }
@@ -70,14 +69,14 @@ impl Link {
     /// Time to serialise a frame with its preamble and gap.
     #[inline]
     #[must_use]
-    pub fn serialisation(&self, frame: &Frame) -> Duration {
+    pub fn serialisation(&self, frame: &Flight) -> Duration {
         self.byte_time.time_for(frame.wire_bytes())
     }
 
     /// Sends a frame as soon as the transmitter is free, but not before `earliest`; the answer is
     /// when its last bit has left.
     #[inline]
-    pub fn transmit(&mut self, earliest: Time, frame: &Frame) -> Time {
+    pub fn transmit(&mut self, earliest: Time, frame: &Flight) -> Time {
         let finish = self.free_at.max(earliest) + self.serialisation(frame);
         self.free_at = finish;
         finish
@@ -92,24 +91,24 @@ impl Link {
 
     /// Decides whether the frame is lost on the way, and counts it if so.
     #[inline]
-    pub fn loses(&mut self, frame: &Frame) -> bool {
+    pub fn loses(&mut self, frame: &Flight) -> bool {
         if self.loss_below == 0 || self.stream.next_u64() >= self.loss_below {
             return false;
         }
         self.lost += 1;
-        self.lost_payload_bytes += u64::from(frame.segment.payload_bytes);
+        self.lost_payload_bytes += u64::from(frame.payload_bytes);
         true
     }
 
-    /// Puts a frame on its way, to be handled at `at`, no earlier than the one before it. True if
-    /// nothing was on its way, so that `at` is now the next event of the link.
+    /// Puts a frame on its way, to be handled at its `at`, no earlier than the one before it. True
+    /// if nothing was on its way, so that this is now the next event of the link.
     #[inline]
-    pub fn launch(&mut self, at: Time, frame: Frame) -> bool {
+    pub fn launch(&mut self, frame: Flight) -> bool {
         debug_assert!(
-            self.flying.back().is_none_or(|last| last.0 <= at),
+            self.flying.back().is_none_or(|last| last.at <= frame.at),
             "a frame overtakes"
         );
-        self.flying.push_back((at, frame));
+        self.flying.push_back(frame);
         self.flying.len() == 1
     }
 
@@ -117,18 +116,18 @@ impl Link {
     #[inline]
     #[must_use]
     pub fn next_at(&self) -> Option<Time> {
-        self.flying.front().map(|f| f.0)
+        self.flying.front().map(|f| f.at)
     }
 
     /// Takes the next frame.
     #[inline]
-    pub fn land(&mut self) -> Option<Frame> {
-        self.flying.pop_front().map(|f| f.1)
+    pub fn land(&mut self) -> Option<Flight> {
+        self.flying.pop_front()
     }
 
     /// Frames on their way.
-    pub fn flying(&self) -> impl Iterator<Item = &Frame> {
-        self.flying.iter().map(|f| &f.1)
+    pub fn flying(&self) -> impl Iterator<Item = &Flight> {
+        self.flying.iter()
     }
 
     /// Frames lost on the link so far.

@@ -1,9 +1,9 @@
 use tailback_units::{Bytes, Duration, Rate, Time};
 
 use super::{Link, LinkConfig};
-use crate::frame::Frame;
+use crate::pool::Flight;
 use crate::random::Stream;
-use crate::testing::frame;
+use crate::testing::flight;
 
 fn link(loss: f64) -> Link {
     let config = LinkConfig {
@@ -15,8 +15,8 @@ fn link(loss: f64) -> Link {
     Link::new(&config, Stream::new(1, "link", 0))
 }
 
-fn jumbo() -> Frame {
-    frame(8948)
+fn jumbo() -> Flight {
+    flight(8948)
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! What several tests need.
 
 use tailback_tcp::{Ecn, Segment};
-use tailback_units::{Bytes, Duration};
+use tailback_units::{Bytes, Duration, Time};
 
 use crate::frame::{EndpointId, Frame, HostId};
 use crate::host::HostConfig;
+use crate::pool::{Flight, FramePool};
 
 /// A frame with timestamps and `payload_bytes` of payload.
 pub(crate) fn frame(payload_bytes: u16) -> Frame {
@@ -12,6 +13,11 @@ pub(crate) fn frame(payload_bytes: u16) -> Frame {
     segment.payload_bytes = payload_bytes;
     segment.has_timestamps = true;
     Frame::new(segment, EndpointId(0), HostId(0))
+}
+
+/// Such a frame on its way.
+pub(crate) fn flight(payload_bytes: u16) -> Flight {
+    FramePool::default().put(Time::ZERO, frame(payload_bytes))
 }
 
 /// The same, ECN-capable.

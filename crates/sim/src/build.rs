@@ -6,6 +6,7 @@ use tailback_net::frame::{HostId, IP_HEADER_BYTES};
 use tailback_net::host::{ReceiveRing, TransmitQueue};
 use tailback_net::link::Link;
 use tailback_net::marking::Marker;
+use tailback_net::pool::FramePool;
 use tailback_net::random::Stream;
 use tailback_net::switch::shared::SharedBuffer;
 use tailback_net::switch::voq::VoqBuffer;
@@ -49,6 +50,7 @@ pub(crate) fn world(run: &Run) -> World {
         first_timer: (links.len() + ports + 1) as u32,
         recorder: Recorder::new(iteration, places, endpoints.len() / 2),
         attachments: wiring.attachments,
+        frames: FramePool::default(),
         links,
         switches,
         hosts,

@@ -5,13 +5,12 @@
 //! time per byte. What is in the ring when it is full is lost.
 //! Left out: polling budgets, the CPU's other work.
 
-use std::collections::VecDeque;
-
 use tailback_units::{Duration, Time};
 
 use super::HostConfig;
 use super::moderation::Moderation;
 use crate::random::Stream;
+use crate::ring::Ring;
 
 /// A receive ring and the CPU behind it.
 #[derive(Clone, Debug)]
@@ -25,7 +24,7 @@ pub struct ReceiveRing {
     /// When the CPU has handled all that has arrived.
     idle_at: Time,
     /// When each frame in the ring is handled, in order.
-    done: VecDeque<Time>,
+    done: Ring<Time>,
     dropped: u64,
     moderation: Option<Moderation>,
     /// Completions since the CPU was last interrupted.
@@ -43,7 +42,7 @@ impl ReceiveRing {
             delay_min: config.interrupt_delay - config.interrupt_jitter,
             delay_span: config.interrupt_jitter * 2,
             idle_at: Time::ZERO,
-            done: VecDeque::new(),
+            done: Ring::default(),
             dropped: 0,
             moderation: config.interrupt_moderation.as_ref().map(Moderation::new),
             completions: 0,

@@ -4,18 +4,17 @@
 //! TCP takes as congestion (tcp_enter_cwr). A packet that segmentation offload will cut counts
 //! once. Left out: the classes of pfifo_fast, the card's DMA.
 
-use std::collections::VecDeque;
-
 use tailback_units::Time;
 
 use super::HostConfig;
+use crate::ring::Ring;
 
 /// A transmit queue.
 #[derive(Clone, Debug)]
 pub struct TransmitQueue {
     limit: usize,
     /// When each packet in the queue will have left, in order.
-    leaving: VecDeque<Time>,
+    leaving: Ring<Time>,
     refused: u64,
 }
 
@@ -25,7 +24,7 @@ impl TransmitQueue {
     pub fn new(config: &HostConfig) -> TransmitQueue {
         TransmitQueue {
             limit: config.tx_queue_packets as usize + config.tx_ring_descriptors as usize,
-            leaving: VecDeque::new(),
+            leaving: Ring::default(),
             refused: 0,
         }
     }

@@ -7,13 +7,12 @@
 //! or the shared pool has room and both ports are below their hog marks.
 //! Left out: soft-drop watermark and its jitter, traffic classes, pause marks.
 
-use std::collections::VecDeque;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailback_units::{Bytes, Time};
 
 use super::DropCause;
+use crate::ring::Ring;
 
 /// Parameters of a shared packet memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -91,7 +90,7 @@ struct Departure {
 
 #[derive(Clone, Debug, Default)]
 struct Egress {
-    leaving: VecDeque<Departure>,
+    leaving: Ring<Departure>,
     queued_bytes: u64,
     private_segments: u32,
     shared_segments: u32,
@@ -111,6 +110,9 @@ enum Cap {
     Alpha(u64),
 }
 
+/// Fixed point of a segment's inverse.
+const INVERSE_BITS: u32 = 40;
+
 /// A shared packet memory at work.
 ///
 /// When a frame leaves is known as soon as it is admitted (its queue is a FIFO), so departures
@@ -120,6 +122,8 @@ enum Cap {
 #[derive(Clone, Debug)]
 pub struct SharedBuffer {
     segment_bytes: u32,
+    /// 2^INVERSE_BITS over the segment, rounded up.
+    segment_inverse: u64,
     shared_limit: u32,
     tx_private: u32,
     rx_private: u32,
@@ -135,9 +139,12 @@ impl SharedBuffer {
     #[must_use]
     pub fn new(config: &SharedConfig, ports: u16) -> SharedBuffer {
         let segment_bytes = config.segment.get().max(1);
+        let unit = segment_bytes.min(1 << 16);
         let segments = |bytes: Bytes| (bytes.get() / segment_bytes).min(u64::from(u32::MAX)) as u32;
         SharedBuffer {
-            segment_bytes: segment_bytes.min(u64::from(u32::MAX)) as u32,
+            // Any segment no frame fills is as good as this one.
+            segment_bytes: unit as u32,
+            segment_inverse: (1_u64 << INVERSE_BITS).div_ceil(unit),
             shared_limit: segments(config.shared),
             tx_private: segments(config.tx_private),
             rx_private: segments(config.rx_private),
@@ -266,7 +273,9 @@ impl SharedBuffer {
 
     #[inline]
     fn segments(&self, frame_bytes: u16) -> u32 {
-        u32::from(frame_bytes).div_ceil(self.segment_bytes)
+        // A product for the quotient, exact for any frame and segment of up to 2^16 bytes.
+        let bytes = u64::from(u32::from(frame_bytes) + self.segment_bytes - 1);
+        ((bytes * self.segment_inverse) >> INVERSE_BITS) as u32
     }
 
     #[inline]

@@ -10,15 +10,14 @@
 //! finds its ingress memory full is dropped there.
 //! Left out: the egress pipeline's own small buffer, traffic classes, multicast.
 
-use std::collections::VecDeque;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailback_units::{Bytes, Duration, Time};
 
 use super::DropCause;
-use crate::frame::Frame;
+use crate::pool::Flight;
 use crate::random::{self, Stream};
+use crate::ring::Ring;
 
 /// Parameters of ingress buffers with virtual output queues.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -44,7 +43,7 @@ pub enum Grant {
     /// The next frame.
     Frame {
         /// The frame.
-        frame: Frame,
+        frame: Flight,
         /// The ingress port it came from.
         in_port: u16,
     },
@@ -61,7 +60,7 @@ struct Ingress {
     busy_until: Time,
     leaving_cells: u32,
     /// One queue for each egress port.
-    queues: Vec<VecDeque<Frame>>,
+    queues: Vec<Ring<Flight>>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -97,7 +96,7 @@ impl VoqBuffer {
             limit_cells: (config.port_buffer.get() / cell).min(u64::from(u32::MAX)) as u32,
             ingress: vec![
                 Ingress {
-                    queues: vec![VecDeque::new(); ports],
+                    queues: vec![Ring::default(); ports],
                     ..Ingress::default()
                 };
                 ports
@@ -122,7 +121,7 @@ impl VoqBuffer {
         now: Time,
         in_port: u16,
         out_port: u16,
-        frame: Frame,
+        frame: Flight,
     ) -> Result<(), DropCause> {
         let cells = self.cells(frame.frame_bytes);
         let ingress = &mut self.ingress[usize::from(in_port)];
@@ -145,7 +144,7 @@ impl VoqBuffer {
         &mut self,
         now: Time,
         out_port: u16,
-        line_time: impl Fn(&Frame) -> Duration,
+        line_time: impl Fn(&Flight) -> Duration,
     ) -> Grant {
         if self.random_below > 0
             && self.stream.next_u64() < self.random_below
@@ -181,8 +180,9 @@ impl VoqBuffer {
     }
 
     /// All frames that wait, in no particular order.
-    pub fn waiting(&self) -> impl Iterator<Item = &Frame> {
-        self.ingress.iter().flat_map(|i| i.queues.iter().flatten())
+    pub fn waiting(&self) -> impl Iterator<Item = &Flight> {
+        let queues = self.ingress.iter().flat_map(|i| &i.queues);
+        queues.flat_map(Ring::iter)
     }
 
     fn ports(&self) -> u16 {
@@ -232,7 +232,7 @@ impl VoqBuffer {
         now: Time,
         in_port: u16,
         out_port: u16,
-        line_time: impl Fn(&Frame) -> Duration,
+        line_time: impl Fn(&Flight) -> Duration,
     ) -> Grant {
         let ports = self.ports();
         let ingress = &mut self.ingress[usize::from(in_port)];

@@ -1,10 +1,10 @@
 use tailback_units::{Bytes, Duration, Time};
 
 use super::{Grant, VoqBuffer, VoqConfig};
-use crate::frame::Frame;
+use crate::pool::Flight;
 use crate::random::Stream;
 use crate::switch::DropCause;
-use crate::testing::frame;
+use crate::testing::flight;
 
 fn buffer(port_buffer: u64, speedup: f64) -> VoqBuffer {
     let config = VoqConfig {
@@ -16,7 +16,7 @@ fn buffer(port_buffer: u64, speedup: f64) -> VoqBuffer {
     VoqBuffer::new(&config, 70, Stream::new(1, "crossbar", 0))
 }
 
-fn line_time(_: &Frame) -> Duration {
+fn line_time(_: &Flight) -> Duration {
     Duration::from_ns(1200)
 }
 
@@ -33,12 +33,12 @@ fn each_ingress_port_has_a_memory_of_its_own() {
     let mut buffer = buffer(243_200, 1.2);
     for in_port in [3, 69] {
         let admitted = (0..)
-            .take_while(|_| buffer.offer(Time::ZERO, in_port, 0, frame(8948)).is_ok())
+            .take_while(|_| buffer.offer(Time::ZERO, in_port, 0, flight(8948)).is_ok())
             .count();
         assert_eq!(admitted, 26);
     }
     assert_eq!(
-        buffer.offer(Time::ZERO, 3, 9, frame(8948)),
+        buffer.offer(Time::ZERO, 3, 9, flight(8948)),
         Err(DropCause::BufferFull)
     );
     assert_eq!(buffer.waiting().count(), 52);
@@ -49,7 +49,7 @@ fn grants_go_round_robin_over_all_words_of_ports() {
     let mut buffer = buffer(243_200, 1.2);
     for in_port in [1, 5, 66] {
         for _ in 0..2 {
-            buffer.offer(Time::ZERO, in_port, 0, frame(8948)).unwrap();
+            buffer.offer(Time::ZERO, in_port, 0, flight(8948)).unwrap();
         }
     }
     let mut now = Time::ZERO;
@@ -66,8 +66,8 @@ fn grants_go_round_robin_over_all_words_of_ports() {
 #[test]
 fn an_ingress_port_sends_to_one_egress_port_at_a_time() {
     let mut buffer = buffer(243_200, 1.2);
-    buffer.offer(Time::ZERO, 2, 0, frame(8948)).unwrap();
-    buffer.offer(Time::ZERO, 2, 1, frame(8948)).unwrap();
+    buffer.offer(Time::ZERO, 2, 0, flight(8948)).unwrap();
+    buffer.offer(Time::ZERO, 2, 1, flight(8948)).unwrap();
     assert_eq!(granted(&mut buffer, Time::ZERO, 0), 2);
     // 1200 ns of line time cross in 1000 ns at a speed-up of 1.2 (and a little, by rounding).
     match buffer.grant(Time::ZERO, 1, line_time) {
@@ -82,15 +82,15 @@ fn an_ingress_port_sends_to_one_egress_port_at_a_time() {
 #[test]
 fn memory_is_free_once_the_frame_has_crossed() {
     let mut buffer = buffer(9100, 1.0);
-    buffer.offer(Time::ZERO, 2, 0, frame(8948)).unwrap();
+    buffer.offer(Time::ZERO, 2, 0, flight(8948)).unwrap();
     assert_eq!(granted(&mut buffer, Time::ZERO, 0), 2);
     assert_eq!(
-        buffer.offer(Time::from_ps(1_199_999), 2, 0, frame(8948)),
+        buffer.offer(Time::from_ps(1_199_999), 2, 0, flight(8948)),
         Err(DropCause::BufferFull)
     );
     assert!(
         buffer
-            .offer(Time::from_ps(1_200_000), 2, 0, frame(8948))
+            .offer(Time::from_ps(1_200_000), 2, 0, flight(8948))
             .is_ok()
     );
 }
@@ -106,7 +106,7 @@ fn random_grants_serve_every_port_but_not_in_turn() {
     let mut buffer = VoqBuffer::new(&config, 70, Stream::new(1, "crossbar", 0));
     for in_port in [1, 5, 66] {
         for _ in 0..100 {
-            buffer.offer(Time::ZERO, in_port, 0, frame(8948)).unwrap();
+            buffer.offer(Time::ZERO, in_port, 0, flight(8948)).unwrap();
         }
     }
     let mut now = Time::ZERO;

@@ -2,6 +2,7 @@
 
 use tailback_net::frame::{EndpointId, Frame, HostId};
 use tailback_net::host::{ReceiveRing, TransmitQueue};
+use tailback_net::pool::{Flight, FramePool};
 use tailback_net::random::Stream;
 use tailback_tcp::{Config, Connection, Event, Flags, Transmit};
 use tailback_units::Time;
@@ -92,9 +93,9 @@ impl Armed {
 impl World {
     /// A frame has come through a host's receive path.
     #[inline]
-    pub(super) fn receive(&mut self, frame: &Frame) {
-        self.ledger.delivered.count(frame);
-        let segment = &frame.segment;
+    pub(super) fn receive(&mut self, frame: Flight) {
+        self.ledger.delivered.count(&frame);
+        let segment = &self.frames.get(frame.frame).segment;
         let seen = (u64::from(segment.seq.0) << 32)
             ^ u64::from(segment.ack.0)
             ^ (u64::from(frame.to.0) << 16);
@@ -110,8 +111,9 @@ impl World {
                 let accepted = Connection::accept(&config, self.now, segment);
                 endpoint.connection = Some(Box::new(accepted));
             }
-            None => return,
+            None => return self.frames.release(frame.frame),
         }
+        self.frames.release(frame.frame);
         self.drive(frame.to);
     }
 
@@ -176,7 +178,8 @@ impl World {
             }
             let state = &mut self.links[uplink as usize];
             let to = (endpoint.peer, endpoint.peer_host);
-            let (first, last) = send(state, &mut self.hosts, &mut self.ledger, now, &transmit, to);
+            let books = (&mut self.frames, &mut self.ledger);
+            let (first, last) = send(state, &mut self.hosts, books, now, &transmit, to);
             self.hosts[host].queue.leaves(last);
             self.hosts[host].ring.sent();
             if let Some(first) = first {
@@ -259,7 +262,7 @@ impl Endpoint {
 fn send(
     state: &mut LinkState,
     hosts: &mut [HostState],
-    ledger: &mut Ledger,
+    (frames, ledger): (&mut FramePool, &mut Ledger),
     now: Time,
     transmit: &Transmit,
     (to, destination): (EndpointId, HostId),
@@ -281,10 +284,10 @@ fn send(
             segment.flags = segment.flags.without(Flags::CWR);
         }
         sent_bytes += segment.payload_bytes;
-        let frame = Frame::new(segment, to, destination);
+        let frame = frames.put(now, Frame::new(segment, to, destination));
         ledger.sent.count(&frame);
         let finish = state.link.transmit(now, &frame);
-        first = first.or(state.launch(finish, frame, hosts, ledger));
+        first = first.or(state.launch(finish, frame, frames, hosts, ledger));
         if sent_bytes == whole.payload_bytes {
             return (first, finish);
         }

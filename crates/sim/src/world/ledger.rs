@@ -3,7 +3,7 @@
 //! At the end of every run frames and payload bytes sent must equal those delivered, dropped and
 //! on their way, and what applications read must be what was written.
 
-use tailback_net::frame::Frame;
+use tailback_net::pool::Flight;
 use tailback_net::switch::DropCause;
 
 use super::World;
@@ -19,9 +19,9 @@ pub(crate) struct Tally {
 
 impl Tally {
     #[inline]
-    pub(crate) fn count(&mut self, frame: &Frame) {
+    pub(crate) fn count(&mut self, frame: &Flight) {
         self.frames += 1;
-        self.payload_bytes += u64::from(frame.segment.payload_bytes);
+        self.payload_bytes += u64::from(frame.payload_bytes);
     }
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct DropRow {
 
 impl Ledger {
     #[cold]
-    pub(crate) fn ring_drop(&mut self, frame: &Frame) {
+    pub(crate) fn ring_drop(&mut self, frame: &Flight) {
         self.ring_dropped.count(frame);
     }
 
@@ -57,6 +57,7 @@ impl World {
     /// Checks that nothing was made or lost unseen; the error says what does not add up.
     pub(crate) fn check_conservation(&self) -> Result<(), SimError> {
         let mut accounted = self.ledger.delivered;
+        let mut underway = 0;
         let mut add = |frames: u64, payload_bytes: u64| {
             accounted.frames += frames;
             accounted.payload_bytes += payload_bytes;
@@ -68,7 +69,8 @@ impl World {
         for state in &self.links {
             add(state.link.lost(), state.link.lost_payload_bytes());
             for frame in state.link.flying() {
-                add(1, u64::from(frame.segment.payload_bytes));
+                underway += 1;
+                add(1, u64::from(frame.payload_bytes));
             }
         }
         for switch in &self.switches {
@@ -78,9 +80,16 @@ impl World {
             );
             if let SwitchBuffer::Voq(buffer) = &switch.buffer {
                 for frame in buffer.waiting() {
-                    add(1, u64::from(frame.segment.payload_bytes));
+                    underway += 1;
+                    add(1, u64::from(frame.payload_bytes));
                 }
             }
+        }
+        if underway != self.frames.len() {
+            return Err(SimError::Conservation(format!(
+                "{} frames are held, but {underway} are on their way",
+                self.frames.len()
+            )));
         }
         if accounted != self.ledger.sent {
             return Err(SimError::Conservation(format!(

@@ -14,6 +14,7 @@ mod network;
 mod switching;
 
 use tailback_net::frame::EndpointId;
+use tailback_net::pool::FramePool;
 use tailback_units::Time;
 
 use crate::event::{Calendar, Event};
@@ -37,6 +38,8 @@ pub(crate) struct World {
     pub(crate) first_timer: u32,
     /// Which switch each host is on.
     pub(crate) attachments: Attachments,
+    /// Every frame in the network; links and switches hold its place in here.
+    pub(crate) frames: FramePool,
     pub(crate) links: Vec<LinkState>,
     pub(crate) switches: Vec<SwitchState>,
     pub(crate) hosts: Vec<HostState>,

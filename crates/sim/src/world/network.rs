@@ -1,8 +1,9 @@
 //! Links and switches as the world holds them.
 
-use tailback_net::frame::{Frame, HostId};
+use tailback_net::frame::HostId;
 use tailback_net::link::Link;
 use tailback_net::marking::Marker;
+use tailback_net::pool::{Flight, FramePool};
 use tailback_net::switch::DropCause;
 use tailback_net::switch::shared::SharedBuffer;
 use tailback_net::switch::voq::VoqBuffer;
@@ -103,7 +104,7 @@ impl LinkState {
         cut_through: bool,
         latency: Duration,
         egress: &Link,
-        frame: &Frame,
+        frame: &Flight,
     ) -> Time {
         if !cut_through {
             return now + latency;
@@ -121,26 +122,29 @@ impl LinkState {
     pub(super) fn launch(
         &mut self,
         finish: Time,
-        frame: Frame,
+        mut frame: Flight,
+        frames: &mut FramePool,
         hosts: &mut [HostState],
         ledger: &mut Ledger,
     ) -> Option<Time> {
         if self.link.loses(&frame) {
+            frames.release(frame.frame);
             return None;
         }
         let arrival = self.link.arrival(finish);
-        let at = match self.sink {
+        frame.at = match self.sink {
             Sink::Switch { .. } => arrival,
             Sink::Host { host } => {
-                match hosts[usize::from(host.0)].arrive(arrival, frame.segment.payload_bytes) {
+                match hosts[usize::from(host.0)].arrive(arrival, frame.payload_bytes) {
                     Some(handled) => handled,
                     None => {
                         ledger.ring_drop(&frame);
+                        frames.release(frame.frame);
                         return None;
                     }
                 }
             }
         };
-        self.link.launch(at, frame).then_some(at)
+        self.link.launch(frame).then_some(frame.at)
     }
 }

@@ -1,7 +1,7 @@
 //! Frames landing, switches forwarding.
 
-use tailback_net::frame::Frame;
 use tailback_net::marking::{QueueLook, Verdict};
+use tailback_net::pool::{Flight, FramePool};
 use tailback_net::switch::DropCause;
 use tailback_net::switch::voq::Grant;
 use tailback_units::Time;
@@ -23,13 +23,13 @@ impl World {
         self.hops += 1;
         match state.sink {
             Sink::Switch { switch, port } => self.forward(switch, port, rank, frame),
-            Sink::Host { .. } => self.receive(&frame),
+            Sink::Host { .. } => self.receive(frame),
         }
     }
 
     /// A frame has arrived whole at a switch.
     #[inline]
-    fn forward(&mut self, switch: u16, in_port: u16, in_link: u32, mut frame: Frame) {
+    fn forward(&mut self, switch: u16, in_port: u16, in_link: u32, frame: Flight) {
         let now = self.now;
         let state = &mut self.switches[usize::from(switch)];
         let out_port = state
@@ -40,7 +40,7 @@ impl World {
             SwitchBuffer::Shared(buffer) => {
                 let pool = match buffer.offer(now, in_port, out_port, frame.frame_bytes) {
                     Ok(pool) => pool,
-                    Err(cause) => return drop_frame(port, cause, &frame),
+                    Err(cause) => return drop_frame(port, &mut self.frames, cause, &frame),
                 };
                 let queued_bytes = buffer.queued_bytes(out_port);
                 let out_link = port.out_link;
@@ -50,10 +50,15 @@ impl World {
                         queued_bytes,
                         free_at: self.links[out_link as usize].link.free_at(),
                     };
-                    match state.marker.arrive(now, look, &mut frame) {
+                    match state
+                        .marker
+                        .arrive(now, look, self.frames.get_mut(frame.frame))
+                    {
                         Verdict::Pass => {}
                         Verdict::Marked => port.marked += 1,
-                        Verdict::Drop => return drop_frame(port, DropCause::Early, &frame),
+                        Verdict::Drop => {
+                            return drop_frame(port, &mut self.frames, DropCause::Early, &frame);
+                        }
                     }
                 }
                 port.queued_bytes_max = port
@@ -71,7 +76,13 @@ impl World {
                 let egress = &mut self.links[out_link as usize];
                 let finish = egress.link.transmit(earliest, &frame);
                 buffer.leaves(in_port, out_port, frame.frame_bytes, pool, finish);
-                if let Some(at) = egress.launch(finish, frame, &mut self.hosts, &mut self.ledger) {
+                if let Some(at) = egress.launch(
+                    finish,
+                    frame,
+                    &mut self.frames,
+                    &mut self.hosts,
+                    &mut self.ledger,
+                ) {
                     self.calendar.schedule(out_link, at);
                 }
             }
@@ -83,14 +94,19 @@ impl World {
                         queued_bytes,
                         free_at: self.links[port.out_link as usize].link.free_at(),
                     };
-                    match state.marker.arrive(now, look, &mut frame) {
+                    match state
+                        .marker
+                        .arrive(now, look, self.frames.get_mut(frame.frame))
+                    {
                         Verdict::Pass => {}
                         Verdict::Marked => port.marked += 1,
-                        Verdict::Drop => return drop_frame(port, DropCause::Early, &frame),
+                        Verdict::Drop => {
+                            return drop_frame(port, &mut self.frames, DropCause::Early, &frame);
+                        }
                     }
                 }
                 if let Err(cause) = buffer.offer(now, in_port, out_port, frame) {
-                    return drop_frame(port, cause, &frame);
+                    return drop_frame(port, &mut self.frames, cause, &frame);
                 }
                 port.queued_bytes_max = port
                     .queued_bytes_max
@@ -142,7 +158,13 @@ impl World {
                 if port.busy {
                     self.calendar.schedule(rank, finish);
                 }
-                if let Some(at) = state.launch(finish, frame, &mut self.hosts, &mut self.ledger) {
+                if let Some(at) = state.launch(
+                    finish,
+                    frame,
+                    &mut self.frames,
+                    &mut self.hosts,
+                    &mut self.ledger,
+                ) {
                     self.calendar.schedule(port.out_link, at);
                 }
             }
@@ -167,7 +189,8 @@ impl World {
 }
 
 #[cold]
-fn drop_frame(port: &mut PortState, cause: DropCause, frame: &Frame) {
+fn drop_frame(port: &mut PortState, frames: &mut FramePool, cause: DropCause, frame: &Flight) {
     port.drops[cause as usize] += 1;
-    port.dropped_payload_bytes += u64::from(frame.segment.payload_bytes);
+    port.dropped_payload_bytes += u64::from(frame.payload_bytes);
+    frames.release(frame.frame);
 }

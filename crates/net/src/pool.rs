@@ -1,0 +1,110 @@
+//! All frames in a network, and what is handed around in their place.
+//!
+//! A frame stays where it was written until it is delivered or dropped. Links and switches queue
+//! [`Flight`]s: all they need to know of a frame, a third of its size. A place that falls free is the
+//! next to be used, while it is in the processor's cache.
+
+use tailback_units::Time;
+
+use crate::frame::{EndpointId, Frame, GAP_BYTES, HostId};
+
+/// A frame in a [`FramePool`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FrameId(u32);
+
+/// A frame on its way, as links and switches see it: 24 bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Flight {
+    /// When it is to be handled next.
+    pub at: Time,
+    /// The frame.
+    pub frame: FrameId,
+    /// The endpoint it is for.
+    pub to: EndpointId,
+    /// The host it is for.
+    pub destination: HostId,
+    /// Its length from destination address to FCS, bytes.
+    pub frame_bytes: u16,
+    /// TCP payload in it, bytes.
+    pub payload_bytes: u16,
+    /// The traffic class it is in, 0 to 7.
+    pub class: u8,
+}
+
+impl Flight {
+    /// Bytes of line time the frame takes, preamble and gap included.
+    #[inline]
+    #[must_use]
+    pub fn wire_bytes(&self) -> u64 {
+        u64::from(u32::from(self.frame_bytes) + GAP_BYTES)
+    }
+}
+
+/// All frames in a network.
+#[derive(Clone, Debug, Default)]
+pub struct FramePool {
+    frames: Vec<Frame>,
+    free: Vec<u32>,
+}
+
+impl FramePool {
+    /// Takes a frame in, to be handled first at `at`.
+    #[inline]
+    pub fn put(&mut self, at: Time, frame: Frame) -> Flight {
+        let id = match self.free.pop() {
+            Some(id) => {
+                self.frames[id as usize] = frame;
+                id
+            }
+            None => {
+                self.frames.push(frame);
+                self.frames.len() as u32 - 1
+            }
+        };
+        Flight {
+            at,
+            frame: FrameId(id),
+            to: frame.to,
+            destination: frame.destination,
+            frame_bytes: frame.frame_bytes,
+            payload_bytes: frame.segment.payload_bytes,
+            class: frame.class(),
+        }
+    }
+
+    /// A frame.
+    #[inline]
+    #[must_use]
+    pub fn get(&self, id: FrameId) -> &Frame {
+        &self.frames[id.0 as usize]
+    }
+
+    /// A frame, to be changed. What its [`Flight`] repeats must stay.
+    #[inline]
+    #[must_use]
+    pub fn get_mut(&mut self, id: FrameId) -> &mut Frame {
+        &mut self.frames[id.0 as usize]
+    }
+
+    /// A frame is delivered or dropped: its place is free.
+    #[inline]
+    pub fn release(&mut self, id: FrameId) {
+        self.free.push(id.0);
+    }
+
+    /// How many frames are in.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.frames.len() - self.free.len()
+    }
+
+    /// True if none is.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+#[cfg(test)]
+#[path = "pool_tests.rs"]
+mod tests;

@@ -1,0 +1,104 @@
+//! A first-in, first-out ring for the per-packet path.
+
+/// A ring that grows by doubling. Its length is a power of two, so that an index wraps by a mask.
+#[derive(Clone, Debug)]
+pub struct Ring<T> {
+    items: Vec<T>,
+    head: u32,
+    len: u32,
+}
+
+impl<T> Default for Ring<T> {
+    fn default() -> Ring<T> {
+        Ring {
+            items: Vec::new(),
+            head: 0,
+            len: 0,
+        }
+    }
+}
+
+/// Places of a ring that holds something for the first time.
+const PLACES_MIN: usize = 4;
+
+impl<T: Copy> Ring<T> {
+    /// How many it holds.
+    #[inline]
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len as usize
+    }
+
+    /// True if it holds nothing.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The first in line.
+    #[inline]
+    #[must_use]
+    pub fn front(&self) -> Option<&T> {
+        if self.len == 0 {
+            return None;
+        }
+        self.items.get(self.head as usize)
+    }
+
+    /// The last in line.
+    #[inline]
+    #[must_use]
+    pub fn back(&self) -> Option<&T> {
+        if self.len == 0 {
+            return None;
+        }
+        self.items.get(self.place(self.len - 1))
+    }
+
+    /// Adds one at the end.
+    #[inline]
+    pub fn push_back(&mut self, item: T) {
+        if self.len as usize == self.items.len() {
+            self.grow(item);
+        }
+        let place = self.place(self.len);
+        self.items[place] = item;
+        self.len += 1;
+    }
+
+    /// Takes the first.
+    #[inline]
+    pub fn pop_front(&mut self) -> Option<T> {
+        if self.len == 0 {
+            return None;
+        }
+        let item = self.items[self.head as usize];
+        self.head = self.place(1) as u32;
+        self.len -= 1;
+        Some(item)
+    }
+
+    /// All, the first first.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        (0..self.len).map(|i| &self.items[self.place(i)])
+    }
+
+    #[inline]
+    fn place(&self, index: u32) -> usize {
+        (self.head.wrapping_add(index)) as usize & self.items.len().wrapping_sub(1)
+    }
+
+    /// Doubles the places; `filler` stands in the new ones.
+    #[cold]
+    fn grow(&mut self, filler: T) {
+        self.items.rotate_left(self.head as usize);
+        self.head = 0;
+        let places = (2 * self.items.len()).max(PLACES_MIN);
+        self.items.resize(places, filler);
+    }
+}
+
+#[cfg(test)]
+#[path = "ring_tests.rs"]
+mod tests;
