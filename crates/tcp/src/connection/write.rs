@@ -47,6 +47,14 @@ impl Connection {
         accepted
     }
 
+    /// Whether the send buffer has room worth telling of: a third of it is free
+    /// (sk_stream_is_writeable).
+    #[must_use]
+    pub fn writable(&self) -> bool {
+        let queued = self.queued_memory();
+        queued + queued / 2 <= u64::from(self.sndbuf)
+    }
+
     /// The sequence number after the last byte written.
     fn write_seq(&self) -> crate::Seq {
         self.snd_nxt + self.unsent as u32

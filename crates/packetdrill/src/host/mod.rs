@@ -1,0 +1,255 @@
+//! A stand-in for a kernel's sockets, IP layer and clock.
+//!
+//! `calls` has the system calls, `options` the socket options, `packets` what comes and goes on the
+//! wire. A call that would block says so ([`Outcome::Blocks`]); whoever made it asks again when
+//! something has happened. Packets leave with the time at which TCP sent them.
+
+mod calls;
+mod options;
+mod packets;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+
+use tailback_tcp::{Config, Connection, Event};
+use tailback_units::{Duration, Time};
+
+use crate::view::View;
+
+pub use calls::{
+    POLL_ERROR, POLL_HUNG_UP, POLL_IN, POLL_OUT, POLL_PEER_CLOSED, ReadFlags, Shutdown,
+};
+pub use options::{OptionValue, WriteFlags};
+
+/// A file descriptor.
+pub type Fd = i32;
+
+/// An error number of libc.
+pub type Errno = i32;
+
+/// What a call came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome<T> {
+    /// It is done.
+    Done(Result<T, Errno>),
+    /// It waits for something to happen, at most until this time.
+    Blocks(Time),
+}
+
+/// How the host is set up.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// Largest packet of its interface, bytes.
+    pub mtu: u32,
+    /// Its IPv4 address.
+    pub ipv4: Ipv4Addr,
+    /// Its IPv6 address.
+    pub ipv6: Ipv6Addr,
+}
+
+impl Default for Setup {
+    /// What packetdrill's scripts expect: 192.168.0.1 and an MTU of 1500 bytes.
+    fn default() -> Setup {
+        Setup {
+            mtu: 1500,
+            ipv4: Ipv4Addr::new(192, 168, 0, 1),
+            ipv6: Ipv6Addr::new(0xfd3d, 0xa0b, 0x17d6, 0, 0, 0, 0, 1),
+        }
+    }
+}
+
+/// When a host's clock starts: long enough after zero for any "never yet" to lie in the past.
+const START: Time = Time::from_ps(1_000_000_000_000_000);
+/// Memory that a received frame is charged for, bytes: SKB_TRUESIZE of what a tun device allocates
+/// for a packet of 1500 bytes (drivers/net/tun.c, tun_build_skb; 2048 and sizeof(sk_buff)).
+const RX_TRUESIZE_BYTES: u32 = 2304;
+/// First port given to a socket that connects unbound (net/ipv4/ip_local_port_range).
+const EPHEMERAL_PORT: u16 = 32_768;
+
+/// One end of a connection, as the kernel knows it.
+pub(crate) struct Link {
+    pub(crate) local: SocketAddr,
+    pub(crate) remote: SocketAddr,
+    pub(crate) tcp: Connection,
+    pub(crate) connected: bool,
+    pub(crate) peer_closed: bool,
+    /// Both directions are done, or it failed.
+    pub(crate) closed: bool,
+    /// Why it failed; told once (SO_ERROR).
+    pub(crate) error: Option<Errno>,
+    /// The last segment that came was a reset.
+    pub(crate) got_reset: bool,
+    /// Where it waits to be accepted.
+    pub(crate) listener: Option<Fd>,
+    pub(crate) dscp: u8,
+    next_ip_id: u16,
+}
+
+/// What a descriptor stands for.
+pub(crate) enum Kind {
+    /// Neither connected nor listening.
+    Fresh,
+    Listening {
+        backlog: usize,
+        ready: VecDeque<u32>,
+    },
+    /// The link's number.
+    Connected(u32),
+}
+
+/// One socket.
+pub(crate) struct Socket {
+    pub(crate) kind: Kind,
+    pub(crate) ipv6: bool,
+    pub(crate) local: Option<SocketAddr>,
+    pub(crate) nonblocking: bool,
+    pub(crate) shut_read: bool,
+    pub(crate) shut_write: bool,
+    /// Options set, in order: a listener's are its children's too.
+    pub(crate) options: BTreeMap<(i32, i32), OptionValue>,
+}
+
+/// A packet that has left the host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sent {
+    /// When TCP sent it.
+    pub at: Time,
+    /// The IP packet.
+    pub packet: Vec<u8>,
+}
+
+/// The stand-in.
+pub struct Host {
+    setup: Setup,
+    view: View,
+    now: Time,
+    sockets: BTreeMap<Fd, Socket>,
+    links: BTreeMap<u32, Link>,
+    sent: VecDeque<Sent>,
+    next_link: u32,
+    next_port: u16,
+}
+
+impl Host {
+    /// A host without sockets.
+    #[must_use]
+    pub fn new(setup: Setup, view: View) -> Host {
+        Host {
+            setup,
+            view,
+            now: START,
+            sockets: BTreeMap::new(),
+            links: BTreeMap::new(),
+            sent: VecDeque::new(),
+            next_link: 0,
+            next_port: EPHEMERAL_PORT,
+        }
+    }
+
+    /// What its clock shows.
+    #[must_use]
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// When a timer is due next; [`Time::NEVER`] if none runs.
+    #[must_use]
+    pub fn next_event(&self) -> Time {
+        let due = self.links.values().map(|link| link.tcp.poll_timeout());
+        due.min().unwrap_or(Time::NEVER).max(self.now)
+    }
+
+    /// Moves the clock to the next timer that is due by `until`, and fires it; if none is, to
+    /// `until`. Answers whether one fired.
+    pub fn step(&mut self, until: Time) -> bool {
+        let due = self.next_event();
+        if due > until {
+            self.now = self.now.max(until);
+            return false;
+        }
+        self.now = due;
+        let ready: Vec<u32> = self
+            .links
+            .iter()
+            .filter(|(_, link)| link.tcp.poll_timeout() <= due)
+            .map(|(number, _)| *number)
+            .collect();
+        for number in ready {
+            if let Some(link) = self.links.get_mut(&number) {
+                link.tcp.handle_timeout(due);
+            }
+            self.drive(number);
+        }
+        true
+    }
+
+    /// The earliest packet that has left and was not taken.
+    pub fn take_sent(&mut self) -> Option<Sent> {
+        self.sent.pop_front()
+    }
+
+    fn config(&mut self, remote: IpAddr) -> Config {
+        let headers = if remote.is_ipv4() { 40 } else { 60 };
+        Config {
+            stack: Arc::new(self.view.stack()),
+            mss: (self.setup.mtu - headers) as u16,
+            clock_phase: Duration::ZERO,
+            rx_truesize_bytes: RX_TRUESIZE_BYTES,
+            seed: u64::from(self.next_link),
+        }
+    }
+
+    fn add_link(&mut self, local: SocketAddr, remote: SocketAddr, tcp: Connection) -> u32 {
+        let number = self.next_link;
+        self.next_link += 1;
+        self.links.insert(
+            number,
+            Link {
+                local,
+                remote,
+                tcp,
+                connected: false,
+                peer_closed: false,
+                closed: false,
+                error: None,
+                got_reset: false,
+                listener: None,
+                dscp: 0,
+                next_ip_id: 1,
+            },
+        );
+        number
+    }
+
+    /// Takes what a connection gives: events for its socket, segments for the wire.
+    fn drive(&mut self, number: u32) {
+        let Some(link) = self.links.get_mut(&number) else {
+            return;
+        };
+        while let Some(event) = link.tcp.poll_event() {
+            match event {
+                Event::Connected => {
+                    link.connected = true;
+                    let waiting = link.listener.and_then(|fd| self.sockets.get_mut(&fd));
+                    if let Some(Kind::Listening { ready, .. }) = waiting.map(|s| &mut s.kind) {
+                        ready.push_back(number);
+                    }
+                }
+                Event::PeerClosed => link.peer_closed = true,
+                Event::Closed => link.closed = true,
+                Event::Reset => {
+                    link.closed = true;
+                    link.error = Some(match (link.got_reset, link.connected) {
+                        (true, true) if link.peer_closed => libc::EPIPE,
+                        (true, true) => libc::ECONNRESET,
+                        (true, false) => libc::ECONNREFUSED,
+                        (false, _) => libc::ETIMEDOUT,
+                    });
+                }
+                Event::Readable | Event::Writable => {}
+            }
+        }
+        self.send_segments(number);
+    }
+}
