@@ -1,4 +1,4 @@
-# Targets: demo, test, bench, build, lock, clean. `make` alone lists them.
+# Targets: demo, test, bench, packetdrill, build, lock, clean. `make` alone lists them.
 # One virtual environment (.venv, exact versions from requirements/lock.txt) and one native
 # module, built in release, serve them all.
 
@@ -15,12 +15,14 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 AGENT := python/tailback/_agent
 
-.PHONY: help demo test bench build agent kernel lock clean rust-test python-test
+.PHONY: help demo test bench packetdrill build agent kernel lock clean rust-test python-test
 
 help:
 	@echo 'make demo   set everything up, run incast-8mb, print its table, write its report'
 	@echo 'make test   run every check: Rust and Python tests, linters, types, schema'
 	@echo 'make bench  measure the simulator, print a table, write target/bench.json'
+	@echo 'make packetdrill PACKETDRILL=binary SCRIPTS=folder'
+	@echo '            run packetdrill scripts against the TCP, print a table'
 	@echo 'make build  only set up: virtual environment, native module, agent'
 	@echo 'make kernel build or find the Linux kernel that runs as a host (minutes, once)'
 	@echo 'make lock   pin anew: requirements/lock.txt from pyproject.toml'
@@ -43,16 +45,24 @@ rust-test: .venv/installed
 
 python-test: build
 	$(STEP) 'Python: format and lint'
-	$(BIN)/ruff format --check python tests benches
-	$(BIN)/ruff check python tests benches
+	$(BIN)/ruff format --check python tests benches tools
+	$(BIN)/ruff check python tests benches tools
 	$(STEP) 'Python: types'
 	$(BIN)/mypy
+	$(BIN)/mypy tools/packetdrill
 	$(BIN)/stubtest tailback._native
 	$(STEP) 'Python: tests'
 	$(BIN)/pytest
 
 bench: build
 	@$(BIN)/python benches/bench.py
+
+# packetdrill itself is the user's to bring (docs/models/packetdrill.md).
+packetdrill:
+	@if [ -z '$(PACKETDRILL)' ] || [ -z '$(SCRIPTS)' ]; then \
+	  echo 'make packetdrill PACKETDRILL=binary SCRIPTS=folder' >&2; exit 2; fi
+	@cargo build --quiet --locked -p tailback-packetdrill
+	@$(PYTHON) tools/packetdrill --packetdrill '$(PACKETDRILL)' --built $(TARGET)/debug $(SCRIPTS)
 
 build: .venv/installed agent
 	$(STEP) 'Native module, release build'

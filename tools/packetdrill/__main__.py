@@ -1,6 +1,6 @@
 """Runs a folder of packetdrill scripts against Tailback's TCP and prints a table.
 
-    python3 tools/packetdrill --packetdrill BINARY --library SO --view-writer PROGRAM FOLDER...
+python3 tools/packetdrill --packetdrill BINARY --built FOLDER SCRIPTS...
 """
 
 from __future__ import annotations
@@ -34,21 +34,26 @@ def main(arguments: list[str]) -> int:
     """Runs; answers the exit status: 0 if none failed, 1 if any did, 2 for bad input."""
     parser = argparse.ArgumentParser(prog="packetdrill", description=__doc__.splitlines()[0])
     parser.add_argument("--packetdrill", type=Path, required=True, help="the packetdrill binary")
-    parser.add_argument("--library", type=Path, required=True, help="libtailback_packetdrill.so")
-    parser.add_argument("--view-writer", type=Path, required=True, help="packetdrill-view")
+    parser.add_argument(
+        "--built", type=Path, required=True, help="folder with what crates/packetdrill builds"
+    )
     parser.add_argument("--ip-version", action="append", choices=VARIANTS, help="default: all")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("folders", type=Path, nargs="+", help="scripts, or folders of them")
+    parser.add_argument(
+        "folders", metavar="SCRIPTS", type=Path, nargs="+", help="scripts, or folders of them"
+    )
     chosen = parser.parse_args(arguments)
-    for path in [chosen.packetdrill, chosen.library, chosen.view_writer, *chosen.folders]:
+    library = chosen.built / "libtailback_packetdrill.so"
+    writer = chosen.built / "packetdrill-view"
+    for path in [chosen.packetdrill, library, writer, *chosen.folders]:
         if not path.exists():
             print(f"packetdrill: {path}: no such file or folder", file=sys.stderr)
             return 2
     try:
         tools = Tools(
             chosen.packetdrill.resolve(),
-            chosen.library.resolve(),
-            chosen.view_writer.resolve(),
+            library.resolve(),
+            writer.resolve(),
             view.namespaces(),
         )
         scripts = [script for folder in chosen.folders for script in find(folder)]

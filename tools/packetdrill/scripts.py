@@ -9,7 +9,7 @@ from pathlib import Path
 
 # What is not modelled, by what a script that needs it contains.
 NOT_MODELLED = (
-    ("TCP Fast Open", r"FASTOPEN|\btcp_fastopen|<[^>]*\bFO\b"),
+    ("TCP Fast Open", r"FASTOPEN|\bTFO_|\btcp_fastopen|<[^>]*\bFO\b"),
     ("zero-copy sending", r"ZEROCOPY|\bSO_EE_ORIGIN_ZEROCOPY"),
     ("TCP MD5 signatures", r"<[^>]*\bmd5\b|MD5SIG"),
     ("epoll", r"\bepoll_(create|ctl|wait)"),
@@ -18,7 +18,10 @@ NOT_MODELLED = (
     ("time stamping of packets", r"TIMESTAMPING|\bSCM_TSTAMP"),
     ("PSP", r"\bpsp\b|\bPSP"),
     ("ioctl", r"\bioctl\("),
-    ("accurate ECN", r"\btcp_ecn=[3-9]|<[^>]*\bECN\b|\btcp_ecn_option(_beacon)?=[0-9]|\btcpi_\w*_e[01]_bytes"),
+    (
+        "accurate ECN",
+        r"\btcp_ecn=[3-9]|<[^>]*\bECN\b|\btcp_ecn_option(_beacon)?=[0-9]|\btcpi_\w*_e[01]_bytes",
+    ),
 )
 
 _FLAG = re.compile(r"^--(\w+)=(\S+)", re.MULTILINE)

@@ -55,11 +55,15 @@ def namespaces() -> list[str]:
     """The command that runs another in namespaces of its own."""
     for options in (["--user", "--map-root-user"], []):
         command = ["unshare", *options, "--mount", "--net"]
-        if shutil.which("unshare") and subprocess.run(
-            [*command, "mount", "--bind", "/proc/sys/net", "/proc/sys/net"],
-            capture_output=True,
-            check=False,
-        ).returncode == 0:
+        if (
+            shutil.which("unshare")
+            and subprocess.run(
+                [*command, "mount", "--bind", "/proc/sys/net", "/proc/sys/net"],
+                capture_output=True,
+                check=False,
+            ).returncode
+            == 0
+        ):
             return command
     raise ViewError(
         "no namespaces: run as root, or allow unprivileged user namespaces "

@@ -53,15 +53,7 @@ fn fails<T>(errno: Errno) -> Outcome<T> {
 impl Host {
     /// A socket is made; `fd` is its descriptor, free until now.
     pub fn socket(&mut self, fd: Fd, ipv6: bool, nonblocking: bool) {
-        let socket = Socket {
-            kind: Kind::Fresh,
-            ipv6,
-            local: None,
-            nonblocking,
-            shut_read: false,
-            shut_write: false,
-            options: self.default_options(),
-        };
+        let socket = Socket::new(Kind::Fresh, ipv6, nonblocking);
         self.sockets.insert(fd, socket);
     }
 
@@ -139,19 +131,15 @@ impl Host {
                 Outcome::Blocks(Time::NEVER)
             };
         };
-        let child = Socket {
-            kind: Kind::Connected(number),
-            ipv6: socket.ipv6,
-            local: socket.local,
-            nonblocking,
-            shut_read: false,
-            shut_write: false,
-            options: socket.options.clone(),
-        };
+        let mut child = Socket::new(Kind::Connected(number), socket.ipv6, nonblocking);
+        child.local = socket.local;
+        child.tcp = socket.tcp.clone();
+        child.others = socket.others.clone();
         self.sockets.insert(as_fd, child);
         let link = self.links.get_mut(&number);
         done(link.map_or(([0, 0, 0, 0], 0).into(), |link| {
             link.listener = None;
+            link.owned = true;
             link.remote
         }))
     }
@@ -181,9 +169,10 @@ impl Host {
     pub fn connecting(&mut self, fd: Fd) -> Outcome<()> {
         match self.link_of(fd) {
             None => fails(libc::EBADF),
-            Some((_, link)) => match link.error.take() {
+            Some((_, link)) => match link.take_error() {
                 Some(errno) => fails(errno),
                 None if link.connected => done(()),
+                None if link.over() => fails(libc::ECONNABORTED),
                 None => Outcome::Blocks(Time::NEVER),
             },
         }
@@ -212,12 +201,12 @@ impl Host {
         let dscp = self.dscp(fd);
         if let Some(link) = self.links.get_mut(&number) {
             link.dscp = dscp;
+            link.owned = true;
         }
         if let Some(socket) = self.sockets.get_mut(&fd) {
             socket.kind = Kind::Connected(number);
             socket.local = Some(local);
         }
-        self.apply_options(fd, number);
         self.drive(number);
     }
 
@@ -232,7 +221,7 @@ impl Host {
             return fails(libc::ENOTCONN);
         };
         let readable = link.tcp.readable() as usize;
-        let over = shut || link.peer_closed || link.closed;
+        let over = shut || link.peer_closed || link.over();
         let enough = if flags.wait_all { most.max(1) } else { 1 };
         if readable >= enough || (readable > 0 && (over || nonblocking)) {
             let bytes = if flags.peek {
@@ -246,7 +235,7 @@ impl Host {
         if most == 0 {
             return done(0);
         }
-        if let Some(errno) = link.error.take() {
+        if let Some(errno) = link.take_error() {
             return fails(errno);
         }
         if over {
@@ -275,8 +264,10 @@ impl Host {
         let Some((number, link)) = self.link_of(fd) else {
             return fails(libc::EPIPE);
         };
-        let errno = if shut || link.closed {
-            Some(link.error.take().unwrap_or(libc::EPIPE))
+        let errno = if shut || !link.tcp.life().may_write() {
+            Some(link.take_error().unwrap_or(libc::EPIPE))
+        } else if !link.connected {
+            nonblocking.then_some(libc::EAGAIN)
         } else {
             *written += link.tcp.write(now, (bytes - *written) as u64) as usize;
             nonblocking.then_some(libc::EAGAIN)
@@ -313,9 +304,14 @@ impl Host {
         let Some((number, link)) = self.link_of(fd) else {
             return Err(libc::ENOTCONN);
         };
-        if how.write && !link.closed {
-            link.tcp.close(now);
-        }
+        link.tcp.shutdown(
+            now,
+            match how {
+                Shutdown { write: false, .. } => tailback_tcp::Shutdown::Read,
+                Shutdown { read: false, .. } => tailback_tcp::Shutdown::Write,
+                _ => tailback_tcp::Shutdown::Both,
+            },
+        );
         self.drive(number);
         let socket = self.open(fd)?;
         socket.shut_read |= how.read;
@@ -330,13 +326,29 @@ impl Host {
     /// EBADF.
     pub fn close(&mut self, fd: Fd) -> Result<(), Errno> {
         let now = self.now;
-        self.open(fd)?;
-        let link = self.link_of(fd).map(|(number, link)| {
-            link.tcp.close(now);
-            number
-        });
+        let ended = match &mut self.open(fd)?.kind {
+            Kind::Fresh => Vec::new(),
+            Kind::Connected(number) => {
+                let number = *number;
+                if let Some(link) = self.links.get_mut(&number) {
+                    link.owned = false;
+                    link.tcp.close(now);
+                }
+                vec![number]
+            }
+            Kind::Listening { ready, .. } => {
+                let orphans: Vec<u32> = ready.drain(..).collect();
+                for number in &orphans {
+                    if let Some(link) = self.links.get_mut(number) {
+                        link.listener = None;
+                        link.tcp.abort(now);
+                    }
+                }
+                orphans
+            }
+        };
         self.sockets.remove(&fd);
-        if let Some(number) = link {
+        for number in ended {
             self.drive(number);
         }
         Ok(())
@@ -357,19 +369,19 @@ impl Host {
             return Ok(POLL_OUT | POLL_HUNG_UP);
         };
         let mut events = 0;
-        if link.error.is_some() {
+        if link.error().is_some() {
             events |= POLL_ERROR;
         }
-        if link.closed {
+        if link.over() {
             events |= POLL_HUNG_UP;
         }
-        if link.peer_closed || link.closed || shut {
+        if link.peer_closed || link.over() || shut {
             events |= POLL_IN | POLL_PEER_CLOSED;
         }
         if link.tcp.readable() > 0 {
             events |= POLL_IN;
         }
-        if link.closed || (link.connected && link.tcp.writable()) {
+        if link.over() || (link.connected && link.tcp.writable()) {
             events |= POLL_OUT;
         }
         Ok(events)

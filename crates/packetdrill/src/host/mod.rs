@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
-use tailback_tcp::{Config, Connection, Event};
+use tailback_tcp::{Config, Connection, Event, Failure, Life, SocketOptions};
 use tailback_units::{Duration, Time};
 
 use crate::view::View;
@@ -74,16 +74,40 @@ pub(crate) struct Link {
     pub(crate) tcp: Connection,
     pub(crate) connected: bool,
     pub(crate) peer_closed: bool,
-    /// Both directions are done, or it failed.
-    pub(crate) closed: bool,
-    /// Why it failed; told once (SO_ERROR).
-    pub(crate) error: Option<Errno>,
-    /// The last segment that came was a reset.
-    pub(crate) got_reset: bool,
+    /// Why it ended has been told (SO_ERROR).
+    told: bool,
     /// Where it waits to be accepted.
     pub(crate) listener: Option<Fd>,
+    /// A socket has it.
+    pub(crate) owned: bool,
     pub(crate) dscp: u8,
     next_ip_id: u16,
+}
+
+impl Link {
+    /// Nothing more is sent or comes.
+    pub(crate) fn over(&self) -> bool {
+        matches!(self.tcp.life(), Life::Closed | Life::TimeWait)
+    }
+
+    /// Why it ended before its time, once.
+    pub(crate) fn take_error(&mut self) -> Option<Errno> {
+        let errno = self.error()?;
+        self.told = true;
+        Some(errno)
+    }
+
+    /// Why it ended before its time, if that was not told.
+    pub(crate) fn error(&self) -> Option<Errno> {
+        let failure = self.tcp.failure().filter(|_| !self.told)?;
+        Some(match failure {
+            Failure::Refused => libc::ECONNREFUSED,
+            Failure::Reset => libc::ECONNRESET,
+            Failure::BrokenPipe => libc::EPIPE,
+            Failure::TimedOut => libc::ETIMEDOUT,
+            Failure::Aborted => libc::ECONNABORTED,
+        })
+    }
 }
 
 /// What a descriptor stands for.
@@ -106,8 +130,10 @@ pub(crate) struct Socket {
     pub(crate) nonblocking: bool,
     pub(crate) shut_read: bool,
     pub(crate) shut_write: bool,
-    /// Options set, in order: a listener's are its children's too.
-    pub(crate) options: BTreeMap<(i32, i32), OptionValue>,
+    /// Options: a listener's are its children's too.
+    pub(crate) tcp: SocketOptions,
+    /// Options that the stack does not model, by level and name.
+    pub(crate) others: BTreeMap<(i32, i32), OptionValue>,
 }
 
 /// A packet that has left the host.
@@ -189,12 +215,13 @@ impl Host {
         self.sent.pop_front()
     }
 
-    fn config(&mut self, remote: IpAddr) -> Config {
+    fn config(&mut self, remote: IpAddr, options: SocketOptions) -> Config {
         let headers = if remote.is_ipv4() { 40 } else { 60 };
         Config {
             stack: Arc::new(self.view.stack()),
             mss: (self.setup.mtu - headers) as u16,
             clock_phase: Duration::ZERO,
+            options,
             rx_truesize_bytes: RX_TRUESIZE_BYTES,
             seed: u64::from(self.next_link),
         }
@@ -211,10 +238,9 @@ impl Host {
                 tcp,
                 connected: false,
                 peer_closed: false,
-                closed: false,
-                error: None,
-                got_reset: false,
+                told: false,
                 listener: None,
+                owned: false,
                 dscp: 0,
                 next_ip_id: 1,
             },
@@ -237,19 +263,16 @@ impl Host {
                     }
                 }
                 Event::PeerClosed => link.peer_closed = true,
-                Event::Closed => link.closed = true,
-                Event::Reset => {
-                    link.closed = true;
-                    link.error = Some(match (link.got_reset, link.connected) {
-                        (true, true) if link.peer_closed => libc::EPIPE,
-                        (true, true) => libc::ECONNRESET,
-                        (true, false) => libc::ECONNREFUSED,
-                        (false, _) => libc::ETIMEDOUT,
-                    });
-                }
-                Event::Readable | Event::Writable => {}
+                Event::Readable | Event::Writable | Event::Closed | Event::Reset => {}
             }
         }
         self.send_segments(number);
+        let forgotten = |link: &Link| {
+            let waits = link.connected && link.listener.is_some();
+            link.tcp.life() == Life::Closed && !link.owned && !waits
+        };
+        if self.links.get(&number).is_some_and(forgotten) {
+            self.links.remove(&number);
+        }
     }
 }

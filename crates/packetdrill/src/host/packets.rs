@@ -6,7 +6,7 @@
 
 use std::net::SocketAddr;
 
-use tailback_tcp::{Connection, Flags, Segment, Transmit};
+use tailback_tcp::{Connection, Flags, Life, Segment, Transmit};
 use tailback_wire::ip::{self, IpFields, Packet, Payload};
 
 use super::{Fd, Host, Kind, Sent};
@@ -22,6 +22,7 @@ impl Host {
             .iter()
             .find(|(_, link)| link.local == packet.to && link.remote == packet.from)
             .map(|(number, _)| *number);
+        let found = found.filter(|number| !self.reopens(*number, &packet));
         if let Some(number) = found {
             self.receive_on(number, &packet.segment);
         } else if let Some(fd) = self.listener(packet.to, &packet.segment) {
@@ -31,10 +32,21 @@ impl Host {
         }
     }
 
+    /// A SYN that may follow a connection in TIME-WAIT ends it (tcp_v4_rcv, TCP_TW_SYN).
+    fn reopens(&mut self, number: u32, packet: &Packet) -> bool {
+        let reopens = self.listener(packet.to, &packet.segment).is_some()
+            && self.links.get(&number).is_some_and(|link| {
+                link.tcp.life() == Life::TimeWait && link.tcp.reopened_by(&packet.segment).is_some()
+            });
+        if reopens {
+            self.links.remove(&number);
+        }
+        reopens
+    }
+
     fn receive_on(&mut self, number: u32, segment: &Segment) {
         let now = self.now;
         if let Some(link) = self.links.get_mut(&number) {
-            link.got_reset = segment.flags.intersects(Flags::RST);
             link.tcp.handle_segment(now, segment);
         }
         self.drive(number);
@@ -76,7 +88,6 @@ impl Host {
             link.listener = Some(fd);
             link.dscp = dscp;
         }
-        self.apply_options(fd, number);
         self.drive(number);
     }
 
