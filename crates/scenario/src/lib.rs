@@ -8,6 +8,8 @@ mod check;
 mod dat;
 mod document;
 mod identity;
+mod kernel;
+mod kernel_sysctl;
 mod meaning;
 mod meaning_switch;
 mod model;
@@ -26,10 +28,13 @@ mod workload;
 
 pub use built_in::BUILT_IN;
 pub use dat::dat_to_toml;
+pub use kernel::{HostKind, KernelHost, Offloads};
 pub use model::Record;
 pub use plan::{Plan, Run};
 pub use preset::{Kind, built_in as presets};
 pub use problem::{Problem, Severity};
 pub use schema::schema;
 pub use topology::{Host, Link, Node, Switch, Topology};
-pub use workload::{Bulk, Flow, Flows, Incast, Pairs, SizePoint, Sizes, Workload};
+pub use workload::{
+    Bulk, Command, Commands, Flow, Flows, Incast, Pairs, SizePoint, Sizes, Workload,
+};

@@ -34,11 +34,19 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
     }
     findings.extend(check_host(&scenario.host).map(|f| f.within("host")));
     findings.extend(stack_findings(&scenario.stack, "stack"));
+    if let Some(kernel) = &scenario.kernel {
+        let found = kernel.findings();
+        findings.extend(found.into_iter().map(|f| f.within("kernel")));
+    }
     if let Network::Explicit(explicit) = &scenario.network {
         for (i, host) in explicit.host.iter().enumerate() {
             let at = format!("network.host[{i}]");
             if let Some(own) = &host.host {
                 findings.extend(check_host(own).map(|f| f.within(&format!("{at}.host"))));
+            }
+            if let Some(own) = &host.kernel {
+                let found = own.findings().into_iter();
+                findings.extend(found.map(|f| f.within(&format!("{at}.kernel"))));
             }
             if let Some(own) = &host.stack {
                 findings.extend(stack_findings(own, &format!("{at}.stack")));
@@ -53,10 +61,10 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
     };
     let workload = scenario.workload.findings(hosts);
     findings.extend(workload.into_iter().map(|f| f.within("workload")));
-    match Topology::new(&scenario.network, &scenario.host, &scenario.stack) {
+    match Topology::new(scenario) {
         Ok(topology) => {
-            let names = scenario.workload.name_findings(&topology);
-            findings.extend(names.into_iter().map(|f| f.within("workload")));
+            let workload = scenario.workload.name_findings(&topology);
+            findings.extend(workload.into_iter().map(|f| f.within("workload")));
             if findings.is_empty() {
                 Ok(topology)
             } else {

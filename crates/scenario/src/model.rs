@@ -11,6 +11,7 @@ use tailback_net::host::HostConfig;
 use tailback_net::switch::SwitchConfig;
 use tailback_tcp::Stack;
 
+use crate::kernel::KernelConfig;
 use crate::network::Network;
 use crate::preset::Kind;
 use crate::schema::{Overlays, PresetTables, Presettable};
@@ -48,6 +49,9 @@ pub struct Scenario {
     /// The TCP every host speaks, unless a host says otherwise.
     #[schemars(with = "Presettable<Stack>")]
     pub stack: Stack,
+    /// Settings of hosts that are real Linux kernels, and of all with `--backend kernel`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<KernelConfig>,
     /// What the hosts send.
     pub workload: Workload,
     /// Values to vary: the runs are the product of all axes, the first axis slowest.

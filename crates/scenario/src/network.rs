@@ -7,6 +7,7 @@ use tailback_net::link::LinkConfig;
 use tailback_net::switch::SwitchConfig;
 use tailback_tcp::Stack;
 
+use crate::kernel::{HostKind, KernelConfig};
 use crate::schema::Presettable;
 
 /// Hosts, switches and links.
@@ -39,6 +40,10 @@ pub struct Star {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = [["client", "10.0.0.1"]]))]
     pub names: Option<Vec<String>>,
+    /// Names of the hosts that are real Linux kernels; the others are modelled.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("examples" = [["host0"]]))]
+    pub kernels: Vec<String>,
 }
 
 /// Stars whose switches are joined by one core switch.
@@ -116,6 +121,12 @@ pub struct ExplicitHost {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Presettable<Stack>")]
     pub stack: Option<Stack>,
+    /// Whether it is modelled or a real Linux kernel.
+    #[serde(default)]
+    pub kind: HostKind,
+    /// Settings as a kernel, over the scenario's `kernel`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<KernelConfig>,
 }
 
 /// A switch by name.

@@ -8,6 +8,8 @@ use tailback_net::link::LinkConfig;
 use tailback_net::switch::SwitchConfig;
 use tailback_tcp::Stack;
 
+use crate::kernel::{HostKind, KernelHost};
+use crate::model::Scenario;
 use crate::network::{Explicit, Network, Star};
 use crate::problem::Finding;
 
@@ -33,6 +35,10 @@ pub struct Host {
     pub config: HostConfig,
     /// Its TCP.
     pub stack: Arc<Stack>,
+    /// Whether it is modelled or a real kernel.
+    pub kind: HostKind,
+    /// What it is as a kernel, if it is one or the backend makes it one.
+    pub kernel: Arc<KernelHost>,
 }
 
 /// A switch.
@@ -65,18 +71,14 @@ pub enum Node {
 }
 
 impl Topology {
-    /// The topology that `network` describes; hosts are `host` with `stack` unless they say
-    /// otherwise. `Err`: names that do not fit together.
-    pub(crate) fn new(
-        network: &Network,
-        host: &HostConfig,
-        stack: &Stack,
-    ) -> Result<Topology, Vec<Finding>> {
-        match network {
-            Network::Star(star) => from_star(star, host, stack),
-            Network::Stars(stars) => generated::stars(stars, host, stack),
-            Network::FatTree(tree) => generated::fat_tree(tree, host, stack),
-            Network::Explicit(explicit) => from_explicit(explicit, host, stack),
+    /// The topology that `scenario` describes; hosts are its `host` with its `stack` and its
+    /// `kernel` unless they say otherwise. `Err`: names that do not fit together.
+    pub(crate) fn new(scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
+        match &scenario.network {
+            Network::Star(star) => from_star(star, scenario),
+            Network::Stars(stars) => generated::stars(stars, scenario),
+            Network::FatTree(tree) => generated::fat_tree(tree, scenario),
+            Network::Explicit(explicit) => from_explicit(explicit, scenario),
         }
     }
 
@@ -119,7 +121,7 @@ impl Topology {
     }
 }
 
-fn from_star(star: &Star, host: &HostConfig, stack: &Stack) -> Result<Topology, Vec<Finding>> {
+fn from_star(star: &Star, scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
     let mut findings = Vec::new();
     let hosts = star.hosts as usize;
     let ports = usize::from(star.switch.ports);
@@ -155,10 +157,20 @@ fn from_star(star: &Star, host: &HostConfig, stack: &Stack) -> Result<Topology, 
             "another name",
         ));
     }
+    for (i, kernel) in star.kernels.iter().enumerate() {
+        if !names.contains(kernel) {
+            findings.push(Finding::new(
+                format!("network.kernels[{i}]"),
+                format!("there is no host {kernel:?}"),
+                crate::nearest::suggest(kernel, names.iter().map(String::as_str)),
+            ));
+        }
+    }
     if !findings.is_empty() {
         return Err(findings);
     }
-    let stack = Arc::new(stack.clone());
+    let stack = Arc::new(scenario.stack.clone());
+    let kernel = Arc::new(KernelHost::new(scenario.kernel.as_ref(), None, &stack));
     Ok(Topology {
         links: (0..hosts)
             .map(|i| Link {
@@ -170,9 +182,15 @@ fn from_star(star: &Star, host: &HostConfig, stack: &Stack) -> Result<Topology, 
         hosts: names
             .into_iter()
             .map(|name| Host {
+                kind: if star.kernels.contains(&name) {
+                    HostKind::Kernel
+                } else {
+                    HostKind::Model
+                },
                 name,
-                config: host.clone(),
+                config: scenario.host.clone(),
                 stack: Arc::clone(&stack),
+                kernel: Arc::clone(&kernel),
             })
             .collect(),
         switches: vec![Switch {
@@ -182,22 +200,24 @@ fn from_star(star: &Star, host: &HostConfig, stack: &Stack) -> Result<Topology, 
     })
 }
 
-fn from_explicit(
-    explicit: &Explicit,
-    host: &HostConfig,
-    stack: &Stack,
-) -> Result<Topology, Vec<Finding>> {
-    let shared = Arc::new(stack.clone());
+fn from_explicit(explicit: &Explicit, scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
+    let shared = Arc::new(scenario.stack.clone());
     let hosts: Vec<Host> = explicit
         .host
         .iter()
-        .map(|h| Host {
-            name: h.name.clone(),
-            config: h.host.as_ref().unwrap_or(host).clone(),
-            stack: match &h.stack {
+        .map(|h| {
+            let stack = match &h.stack {
                 Some(own) => Arc::new(own.clone()),
                 None => Arc::clone(&shared),
-            },
+            };
+            let (all, own) = (scenario.kernel.as_ref(), h.kernel.as_ref());
+            Host {
+                name: h.name.clone(),
+                config: h.host.as_ref().unwrap_or(&scenario.host).clone(),
+                kind: h.kind,
+                kernel: Arc::new(KernelHost::new(all, own, &stack)),
+                stack,
+            }
         })
         .collect();
     let switches: Vec<Switch> = explicit

@@ -253,6 +253,11 @@ fn applications(run: &Run) -> (Vec<Endpoint>, Workload) {
             let app = FlowsApp::new(flows, Time::ZERO + spec.duration + spec.drain);
             (Vec::new(), Workload::Flows(app))
         }
+        // Programs run on kernels: no host of the model sends anything by itself.
+        Spec::Command(_) => (
+            Vec::new(),
+            Workload::Flows(FlowsApp::new(Vec::new(), Time::ZERO)),
+        ),
     }
 }
 

@@ -16,7 +16,7 @@ mod world;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use tailback_scenario::Run;
+use tailback_scenario::{HostKind, Run};
 use tailback_units::{Duration, Time};
 
 pub use tables::{Column, ColumnData, Table};
@@ -36,6 +36,14 @@ pub enum SimError {
     /// It was given up through [`Control::cancel`].
     #[error("the run was given up")]
     Cancelled,
+    /// The run has hosts that are real kernels, or programs that need them.
+    #[error("host {host} is a real kernel, which this way of running has not: {why}")]
+    NeedsKernel {
+        /// The first such host.
+        host: String,
+        /// What makes it one.
+        why: &'static str,
+    },
     /// Bytes or frames were made or lost unseen: a defect of the simulator.
     #[error("conservation is violated: {0}")]
     Conservation(String),
@@ -65,16 +73,34 @@ pub struct RunOutcome {
     pub trajectory: u64,
 }
 
-/// Simulates one run.
+/// Simulates one run in which all hosts are modelled.
 ///
 /// # Errors
 ///
-/// [`SimError::Cancelled`] if it was given up; the others tell of defects of the simulator.
+/// [`SimError::NeedsKernel`] if one is not, [`SimError::Cancelled`] if it was given up; the others
+/// tell of defects of the simulator.
 pub fn simulate(run: &Run, control: &Control) -> Result<RunOutcome, SimError> {
+    if let Some((host, why)) = kernel_host(run) {
+        return Err(SimError::NeedsKernel {
+            host: host.to_owned(),
+            why,
+        });
+    }
     let mut world = build::world(run);
     world.run(control)?;
     world.check_conservation()?;
     Ok(outcome::outcome(&world))
+}
+
+/// The first host that has to be a real kernel, and why.
+fn kernel_host(run: &Run) -> Option<(&str, &'static str)> {
+    if let tailback_scenario::Workload::Command(commands) = &run.workload {
+        let first = commands.command.first()?;
+        return Some((&first.host, "it is to run a program"));
+    }
+    let hosts = &run.network.hosts;
+    let host = hosts.iter().find(|host| host.kind == HostKind::Kernel)?;
+    Some((&host.name, "the scenario says so"))
 }
 
 impl Control {

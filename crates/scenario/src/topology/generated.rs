@@ -2,21 +2,24 @@
 
 use std::sync::Arc;
 
-use tailback_net::host::HostConfig;
 use tailback_net::switch::SwitchConfig;
-use tailback_tcp::Stack;
 
 use super::{Host, Link, Node, Switch, Topology};
+use crate::kernel::{HostKind, KernelHost};
+use crate::model::Scenario;
 use crate::network::{FatTree, Stars};
 use crate::problem::Finding;
 
-/// Hosts of one kind.
-fn hosts(names: impl Iterator<Item = String>, config: &HostConfig, stack: &Stack) -> Vec<Host> {
-    let stack = Arc::new(stack.clone());
+/// Hosts as the scenario describes all.
+fn hosts(names: impl Iterator<Item = String>, scenario: &Scenario) -> Vec<Host> {
+    let stack = Arc::new(scenario.stack.clone());
+    let kernel = Arc::new(KernelHost::new(scenario.kernel.as_ref(), None, &stack));
     let host = |name| Host {
         name,
-        config: config.clone(),
+        config: scenario.host.clone(),
         stack: Arc::clone(&stack),
+        kind: HostKind::Model,
+        kernel: Arc::clone(&kernel),
     };
     names.map(host).collect()
 }
@@ -32,11 +35,7 @@ fn too_few_ports(path: &str, switch: &SwitchConfig, needed: u32) -> Option<Findi
     })
 }
 
-pub(super) fn stars(
-    stars: &Stars,
-    host: &HostConfig,
-    stack: &Stack,
-) -> Result<Topology, Vec<Finding>> {
+pub(super) fn stars(stars: &Stars, scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
     let mut findings: Vec<Finding> = [
         too_few_ports("switch", &stars.switch, stars.hosts + 1),
         too_few_ports("core", &stars.core, stars.stars),
@@ -83,17 +82,13 @@ pub(super) fn stars(
         config: stars.uplink.clone(),
     }));
     Ok(Topology {
-        hosts: hosts(names, host, stack),
+        hosts: hosts(names, scenario),
         switches,
         links,
     })
 }
 
-pub(super) fn fat_tree(
-    tree: &FatTree,
-    host: &HostConfig,
-    stack: &Stack,
-) -> Result<Topology, Vec<Finding>> {
+pub(super) fn fat_tree(tree: &FatTree, scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
     if tree.k % 2 == 1 {
         return Err(vec![Finding::new(
             "network.k",
@@ -152,7 +147,7 @@ pub(super) fn fat_tree(
     }
     let names = (0..edges * half).map(|i| format!("host{i}"));
     Ok(Topology {
-        hosts: hosts(names, host, stack),
+        hosts: hosts(names, scenario),
         switches,
         links,
     })

@@ -5,12 +5,14 @@
 //! page in docs/models.
 
 mod bulk;
+mod command;
 mod flow;
 mod flows;
 mod incast;
 mod sizes;
 
 pub use bulk::{Bulk, Pairs};
+pub use command::{Command, Commands};
 pub use flow::Flow;
 pub use flows::Flows;
 pub use incast::Incast;
@@ -32,6 +34,8 @@ pub enum Workload {
     Bulk(Bulk),
     /// Flows between random hosts that arrive at random times.
     Flows(Flows),
+    /// Programs of the user's, on hosts that are real kernels.
+    Command(Commands),
 }
 
 impl Workload {
@@ -42,6 +46,7 @@ impl Workload {
             Workload::Incast(incast) => incast.findings(hosts),
             Workload::Bulk(bulk) => bulk.findings(hosts),
             Workload::Flows(flows) => flows.findings(),
+            Workload::Command(_) => Vec::new(),
         }
     }
 
@@ -51,6 +56,7 @@ impl Workload {
         match self {
             Workload::Incast(_) | Workload::Flows(_) => Vec::new(),
             Workload::Bulk(bulk) => bulk.name_findings(network),
+            Workload::Command(commands) => commands.findings(network),
         }
     }
 
@@ -62,6 +68,7 @@ impl Workload {
             Workload::Incast(incast) => incast.iteration_bytes(),
             Workload::Bulk(bulk) => bulk.expected_bytes(),
             Workload::Flows(flows) => flows.expected_bytes(),
+            Workload::Command(commands) => commands.expected_bytes(),
         }
     }
 
@@ -70,7 +77,7 @@ impl Workload {
     pub fn iterations(&self) -> u64 {
         match self {
             Workload::Incast(incast) => u64::from(incast.iterations),
-            Workload::Bulk(_) | Workload::Flows(_) => 1,
+            Workload::Bulk(_) | Workload::Flows(_) | Workload::Command(_) => 1,
         }
     }
 }

@@ -3,6 +3,7 @@
 mod built_in;
 mod common;
 mod guide;
+mod kernels;
 mod plans;
 mod presets;
 mod problems;

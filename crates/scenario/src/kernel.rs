@@ -1,0 +1,218 @@
+//! Hosts that are real Linux kernels: what a scenario may say of them.
+//!
+//! A kernel host runs a kernel's own TCP on a machine without limits; the network around it is the
+//! simulated one. What the scenario's stack profile says is set as sysctls where Linux has one of
+//! that name (`kernel_sysctl`); the rest of the profile does not concern it.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tailback_tcp::Stack;
+use tailback_units::{Bytes, Duration};
+
+use crate::kernel_sysctl::{self, SysctlValue};
+use crate::problem::Finding;
+
+/// Ticks a second with which kernels are built.
+const HZ: [u32; 2] = [100, 1000];
+
+/// Least memory with which a kernel boots and takes part.
+const LEAST_MEMORY_BYTES: u64 = 32 << 20;
+
+/// Memory unless the scenario says otherwise: enough for buffers of some tens of megabytes.
+const MEMORY_BYTES: u64 = 128 << 20;
+
+/// What a host is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum HostKind {
+    /// Modelled TCP on a modelled machine.
+    #[default]
+    Model,
+    /// A real Linux kernel in virtual time.
+    Kernel,
+}
+
+/// Settings of hosts that are real Linux kernels. What is absent is as the kernel has it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct KernelConfig {
+    /// Which of the kernels that were built: a version or its beginning; absent: the default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = r"^\d+\.\d+(\.\d+)?$"), extend("examples" = ["7.2"]))]
+    pub version: Option<String>,
+    /// Ticks of the kernel's clock a second, 100 or 1000; absent: as the default kernel has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 100, max = 1000))]
+    pub hz: Option<u32>,
+    /// Memory of the machine; 128 MiB unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Bytes>,
+    /// Sysctls by their full names, over what the stack profile sets: net.ipv4.tcp_recovery = 1.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub sysctl: BTreeMap<String, SysctlValue>,
+    /// Lines for tc(8), run in order before anything is sent; the interface is eth0.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("examples" = [["qdisc replace dev eth0 root fq"]]))]
+    pub tc: Vec<String>,
+    /// Offloads to switch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offloads: Option<Offloads>,
+    /// The card interrupts no sooner than this after the last interrupt; 8 us unless given, "0s"
+    /// for an interrupt at each frame.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interrupt_moderation: Option<Duration>,
+    /// How often TCP_INFO of each connection is recorded; absent: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sample_interval: Option<Duration>,
+}
+
+/// Offloads of a kernel host's interface; what is absent is on, but `tso`, which is the stack's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Offloads {
+    /// TCP segmentation by the card.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tso: Option<bool>,
+    /// Segmentation in the kernel's last step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gso: Option<bool>,
+    /// Merging of received segments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gro: Option<bool>,
+    /// Checksums written by the card.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tx_checksum: Option<bool>,
+}
+
+/// A host as it would be as a kernel: every setting decided.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KernelHost {
+    /// Version or its beginning; absent: the default kernel's.
+    pub version: Option<String>,
+    /// Ticks a second; absent: the default kernel's.
+    pub hz: Option<u32>,
+    /// Memory of the machine.
+    pub memory: Bytes,
+    /// Sysctls that the scenario asks for: the kernel must have them.
+    pub sysctls: BTreeMap<String, String>,
+    /// Sysctls of the stack profile: set where the kernel has them.
+    pub profile_sysctls: BTreeMap<String, String>,
+    /// Lines for tc(8).
+    pub tc: Vec<String>,
+    /// Offloads to switch.
+    pub offloads: Offloads,
+    /// Least time between two interrupts of the card.
+    pub interrupt_moderation: Duration,
+    /// How often TCP_INFO is recorded.
+    pub sample_interval: Option<Duration>,
+}
+
+impl KernelHost {
+    /// A host with the scenario's settings under its own, and this stack profile.
+    #[must_use]
+    pub fn new(
+        all: Option<&KernelConfig>,
+        own: Option<&KernelConfig>,
+        stack: &Stack,
+    ) -> KernelHost {
+        let none = KernelConfig::default();
+        let (all, own) = (all.unwrap_or(&none), own.unwrap_or(&none));
+        let mut sysctls = kernel_sysctl::flat(&all.sysctl);
+        sysctls.extend(kernel_sysctl::flat(&own.sysctl));
+        let mut profile_sysctls = kernel_sysctl::of(stack);
+        profile_sysctls.retain(|name, _| !sysctls.contains_key(name));
+        let (base, over) = (
+            all.offloads.unwrap_or_default(),
+            own.offloads.unwrap_or_default(),
+        );
+        KernelHost {
+            version: own.version.clone().or_else(|| all.version.clone()),
+            hz: own.hz.or(all.hz),
+            memory: own
+                .memory
+                .or(all.memory)
+                .unwrap_or(Bytes::new(MEMORY_BYTES)),
+            sysctls,
+            profile_sysctls,
+            tc: if own.tc.is_empty() { &all.tc } else { &own.tc }.clone(),
+            offloads: Offloads {
+                tso: over.tso.or(base.tso).or(Some(stack.tso)),
+                gso: over.gso.or(base.gso),
+                gro: over.gro.or(base.gro),
+                tx_checksum: over.tx_checksum.or(base.tx_checksum),
+            },
+            // What a 10 Gb/s card's driver sets for bulk traffic, and what lets GRO merge. [assumed]
+            interrupt_moderation: own
+                .interrupt_moderation
+                .or(all.interrupt_moderation)
+                .unwrap_or(Duration::from_us(8)),
+            sample_interval: own.sample_interval.or(all.sample_interval),
+        }
+    }
+}
+
+impl KernelConfig {
+    /// What is wrong with it; paths are relative to it.
+    pub(crate) fn findings(&self) -> Vec<Finding> {
+        let mut found = kernel_sysctl::findings(&self.sysctl);
+        let version = self.version.as_deref().filter(|v| !is_version(v));
+        if let Some(version) = version {
+            found.push(Finding::new(
+                "version",
+                format!("{version:?} is no kernel's version"),
+                "two or three numbers with points, such as \"7.2\" or \"7.2.13\"",
+            ));
+        }
+        if let Some(hz) = self.hz.filter(|hz| !HZ.contains(hz)) {
+            found.push(Finding::new(
+                "hz",
+                format!("kernels are not built with {hz} ticks a second"),
+                "100 or 1000",
+            ));
+        }
+        if let Some(memory) = self.memory.filter(|m| m.get() < LEAST_MEMORY_BYTES) {
+            found.push(Finding::new(
+                "memory",
+                format!("a kernel does not work in {memory}"),
+                format!("at least {}", Bytes::new(LEAST_MEMORY_BYTES)),
+            ));
+        }
+        if self.sample_interval.is_some_and(Duration::is_zero) {
+            found.push(Finding::new(
+                "sample_interval",
+                "samples without time between them never end",
+                "a time above zero, such as \"1ms\", or leave it out",
+            ));
+        }
+        for (i, line) in self.tc.iter().enumerate() {
+            let first = line.split_whitespace().next().unwrap_or_default();
+            if !TC_OBJECTS.contains(&first) {
+                found.push(Finding::new(
+                    format!("tc[{i}]"),
+                    format!("{first:?} is no object of tc"),
+                    format!(
+                        "a line as tc takes it, without the word tc: \
+                         \"qdisc replace dev eth0 root fq\"; objects are {}",
+                        TC_OBJECTS.join(", ")
+                    ),
+                ));
+            }
+        }
+        found
+    }
+}
+
+fn is_version(text: &str) -> bool {
+    let number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    let parts: Vec<&str> = text.split('.').collect();
+    (2..=3).contains(&parts.len()) && parts.into_iter().all(number)
+}
+
+/// What tc(8) can act on.
+const TC_OBJECTS: [&str; 5] = ["qdisc", "class", "filter", "action", "chain"];
+
+#[cfg(test)]
+#[path = "kernel_tests.rs"]
+mod tests;

@@ -1,0 +1,121 @@
+//! Sysctls of a kernel host: the scenario's own, and those a stack profile stands for.
+//!
+//! A profile's value that bears a sysctl's name (`tcp_…`) is that sysctl; minimum and maximum
+//! retransmission timeout are the sysctls that Linux has had since 6.11 and 6.15 (Documentation/
+//! networking/ip-sysctl.rst: tcp_rto_min_us, tcp_rto_max_ms). Values that are constants in every
+//! kernel (delayed acknowledgements' bounds, …) cannot be set.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tailback_tcp::Stack;
+use tailback_units::{Bytes, Duration};
+
+use crate::problem::Finding;
+
+/// Where TCP's sysctls are.
+const TCP: &str = "net.ipv4.";
+
+/// Bounds of tcp_rto_max_ms (net/ipv4/sysctl_net_ipv4.c of Linux 7.2).
+const RTO_MAX_MS: (u64, u64) = (1000, 120_000);
+
+/// A sysctl's value, or a table of those whose names begin alike.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum SysctlValue {
+    /// A number; a negative one is written as a text.
+    Number(u64),
+    /// A text, such as "4096 131072 6291456".
+    Text(String),
+    /// Names go on: net.ipv4.tcp_sack = 1 is three tables.
+    Table(BTreeMap<String, SysctlValue>),
+}
+
+/// Full names and values.
+pub(crate) fn flat(tables: &BTreeMap<String, SysctlValue>) -> BTreeMap<String, String> {
+    let mut values = BTreeMap::new();
+    flatten("", tables, &mut values);
+    values
+}
+
+fn flatten(
+    before: &str,
+    table: &BTreeMap<String, SysctlValue>,
+    values: &mut BTreeMap<String, String>,
+) {
+    for (name, value) in table {
+        let name = format!("{before}{name}");
+        match value {
+            SysctlValue::Number(number) => {
+                values.insert(name, number.to_string());
+            }
+            SysctlValue::Text(text) => {
+                values.insert(name, text.clone());
+            }
+            SysctlValue::Table(table) => flatten(&format!("{name}."), table, values),
+        }
+    }
+}
+
+/// Sysctls for what `stack` says.
+pub(crate) fn of(stack: &Stack) -> BTreeMap<String, String> {
+    let Ok(Value::Object(profile)) = serde_json::to_value(stack) else {
+        return BTreeMap::new();
+    };
+    let mut values: BTreeMap<String, String> = profile
+        .iter()
+        .filter(|(name, _)| name.starts_with("tcp_"))
+        .filter_map(|(name, value)| Some((format!("{TCP}{name}"), text(value)?)))
+        .collect();
+    values.insert(
+        format!("{TCP}tcp_rto_min_us"),
+        stack.rto_min.as_us().to_string(),
+    );
+    let rto_max_ms = (stack.rto_max.as_us() / 1000).clamp(RTO_MAX_MS.0, RTO_MAX_MS.1);
+    values.insert(format!("{TCP}tcp_rto_max_ms"), rto_max_ms.to_string());
+    values
+}
+
+/// As the kernel reads it: sizes in bytes, times in microseconds, several values with blanks.
+fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::Bool(yes) => Some(u8::from(*yes).to_string()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::String(text) => Some(
+            text.parse::<Bytes>()
+                .map(|bytes| bytes.get().to_string())
+                .or_else(|_| {
+                    text.parse::<Duration>()
+                        .map(|time| time.as_us().to_string())
+                })
+                .unwrap_or_else(|_| text.clone()),
+        ),
+        Value::Array(values) => {
+            let texts: Option<Vec<String>> = values.iter().map(text).collect();
+            Some(texts?.join(" "))
+        }
+        Value::Null | Value::Object(_) => None,
+    }
+}
+
+/// Names that no kernel has.
+pub(crate) fn findings(tables: &BTreeMap<String, SysctlValue>) -> Vec<Finding> {
+    let known = ["net", "kernel", "vm", "fs", "dev", "debug", "user"];
+    flat(tables)
+        .keys()
+        .filter(|name| {
+            let mut parts = name.split('.');
+            let first = parts.next().unwrap_or_default();
+            !known.contains(&first) || parts.clone().count() == 0 || parts.any(str::is_empty)
+        })
+        .map(|name| {
+            Finding::new(
+                format!("sysctl.{name}"),
+                format!("{name:?} is no sysctl's full name"),
+                "a name such as net.ipv4.tcp_recovery",
+            )
+        })
+        .collect()
+}

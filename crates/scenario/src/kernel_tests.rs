@@ -1,0 +1,81 @@
+use super::*;
+
+fn stack() -> Stack {
+    let presets = tailback_tcp::PRESETS;
+    let (name, text) = presets
+        .iter()
+        .find(|p| p.0 == "linux-2.6.18")
+        .expect("there");
+    let document = crate::document::Document::parse(text, name).expect("TOML");
+    serde_json::from_value(document.root).expect("a stack")
+}
+
+fn config(text: &str) -> KernelConfig {
+    let document = crate::document::Document::parse(text, "test").expect("TOML");
+    serde_json::from_value(document.root).expect("a kernel's settings")
+}
+
+#[test]
+fn a_host_s_own_settings_lie_over_the_scenario_s() {
+    let all = config(
+        "hz = 100\nversion = \"7.2\"\ntc = [\"qdisc replace dev eth0 root fq\"]\n\
+         offloads = { gro = false }\n[sysctl]\nnet.ipv4.tcp_recovery = 0\nnet.ipv4.tcp_sack = 0\n",
+    );
+    let own =
+        config("hz = 1000\noffloads = { tso = false }\n[sysctl]\nnet.ipv4.tcp_recovery = 1\n");
+    let host = KernelHost::new(Some(&all), Some(&own), &stack());
+    assert_eq!(host.hz, Some(1000));
+    assert_eq!(host.version.as_deref(), Some("7.2"));
+    assert_eq!(host.tc, ["qdisc replace dev eth0 root fq"]);
+    assert_eq!(host.offloads.tso, Some(false));
+    assert_eq!(host.offloads.gro, Some(false));
+    assert_eq!(host.sysctls["net.ipv4.tcp_recovery"], "1");
+    assert_eq!(host.sysctls["net.ipv4.tcp_sack"], "0");
+    assert!(!host.profile_sysctls.contains_key("net.ipv4.tcp_sack"));
+}
+
+#[test]
+fn a_stack_profile_is_set_by_sysctls() {
+    let mut stack = stack();
+    stack.tcp_rmem = [Bytes::new(4096), Bytes::new(87380), Bytes::new(16 << 20)];
+    stack.tcp_sack = false;
+    stack.rto_min = Duration::from_us(1500);
+    stack.rto_max = Duration::from_secs(1000);
+    let host = KernelHost::new(None, None, &stack);
+    let value = |name: &str| host.profile_sysctls[&format!("net.ipv4.{name}")].as_str();
+    assert_eq!(value("tcp_rmem"), "4096 87380 16777216");
+    assert_eq!(value("tcp_sack"), "0");
+    assert_eq!(value("tcp_congestion_control"), "bic");
+    assert_eq!(value("tcp_rto_min_us"), "1500");
+    assert_eq!(
+        value("tcp_rto_max_ms"),
+        "120000",
+        "the most that the kernel takes"
+    );
+    assert!(host.sysctls.is_empty());
+}
+
+#[test]
+fn what_no_kernel_can_do_is_said() {
+    let wrong = config(
+        "hz = 250\nversion = \"7\"\nmemory = \"8MiB\"\nsample_interval = \"0s\"\ntc = [\"tc qdisc show\"]\n\
+         [sysctl]\ntcp_recovery = 1\n",
+    );
+    let paths: Vec<String> = wrong.findings().into_iter().map(|f| f.path).collect();
+    assert_eq!(
+        paths,
+        [
+            "sysctl.tcp_recovery",
+            "version",
+            "hz",
+            "memory",
+            "sample_interval",
+            "tc[0]"
+        ]
+    );
+    assert!(
+        config("hz = 1000\nversion = \"7.2.13\"")
+            .findings()
+            .is_empty()
+    );
+}
