@@ -8,6 +8,7 @@
 pub mod flow_control;
 pub mod frame;
 pub mod host;
+pub mod impairment;
 pub mod l2cm;
 pub mod link;
 pub mod marking;

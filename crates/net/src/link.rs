@@ -2,12 +2,14 @@
 //!
 //! Models one direction as a serialiser and a pipe: frames leave one after another at line rate,
 //! each takes the propagation delay, none overtakes another. Random loss is independent from
-//! frame to frame (a bit error the FCS finds). Left out: burst loss, jitter, reordering.
+//! frame to frame (a bit error the FCS finds); anything else is in [`crate::impairment`].
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailback_units::{ByteTime, Bytes, Duration, Rate, Time};
 
+use crate::impairment::script::Direction;
+use crate::impairment::{Fate, Impairment, ImpairmentConfig};
 use crate::pool::Flight;
 use crate::random::{self, Stream};
 use crate::ring::Ring;
@@ -26,6 +28,9 @@ pub struct LinkConfig {
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub loss: f64,
+    /// What else the link does to frames.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub impairment: Option<ImpairmentConfig>,
 }
 
 /// One direction of a link: what is on its way, in order.
@@ -41,12 +46,17 @@ pub struct Link {
     flying: Ring<Flight>,
     lost: u64,
     lost_payload_bytes: u64,
+    impairment: Option<Box<Impairment>>,
 }
 
 impl Link {
-    /// An idle link; `stream` decides which frames are lost.
+    /// An idle link, in one direction; `stream` decides which frames are lost.
     #[must_use]
-    pub fn new(config: &LinkConfig, stream: Stream) -> Link {
+    pub fn new(config: &LinkConfig, direction: Direction, stream: Stream) -> Link {
+        let impairment = config.impairment.as_ref().and_then(|config| {
+            let own = Stream::new(stream.clone().next_u64(), "impairment", 0);
+            Impairment::new(config, direction, own)
+        });
         Link {
             byte_time: config.rate.byte_time(),
             delay: config.delay,
@@ -56,7 +66,20 @@ impl Link {
             flying: Ring::default(),
             lost: 0,
             lost_payload_bytes: 0,
+            impairment: impairment.map(Box::new),
         }
+    }
+
+    /// A last stretch of a link that takes no time and does nothing to frames.
+    #[must_use]
+    pub fn onward(config: &LinkConfig) -> Link {
+        let config = LinkConfig {
+            delay: Duration::ZERO,
+            loss: 0.0,
+            impairment: None,
+            ..config.clone()
+        };
+        Link::new(&config, Direction::Forward, Stream::new(0, "onward", 0))
     }
 
     /// When the transmitter will be free.
@@ -95,9 +118,33 @@ impl Link {
         if self.loss_below == 0 || self.stream.next_u64() >= self.loss_below {
             return false;
         }
+        self.count_lost(frame);
+        true
+    }
+
+    fn count_lost(&mut self, frame: &Flight) {
         self.lost += 1;
         self.lost_payload_bytes += u64::from(frame.payload_bytes);
-        true
+    }
+
+    /// Whether this direction has impairments; then [`Link::fate`] is to be asked of every frame.
+    #[inline]
+    #[must_use]
+    pub fn is_impaired(&self) -> bool {
+        self.impairment.is_some()
+    }
+
+    /// What becomes of the next frame; counted if it is lost.
+    #[cold]
+    pub fn fate(&mut self, frame: &Flight) -> Fate {
+        let Some(impairment) = &mut self.impairment else {
+            return Fate::Pass;
+        };
+        let fate = impairment.fate(frame.payload_bytes > 0);
+        if fate == Fate::Lost {
+            self.count_lost(frame);
+        }
+        fate
     }
 
     /// Puts a frame on its way, to be handled at its `at`, no earlier than the one before it. True
@@ -110,6 +157,15 @@ impl Link {
         );
         self.flying.push_back(frame);
         self.flying.len() == 1
+    }
+
+    /// Puts a frame on its way that those launched before it and due later do not hold up. True if
+    /// it is now the next event of the link.
+    #[cold]
+    pub fn launch_out_of_order(&mut self, frame: Flight) -> bool {
+        let place = self.flying.iter().take_while(|f| f.at <= frame.at).count();
+        self.flying.insert(place, frame);
+        place == 0
     }
 
     /// When the next frame is to be handled.

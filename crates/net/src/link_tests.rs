@@ -1,6 +1,7 @@
 use tailback_units::{Bytes, Duration, Rate, Time};
 
 use super::{Link, LinkConfig};
+use crate::impairment::script::Direction;
 use crate::pool::Flight;
 use crate::random::Stream;
 use crate::testing::flight;
@@ -11,8 +12,9 @@ fn link(loss: f64) -> Link {
         delay: Duration::from_ns(500),
         mtu: Bytes::new(9000),
         loss,
+        impairment: None,
     };
-    Link::new(&config, Stream::new(1, "link", 0))
+    Link::new(&config, Direction::Forward, Stream::new(1, "link", 0))
 }
 
 fn jumbo() -> Flight {
@@ -42,4 +44,21 @@ fn loss_comes_at_its_rate_and_is_counted() {
 fn a_link_without_loss_loses_nothing() {
     let mut link = link(0.0);
     assert!((0..1000).all(|_| !link.loses(&jumbo())));
+}
+
+#[test]
+fn a_late_frame_is_overtaken() {
+    let mut link = link(0.0);
+    let at = |us| Time::ZERO + Duration::from_us(us);
+    let due = |us, payload_bytes| Flight {
+        at: at(us),
+        ..flight(payload_bytes)
+    };
+    assert!(link.launch_out_of_order(due(30, 3)));
+    assert!(link.launch_out_of_order(due(10, 1)));
+    assert!(!link.launch_out_of_order(due(20, 2)));
+    let order: Vec<u16> = std::iter::from_fn(|| link.land())
+        .map(|frame| frame.payload_bytes)
+        .collect();
+    assert_eq!(order, [1, 2, 3]);
 }

@@ -67,6 +67,16 @@ impl<T: Copy> Ring<T> {
         self.len += 1;
     }
 
+    /// Adds one before the one that is `index`th from the front, or at the end.
+    #[cold]
+    pub fn insert(&mut self, index: usize, item: T) {
+        self.push_back(item);
+        for i in (index as u32 + 1..self.len).rev() {
+            let (from, to) = (self.place(i - 1), self.place(i));
+            self.items.swap(from, to);
+        }
+    }
+
     /// Takes the first.
     #[inline]
     pub fn pop_front(&mut self) -> Option<T> {

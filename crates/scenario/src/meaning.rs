@@ -1,6 +1,7 @@
 //! What a schema cannot say: values that do not make sense, alone or together.
 
 use tailback_net::host::HostConfig;
+use tailback_net::impairment::script::FrameAction;
 use tailback_net::link::LinkConfig;
 use tailback_net::switch::{BufferConfig, SwitchConfig};
 use tailback_units::{Bytes, Duration};
@@ -143,6 +144,22 @@ fn check_link(link: &LinkConfig) -> Vec<Finding> {
             "nothing ever crosses a link of rate zero",
             "a rate above zero, such as \"10Gbit\"",
         ));
+    }
+    let rules = link.impairment.iter().flat_map(|i| &i.script);
+    for (i, rule) in rules.enumerate() {
+        let path = format!("impairment.script[{i}].by");
+        let delays = rule.action == FrameAction::Delay;
+        if delays && rule.by.is_zero() {
+            let remedy = "how much later, such as \"300us\"";
+            findings.push(Finding::new(
+                path,
+                "the frames would not be delayed",
+                remedy,
+            ));
+        } else if !delays && !rule.by.is_zero() {
+            let reason = "only an action \"delay\" takes a time";
+            findings.push(Finding::new(path, reason, "leave it out"));
+        }
     }
     findings
 }

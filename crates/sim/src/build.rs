@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tailback_net::frame::{HostId, IP_HEADER_BYTES};
 use tailback_net::host::{ReceiveRing, TransmitQueue};
+use tailback_net::impairment::script::Direction;
 use tailback_net::link::Link;
 use tailback_net::marking::Marker;
 use tailback_net::pool::FramePool;
@@ -126,10 +127,12 @@ fn links(run: &Run, wiring: &Wiring) -> Vec<LinkState> {
         None => run.network.hosts[node].name.as_str(),
         Some(switch) => run.network.switches[switch].name.as_str(),
     };
+    let mut onward = Vec::new();
+    let count = wiring.directions.len();
     let state = |(number, direction): (usize, &[(usize, u16); 2])| {
         let config = &run.network.links[number / 2].config;
         let [(from, _), (to, port)] = *direction;
-        let sink = match to.checked_sub(wiring.hosts) {
+        let mut sink = match to.checked_sub(wiring.hosts) {
             Some(switch) => Sink::Switch {
                 switch: switch as u16,
                 port,
@@ -138,13 +141,27 @@ fn links(run: &Run, wiring: &Wiring) -> Vec<LinkState> {
                 host: HostId(to as u16),
             },
         };
-        LinkState {
-            link: Link::new(config, Stream::new(run.seed, "link", number as u64)),
-            sink,
-            name: format!("{}>{}", name(from), name(to)),
+        let way = if number.is_multiple_of(2) {
+            Direction::Forward
+        } else {
+            Direction::Backward
+        };
+        let link = Link::new(config, way, Stream::new(run.seed, "link", number as u64));
+        let name = format!("{}>{}", name(from), name(to));
+        if link.is_impaired() && matches!(sink, Sink::Host { .. }) {
+            let link = (count + onward.len()) as u32;
+            let end = std::mem::replace(&mut sink, Sink::Onward { link });
+            onward.push(LinkState {
+                link: Link::onward(config),
+                sink: end,
+                name: name.clone(),
+            });
         }
+        LinkState { link, sink, name }
     };
-    wiring.directions.iter().enumerate().map(state).collect()
+    let mut states: Vec<LinkState> = wiring.directions.iter().enumerate().map(state).collect();
+    states.append(&mut onward);
+    states
 }
 
 fn switches(run: &Run, wiring: &Wiring, links: usize) -> Vec<SwitchState> {

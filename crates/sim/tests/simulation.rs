@@ -246,3 +246,53 @@ fn a_run_can_be_given_up() {
         .store(true, std::sync::atomic::Ordering::Relaxed);
     assert_eq!(simulate(&plan.runs[0], &control), Err(SimError::Cancelled));
 }
+
+/// One server on an impaired star; 2 MB are 224 segments an iteration, one iteration.
+fn impaired(impairment: &str) -> RunOutcome {
+    let setting = format!("network.link.impairment={impairment}");
+    let one = ["workload.servers=1", "workload.iterations=1"];
+    let outcome = run(STAR, &[one[0], one[1], &setting]);
+    assert_eq!(total(&outcome, "flows", "received_bytes"), 2_000_000);
+    assert_eq!(outcome, run(STAR, &[one[0], one[1], &setting]));
+    outcome
+}
+
+#[test]
+fn a_scripted_loss_costs_its_retransmissions() {
+    // Data goes from the server's link forward to the switch, and backward on the client's.
+    let lost = r#"{ script = [{ direction = "backward", frames = [50, 120], action = "drop" }] }"#;
+    let outcome = impaired(lost);
+    assert_eq!(figure(&outcome, "link_losses_mean"), 2.0);
+    assert_eq!(figure(&outcome, "retransmissions_mean"), 2.0);
+    assert_eq!(figure(&outcome, "timeouts_mean"), 0.0);
+}
+
+#[test]
+fn a_late_frame_is_overtaken_and_delivered() {
+    let plain =
+        impaired(r#"{ script = [{ direction = "forward", frames = [1], action = "mark" }] }"#);
+    let late = r#"{ script = [{ direction = "backward", frames = [100], action = "delay", by = "90us" }] }"#;
+    let outcome = impaired(late);
+    assert_eq!(figure(&outcome, "link_losses_mean"), 0.0);
+    assert_ne!(outcome.trajectory, plain.trajectory);
+    assert!(
+        figure(&outcome, "retransmissions_mean") >= 1.0,
+        "more than three overtook it"
+    );
+}
+
+#[test]
+fn a_duplicate_is_counted_and_its_bytes_are_read_once() {
+    let twice = r#"{ script = [{ direction = "backward", frames = [60], action = "duplicate" }] }"#;
+    let outcome = impaired(twice);
+    assert_eq!(figure(&outcome, "link_losses_mean"), 0.0);
+    assert_eq!(figure(&outcome, "retransmissions_mean"), 0.0);
+}
+
+#[test]
+fn periodic_and_burst_loss_are_made_good() {
+    let periodic = impaired("{ periodic_loss_frames = 50 }");
+    assert!(figure(&periodic, "link_losses_mean") >= 4.0);
+    let bursts = impaired("{ gilbert_elliott = { p = 0.01, r = 0.3 } }");
+    assert!(figure(&bursts, "link_losses_mean") >= 1.0);
+}

@@ -120,6 +120,23 @@ fn more_servers_than_hosts_beside_the_client_are_told() {
 }
 
 #[test]
+fn a_frame_script_that_says_too_little_or_too_much_is_told() {
+    let script = |rule: &str| {
+        let set = format!("network.link.impairment={{ script = [{rule}] }}");
+        problem(&star("8MB", "8MB"), &[&set])
+    };
+    let found = script(r#"{ direction = "forward", frames = [3], action = "delay" }"#);
+    assert!(found.contains("the frames would not be delayed"), "{found}");
+    let found = script(r#"{ direction = "forward", frames = [3], action = "drop", by = "1ms" }"#);
+    assert!(
+        found.contains("only an action \"delay\" takes a time"),
+        "{found}"
+    );
+    let found = script(r#"{ direction = "up", frames = [3], action = "drop" }"#);
+    assert!(found.contains("\"up\" is not a choice here"), "{found}");
+}
+
+#[test]
 fn an_mtu_out_of_range_is_told() {
     for mtu in ["575B", "9217B"] {
         let found = problem(&star("9000B", mtu), &[]);

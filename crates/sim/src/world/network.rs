@@ -1,8 +1,9 @@
 //! Links and switches as the world holds them.
 
 use tailback_net::frame::HostId;
+use tailback_net::impairment::Fate;
 use tailback_net::link::Link;
-use tailback_net::marking::Marker;
+use tailback_net::marking::{Mark, Marker};
 use tailback_net::pool::{Flight, FramePool};
 use tailback_net::switch::DropCause;
 use tailback_net::switch::shared::SharedBuffer;
@@ -28,6 +29,9 @@ pub(crate) enum Sink {
     /// A host: its receive ring is fed by this link alone, so when TCP gets a frame is known as
     /// soon as the frame is on its way, and needs no event of its own.
     Host { host: HostId },
+    /// Another stretch of the same link, which begins where this one ends and takes no time: what
+    /// an impaired link may deliver out of order a host can be told of only as it comes.
+    Onward { link: u32 },
 }
 
 /// A switch's packet memory.
@@ -131,9 +135,12 @@ impl LinkState {
             frames.release(frame.frame);
             return None;
         }
+        if self.link.is_impaired() {
+            return self.launch_impaired(finish, frame, frames, ledger);
+        }
         let arrival = self.link.arrival(finish);
         frame.at = match self.sink {
-            Sink::Switch { .. } => arrival,
+            Sink::Switch { .. } | Sink::Onward { .. } => arrival,
             Sink::Host { host } => {
                 match hosts[usize::from(host.0)].arrive(arrival, frame.payload_bytes) {
                     Some(handled) => handled,
@@ -146,5 +153,36 @@ impl LinkState {
             }
         };
         self.link.launch(frame).then_some(frame.at)
+    }
+
+    /// The same on a link with impairments, which does not end at a host.
+    #[cold]
+    fn launch_impaired(
+        &mut self,
+        finish: Time,
+        mut frame: Flight,
+        frames: &mut FramePool,
+        ledger: &mut Ledger,
+    ) -> Option<Time> {
+        frame.at = self.link.arrival(finish);
+        let mut first = false;
+        match self.link.fate(&frame) {
+            Fate::Lost => {
+                frames.release(frame.frame);
+                return None;
+            }
+            Fate::Late(by) => frame.at += by,
+            Fate::Doubled => {
+                ledger.sent.count(&frame);
+                let double = frames.put(frame.at, *frames.get(frame.frame));
+                first = self.link.launch_out_of_order(double);
+            }
+            Fate::Marked => {
+                frames.get_mut(frame.frame).mark(Mark::Ce);
+            }
+            Fate::Pass => {}
+        }
+        first |= self.link.launch_out_of_order(frame);
+        first.then_some(frame.at)
     }
 }

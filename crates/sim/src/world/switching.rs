@@ -24,6 +24,20 @@ impl World {
         match state.sink {
             Sink::Switch { switch, port } => self.forward(switch, port, rank, frame),
             Sink::Host { .. } => self.receive(frame),
+            Sink::Onward { link } => {
+                self.hops -= 1; // it is one link
+                let state = &mut self.links[link as usize];
+                let first = state.launch(
+                    self.now,
+                    frame,
+                    &mut self.frames,
+                    &mut self.hosts,
+                    &mut self.ledger,
+                );
+                if let Some(at) = first {
+                    self.calendar.schedule(link, at);
+                }
+            }
         }
     }
 
