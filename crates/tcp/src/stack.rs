@@ -10,7 +10,7 @@ use tailback_units::{Bytes, Duration};
 use crate::congestion::{
     BicParameters, CdgParameters, CompoundParameters, CongestionKind, Cubic21Parameters,
     CubicParameters, DctcpParameters, HtcpParameters, HyblaParameters, IllinoisParameters,
-    NvParameters, ScalableParameters, VegasParameters, WindowCounting,
+    NvParameters, RenoSceParameters, ScalableParameters, VegasParameters, WindowCounting,
 };
 use crate::connection::CwndReduction;
 use crate::receive::{InitialReceiveWindow, RcvbufTuning, WinFromSpace};
@@ -185,6 +185,12 @@ pub struct Stack {
     /// Parameters of `bic`.
     #[serde(default)]
     pub bic: BicParameters,
+    /// Feed "some congestion experienced" back: ECT(1) that comes in is echoed as ESCE (chromi/sce).
+    #[serde(default)]
+    pub tcp_sce: bool,
+    /// Parameters of `reno-sce`.
+    #[serde(default)]
+    pub reno_sce: RenoSceParameters,
     /// Parameters of `dctcp`.
     #[serde(default)]
     pub dctcp: DctcpParameters,

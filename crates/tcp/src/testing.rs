@@ -27,6 +27,8 @@ pub(crate) enum Fate {
     Late(Duration),
     /// It is marked "congestion experienced" if it may be.
     Mark,
+    /// It is marked "some congestion experienced" if it may be.
+    MarkSce,
 }
 
 /// A frame about to be put on a wire, as the test sees it.
@@ -345,6 +347,9 @@ impl Net {
         }
         if fate == Fate::Mark && segment.ecn != Ecn::NotEct {
             segment.ecn = Ecn::Ce;
+        }
+        if fate == Fate::MarkSce && segment.ecn == Ecn::Ect0 {
+            segment.ecn = Ecn::Ect1;
         }
         let bytes = u64::from(segment.payload_bytes) + u64::from(segment.header_bytes()) + 58;
         wire.free_at = wire.free_at.max(self.now) + wire.rate.time_for(bytes);

@@ -85,6 +85,11 @@ pub(crate) struct AckKind {
     pub(crate) slow_path: bool,
     /// It carried ECE.
     pub(crate) ece: bool,
+    /// It carried ESCE (SCE's echo).
+    pub(crate) esce: bool,
+    /// With either, the bytes it acknowledges: those newly acknowledged, or a segment's for a
+    /// duplicate that is no window update.
+    pub(crate) marked_bytes: u32,
 }
 
 /// Occasions (tcp_ca_event).

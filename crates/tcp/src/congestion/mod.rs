@@ -12,6 +12,7 @@ mod control;
 mod cubic;
 mod cubic_2_1;
 mod dctcp;
+mod dctcp_sce;
 mod highspeed;
 mod htcp;
 mod hybla;
@@ -19,7 +20,9 @@ mod illinois;
 mod lp;
 mod nv;
 mod reno;
+mod reno_sce;
 mod scalable;
+mod sce;
 mod vegas;
 mod veno;
 mod westwood;
@@ -45,6 +48,7 @@ pub use htcp::HtcpParameters;
 pub use hybla::HyblaParameters;
 pub use illinois::IllinoisParameters;
 pub use nv::NvParameters;
+pub use reno_sce::{RenoSceParameters, RenoSceVersion};
 pub use scalable::ScalableParameters;
 pub use vegas::VegasParameters;
 pub(crate) use window::Window;
@@ -143,6 +147,10 @@ congestion_controls! {
     Dctcp(dctcp) = "dctcp";
     /// Compound TCP (Tan et al., INFOCOM 2006).
     Compound(compound) = "compound";
+    /// Reno with SCE (chromi/sce).
+    RenoSce(reno_sce) = "reno-sce";
+    /// DCTCP with SCE (chromi/sce).
+    DctcpSce(dctcp_sce) = "dctcp-sce";
 }
 
 impl CongestionKind {

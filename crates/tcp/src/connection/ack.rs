@@ -56,9 +56,17 @@ impl Connection {
         let not_dup = flags.data || flags.window_update || flags.data_acked;
         let dubious = !not_dup || flags.data_sacked || flags.ece || self.state != CaState::Open;
         let view = self.view(now);
+        let esce = self.ecn && segment.flags.intersects(Flags::NS);
         let kind = AckKind {
             slow_path: dubious,
             ece: flags.ece,
+            esce,
+            marked_bytes: match ack - prior_una {
+                0 if flags.window_update => 0,
+                0 => self.mss,
+                _ if !(esce || flags.ece) => 0,
+                bytes => bytes,
+            },
         };
         self.congestion.in_ack_event(&mut self.window, &view, kind);
         if flags.data_acked && (!dubious || self.may_raise_cwnd(flags)) {

@@ -120,6 +120,7 @@ impl Connection {
             }
             self.receive.charge();
             self.echo_precisely(segment);
+            self.feed_back_sce(segment);
         }
         self.receive.rcv_nxt = end;
         if segment.payload_bytes > 0 {
@@ -193,6 +194,7 @@ impl Connection {
 
     fn queue_out_of_order(&mut self, segment: &Segment) {
         self.echo_precisely(segment);
+        self.feed_back_sce(segment);
         self.latch_congestion(segment);
         if !self.make_room() {
             return;

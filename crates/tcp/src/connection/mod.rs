@@ -28,6 +28,7 @@ mod recovery;
 mod reduction;
 mod retransmit;
 mod sack;
+mod sce;
 mod tcp_info;
 mod time_wait;
 mod timers;
@@ -154,6 +155,8 @@ pub struct Connection {
     queue_cwr: bool,
     demand_cwr: bool,
     ce_state: bool,
+    /// The last data packet had SCE's mark.
+    esce: bool,
     receive: Receive,
     /// Why it ended, if not in order.
     failure: Option<Failure>,
@@ -285,6 +288,7 @@ impl Connection {
             answers: rate_limit::RateLimit::default(),
             probes_since: None,
             questions: 0,
+            esce: false,
             passive: life == Life::SynReceived,
             clock,
             random: config.seed,

@@ -57,7 +57,8 @@ impl Connection {
             Flags::ACK.with(Flags::ECE)
         } else {
             Flags::ACK
-        };
+        }
+        .with(self.esce_flag());
         if self.timestamps {
             segment.has_timestamps = true;
             segment.ts_val = self.clock.timestamp();

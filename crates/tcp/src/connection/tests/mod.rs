@@ -7,6 +7,7 @@ mod loss;
 mod opening;
 mod property;
 mod receiving;
+mod sce;
 mod sending;
 mod timeouts;
 mod undo;
