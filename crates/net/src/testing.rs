@@ -44,5 +44,6 @@ pub(crate) fn host_config() -> HostConfig {
         service_jitter: Duration::ZERO,
         client_latency: Duration::ZERO,
         send_call_cost: Duration::ZERO,
+        ce_to_ect1: false,
     }
 }

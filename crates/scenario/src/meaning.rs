@@ -31,6 +31,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
     for (path, switch) in switches(&scenario.network) {
         let mut found = check_switch(switch, mtu);
         found.extend(meaning_switch::findings(switch));
+        found.extend(meaning_switch::unanswered(switch, stacks(scenario)));
         findings.extend(found.into_iter().map(|f| f.within(&path)));
     }
     findings.extend(check_host(&scenario.host).map(|f| f.within("host")));
@@ -127,6 +128,15 @@ fn switches(network: &Network) -> Vec<(String, &SwitchConfig)> {
                 .collect()
         }
     }
+}
+
+/// The stack of the scenario, and those of hosts that have their own.
+fn stacks(scenario: &Scenario) -> impl Iterator<Item = &Stack> {
+    let own = match &scenario.network {
+        Network::Explicit(explicit) => explicit.host.as_slice(),
+        _ => &[],
+    };
+    std::iter::once(&scenario.stack).chain(own.iter().filter_map(|host| host.stack.as_ref()))
 }
 
 fn check_link(link: &LinkConfig) -> Vec<Finding> {
@@ -250,5 +260,6 @@ fn stack_findings(stack: &Stack, at: &str) -> Vec<Finding> {
             ));
         }
     }
+    findings.extend(meaning_switch::stack_findings(stack));
     findings.into_iter().map(|f| f.within(at)).collect()
 }

@@ -1,8 +1,11 @@
 //! What makes no sense of a switch's marking, queues and ways of pushing back.
 
-use tailback_net::marking::MarkingConfig;
 use tailback_net::marking::red::RedConfig;
+use tailback_net::marking::{Mark, MarkingConfig};
 use tailback_net::switch::SwitchConfig;
+
+use tailback_tcp::Stack;
+use tailback_tcp::congestion::CongestionKind;
 
 use crate::problem::Finding;
 
@@ -26,6 +29,54 @@ pub(crate) fn findings(switch: &SwitchConfig) -> Vec<Finding> {
         _ => {}
     }
     found
+}
+
+/// SCE without ECN, by paths relative to the stack.
+pub(crate) fn stack_findings(stack: &Stack) -> Vec<Finding> {
+    let mut found = Vec::new();
+    if stack.tcp_ecn > 0 {
+        return found;
+    }
+    let kind = stack.tcp_congestion_control;
+    if matches!(kind, CongestionKind::RenoSce | CongestionKind::DctcpSce) {
+        found.push(Finding::new(
+            "tcp_congestion_control",
+            format!(
+                "{} answers marks, and tcp_ecn = 0 asks for none",
+                kind.name()
+            ),
+            "tcp_ecn = 1, or another congestion control",
+        ));
+    }
+    if stack.tcp_sce {
+        found.push(Finding::new(
+            "tcp_sce",
+            "there is no SCE without ECN, and tcp_ecn is 0",
+            "tcp_ecn = 1, or tcp_sce = false",
+        ));
+    }
+    found
+}
+
+/// A switch that marks SCE where no host would have it, by a path relative to the switch.
+pub(crate) fn unanswered<'a>(
+    switch: &SwitchConfig,
+    mut stacks: impl Iterator<Item = &'a Stack>,
+) -> Option<Finding> {
+    let mark = match &switch.marking {
+        MarkingConfig::Off(_) => return None,
+        MarkingConfig::Step(step) => step.mark,
+        MarkingConfig::Linear(linear) => linear.mark,
+        MarkingConfig::Red(red) => red.mark,
+        MarkingConfig::Wred(wred) => wred.profiles.first().map_or(Mark::Ce, |red| red.mark),
+    };
+    (mark == Mark::Sce && !stacks.any(|stack| stack.tcp_ecn > 0)).then(|| {
+        Finding::new(
+            "marking.mark",
+            "SCE marks ECN-capable packets only, and no host sends any",
+            "tcp_ecn = 1 in a stack, or another marking",
+        )
+    })
 }
 
 fn red_findings(red: &RedConfig, at: &str) -> Vec<Finding> {

@@ -217,6 +217,7 @@ fn hosts(run: &Run, wiring: &Wiring) -> Vec<HostState> {
         uplink: wiring.uplink(number),
         queue: TransmitQueue::new(&host.config),
         ring: ReceiveRing::new(&host.config),
+        ce_to_ect1: host.config.ce_to_ect1,
         config: config(run, wiring, number),
         stream: Stream::new(run.seed, "interrupt", number as u64),
     };

@@ -56,6 +56,10 @@ pub struct HostConfig {
     pub client_latency: Duration,
     /// CPU time of one send call: requests to several servers leave this far apart.
     pub send_call_cost: Duration,
+    /// Rewrite CE to ECT(1) before TCP sees it: how the ECN-switch study made "some congestion
+    /// experienced" of what its switch marked.
+    #[serde(default)]
+    pub ce_to_ect1: bool,
 }
 
 impl HostConfig {

@@ -59,3 +59,22 @@ fn linear_marking_that_never_marks_is_told() {
         "marking.probability_rise: a probability that does not rise",
     );
 }
+
+#[test]
+fn sce_without_ecn_is_told() {
+    said(
+        &["stack.tcp_sce=true"],
+        "stack.tcp_sce: there is no SCE without ECN",
+    );
+    said(
+        &["stack.tcp_congestion_control=reno-sce"],
+        "stack.tcp_congestion_control: reno-sce answers marks, and tcp_ecn = 0 asks for none",
+    );
+    let marking = r#"network.switch.marking={ kind = "step", threshold = "30KB", mark = "sce" }"#;
+    said(
+        &[marking],
+        "network.switch.marking.mark: SCE marks ECN-capable packets only",
+    );
+    let sound = [marking, "stack.tcp_sce=true", "stack.tcp_ecn=1"];
+    assert_eq!(plan(STAR, &sound).runs.len(), 1);
+}

@@ -4,7 +4,7 @@ use tailback_net::frame::{EndpointId, Frame, HostId};
 use tailback_net::host::{ReceiveRing, TransmitQueue};
 use tailback_net::pool::{Flight, FramePool};
 use tailback_net::random::Stream;
-use tailback_tcp::{Config, Connection, Event, Flags, Transmit};
+use tailback_tcp::{Config, Connection, Ecn, Event, Flags, Transmit};
 use tailback_units::Time;
 
 use super::network::LinkState;
@@ -19,6 +19,8 @@ pub(crate) struct HostState {
     pub(crate) uplink: u32,
     pub(crate) queue: TransmitQueue,
     pub(crate) ring: ReceiveRing,
+    /// CE becomes ECT(1) before TCP sees it.
+    pub(crate) ce_to_ect1: bool,
     /// What connections of this host are made with, but for their seed.
     pub(crate) config: Config,
     /// Draws interrupt delays.
@@ -28,8 +30,19 @@ pub(crate) struct HostState {
 impl HostState {
     /// A frame arrives at `at`: when TCP gets it, if the receive ring has room.
     #[inline]
-    pub(super) fn arrive(&mut self, at: Time, payload_bytes: u16) -> Option<Time> {
-        self.ring.arrive(at, payload_bytes, &mut self.stream)
+    pub(super) fn arrive(
+        &mut self,
+        at: Time,
+        frame: &Flight,
+        frames: &mut FramePool,
+    ) -> Option<Time> {
+        if self.ce_to_ect1 {
+            let ecn = &mut frames.get_mut(frame.frame).segment.ecn;
+            if *ecn == Ecn::Ce {
+                *ecn = Ecn::Ect1;
+            }
+        }
+        self.ring.arrive(at, frame.payload_bytes, &mut self.stream)
     }
 
     /// What the connection at an endpoint of this host is made with.

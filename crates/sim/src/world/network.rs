@@ -142,7 +142,7 @@ impl LinkState {
         frame.at = match self.sink {
             Sink::Switch { .. } | Sink::Onward { .. } => arrival,
             Sink::Host { host } => {
-                match hosts[usize::from(host.0)].arrive(arrival, frame.payload_bytes) {
+                match hosts[usize::from(host.0)].arrive(arrival, &frame, frames) {
                     Some(handled) => handled,
                     None => {
                         ledger.ring_drop(&frame);
