@@ -21,6 +21,9 @@ const VIEW_VARIABLE: &str = "TAILBACK_SYSCTLS";
 /// The stack profile that scripts run against unless `--so_flags` names another.
 const PROFILE: &str = "linux-7.2";
 
+/// Control message with the bytes that can still be read (include/uapi/linux/tcp.h).
+const TCP_CM_INQ: c_int = 36;
+
 static RUNNING: OnceLock<Shared> = OnceLock::new();
 
 /// The host, once packetdrill has asked for it.
@@ -351,18 +354,23 @@ fn read_flags(flags: c_int) -> ReadFlags {
     }
 }
 
+fn faulty(buffers: &[iovec]) -> bool {
+    buffers
+        .iter()
+        .any(|buffer| buffer.iov_base.is_null() && buffer.iov_len > 0)
+}
+
 /// Reads into buffers; what is read is zeros.
 unsafe fn read_into(fd: c_int, buffers: &[iovec], flags: c_int) -> ssize_t {
+    if faulty(buffers) {
+        return answer(Err(libc::EFAULT));
+    }
     let most = buffers.iter().map(|buffer| buffer.iov_len).sum();
     let result = shared().blocking(|host| host.read(fd, most, read_flags(flags)));
     if let Ok(bytes) = result {
         let mut left = bytes;
         for buffer in buffers {
             let part = left.min(buffer.iov_len);
-            if buffer.iov_base.is_null() && part > 0 {
-                set_errno(libc::EFAULT);
-                return -1;
-            }
             if part > 0 {
                 // SAFETY: `iov_len` bytes may be written there, as the caller promises.
                 unsafe { buffer.iov_base.write_bytes(0, part) };
@@ -375,8 +383,7 @@ unsafe fn read_into(fd: c_int, buffers: &[iovec], flags: c_int) -> ssize_t {
 
 fn write_from(fd: c_int, buffers: &[iovec], flags: c_int) -> ssize_t {
     let bytes: usize = buffers.iter().map(|buffer| buffer.iov_len).sum();
-    let faulty = |buffer: &iovec| buffer.iov_base.is_null() && buffer.iov_len > 0;
-    if buffers.iter().any(faulty) {
+    if faulty(buffers) {
         return answer(Err(libc::EFAULT));
     }
     let flags = WriteFlags {
@@ -444,13 +451,36 @@ unsafe extern "C" fn recvmsg(_: User, fd: c_int, message: *mut msghdr, flags: c_
     }
     // SAFETY: as packetdrill promises.
     unsafe {
-        (*message).msg_controllen = 0;
-        (*message).msg_flags = 0;
-        read_into(
-            fd,
-            vectors((*message).msg_iov, (*message).msg_iovlen),
-            flags,
-        )
+        let message = &mut *message;
+        let buffers = vectors(message.msg_iov, message.msg_iovlen);
+        let bytes = read_into(fd, buffers, flags);
+        message.msg_flags = 0;
+        match shared().call(|host| host.inq(fd)) {
+            Some(left) if bytes >= 0 => put_control(message, TCP_CM_INQ, left),
+            _ => message.msg_controllen = 0,
+        }
+        bytes
+    }
+}
+
+/// The control message of an int, at the level of TCP.
+unsafe fn put_control(message: &mut msghdr, kind: c_int, value: c_int) {
+    // SAFETY: the macros look at the message's own buffer, which is as long as it says.
+    unsafe {
+        let header = libc::CMSG_FIRSTHDR(message);
+        let size = libc::CMSG_SPACE(size_of::<c_int>() as u32) as usize;
+        if header.is_null() || message.msg_controllen < size {
+            message.msg_controllen = 0;
+            message.msg_flags |= libc::MSG_CTRUNC;
+            return;
+        }
+        (*header).cmsg_level = libc::SOL_TCP;
+        (*header).cmsg_type = kind;
+        (*header).cmsg_len = libc::CMSG_LEN(size_of::<c_int>() as u32) as usize;
+        libc::CMSG_DATA(header)
+            .cast::<c_int>()
+            .write_unaligned(value);
+        message.msg_controllen = size;
     }
 }
 

@@ -20,6 +20,17 @@ pub struct View {
     folder: Option<PathBuf>,
 }
 
+/// What a script has made of the host's interface.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Device {
+    /// Its MTU, if it was set, bytes.
+    pub mtu: Option<u32>,
+    /// Its queue takes no packet: all are dropped as they leave.
+    pub drops: bool,
+    /// Its queueing discipline paces (fq).
+    pub paces: bool,
+}
+
 /// Why there is no stack.
 #[derive(Debug, thiserror::Error)]
 pub enum ViewError {
@@ -105,6 +116,32 @@ impl View {
             }
         }
         stack
+    }
+
+    /// The interface as the commands `ip` and `tc` have left it. Stand-ins for these keep what they
+    /// were asked for in files of the view, a line each.
+    #[must_use]
+    pub fn device(&self) -> Device {
+        let mut device = Device::default();
+        let Some(folder) = &self.folder else {
+            return device;
+        };
+        let asked = |program: &str| fs::read_to_string(folder.join(program)).unwrap_or_default();
+        for line in asked("tc").lines().filter(|line| line.starts_with("qdisc")) {
+            device.drops = line.contains("pfifo limit 0");
+            device.paces = line.ends_with(" fq") || line.contains(" fq ");
+        }
+        for line in asked("ip")
+            .lines()
+            .filter(|line| line.starts_with("link set"))
+        {
+            let mut words = line
+                .split_whitespace()
+                .skip_while(|word| *word != "mtu")
+                .skip(1);
+            device.mtu = words.next().and_then(|mtu| mtu.parse().ok()).or(device.mtu);
+        }
+        device
     }
 
     fn read(&self, file: &str) -> Option<String> {

@@ -1,6 +1,6 @@
 use std::fs;
 
-use super::View;
+use super::{Device, View};
 
 #[test]
 fn what_a_script_sets_is_laid_over_the_profile() {
@@ -43,4 +43,31 @@ fn what_a_script_sets_is_laid_over_the_profile() {
 fn an_unknown_profile_is_named() {
     let error = View::new("linux-1.0", None).expect_err("no such profile");
     assert!(error.to_string().contains("linux-1.0"));
+}
+
+#[test]
+fn the_interface_is_as_the_last_command_left_it() {
+    let folder = std::env::temp_dir().join(format!("tailback-device-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a folder for temporary files");
+    let view = View::new("linux-7.2", Some(folder.clone())).expect("a profile");
+    assert_eq!(view.device(), Device::default());
+    fs::write(folder.join("tc"), "qdisc replace dev tun0 root fq\n").expect("written");
+    fs::write(
+        folder.join("ip"),
+        "tcp_metrics flush all\nlink set dev tun0 mtu 9000\n",
+    )
+    .expect("written");
+    let (mtu, paced) = (Some(9000), view.device());
+    fs::write(
+        folder.join("tc"),
+        "qdisc replace dev tun0 root pfifo limit 0\n",
+    )
+    .expect("written");
+    let dropping = view.device();
+    let _ = fs::remove_dir_all(&folder);
+    assert_eq!((paced.mtu, paced.paces, paced.drops), (mtu, true, false));
+    assert_eq!(
+        (dropping.mtu, dropping.paces, dropping.drops),
+        (mtu, false, true)
+    );
 }

@@ -8,7 +8,7 @@ use std::net::{IpAddr, SocketAddr};
 use tailback_tcp::Connection;
 use tailback_units::Time;
 
-use super::options::WriteFlags;
+use super::options::{OptionValue, WriteFlags};
 use super::{Errno, Fd, Host, Kind, Link, Outcome, Socket};
 
 /// Which directions a shutdown closes.
@@ -279,6 +279,21 @@ impl Host {
             Some(_) if *written > 0 => done(*written),
             Some(errno) => fails(errno),
         }
+    }
+
+    /// What TCP_INQ tells with what was read, if it is asked for: the bytes that can still be read,
+    /// and one more if that was the end (tcp_inq).
+    pub fn inq(&mut self, fd: Fd) -> Option<i32> {
+        let wanted = self
+            .sockets
+            .get(&fd)?
+            .others
+            .get(&(libc::SOL_TCP, libc::TCP_CM_INQ))?;
+        if *wanted == OptionValue::Int(0) {
+            return None;
+        }
+        let (_, link) = self.link_of(fd)?;
+        Some((link.tcp.readable() as i32).max(i32::from(link.peer_closed)))
     }
 
     /// Bytes that can be read now.

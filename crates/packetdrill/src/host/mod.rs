@@ -216,10 +216,16 @@ impl Host {
     }
 
     fn config(&mut self, remote: IpAddr, options: SocketOptions) -> Config {
+        let mtu = self
+            .view
+            .device()
+            .mtu
+            .unwrap_or(self.setup.mtu)
+            .clamp(68, 65_535);
         let headers = if remote.is_ipv4() { 40 } else { 60 };
         Config {
             stack: Arc::new(self.view.stack()),
-            mss: (self.setup.mtu - headers) as u16,
+            mss: (mtu - headers) as u16,
             clock_phase: Duration::ZERO,
             options,
             rx_truesize_bytes: RX_TRUESIZE_BYTES,
