@@ -5,6 +5,10 @@
 //! a line in the list below, a field of [`crate::Stack`] if it has parameters, and a page in
 //! docs/models. State beyond some 64 bytes is boxed by the algorithm itself.
 
+mod bbr;
+mod bbr3;
+mod bbr3_model;
+mod bbr_policer;
 mod bic;
 mod cdg;
 mod compound;
@@ -18,7 +22,9 @@ mod htcp;
 mod hybla;
 mod illinois;
 mod lp;
+mod max_filter;
 mod nv;
+mod rate_model;
 mod reno;
 mod reno_sce;
 mod scalable;
@@ -145,6 +151,10 @@ congestion_controls! {
     Cdg(cdg) = "cdg";
     /// DCTCP (RFC 8257) as in Linux.
     Dctcp(dctcp) = "dctcp";
+    /// BBR version 1 as in Linux.
+    Bbr(bbr) = "bbr";
+    /// BBR version 3 (draft-ietf-ccwg-bbr).
+    Bbr3(bbr3) = "bbr3";
     /// Compound TCP (Tan et al., INFOCOM 2006).
     Compound(compound) = "compound";
     /// Reno with SCE (chromi/sce).
@@ -173,7 +183,7 @@ impl Congestion {
     /// place of recovery's window reduction and needs pacing.
     #[inline]
     pub(crate) fn full_control(&self) -> bool {
-        false
+        matches!(self, Congestion::Bbr(_) | Congestion::Bbr3(_))
     }
 }
 
