@@ -15,6 +15,7 @@ const BASE: u64 = 100_000;
 /// One host's tick.
 #[derive(Clone, Debug)]
 pub(crate) struct JiffyClock {
+    hz: u32,
     tick_ps: u64,
     phase_ps: u64,
     timestamp_hz: u32,
@@ -30,6 +31,7 @@ impl JiffyClock {
     pub(crate) fn new(hz: u32, timestamp_hz: u32, phase: Duration) -> JiffyClock {
         let tick_ps = Duration::from_secs(1).as_ps() / u64::from(hz.max(1));
         JiffyClock {
+            hz,
             tick_ps,
             phase_ps: phase.as_ps() % tick_ps,
             timestamp_hz,
@@ -56,6 +58,58 @@ impl JiffyClock {
     #[inline]
     pub(crate) fn now_us(&self) -> u64 {
         self.now_ps / 1_000_000
+    }
+
+    /// Nanoseconds up to when it was last asked.
+    #[inline]
+    pub(crate) fn ns(&self) -> u64 {
+        self.now_ps / 1000
+    }
+
+    /// Ticks of the timestamp clock a second.
+    #[inline]
+    pub(crate) fn timestamp_hz(&self) -> u32 {
+        if self.timestamp_hz == 0 {
+            self.hz
+        } else {
+            self.timestamp_hz
+        }
+    }
+
+    /// The timestamp at `ns` nanoseconds.
+    #[inline]
+    pub(crate) fn timestamp_at(&self, ns: u64) -> u32 {
+        if self.timestamp_hz == 0 {
+            return (BASE + (ns * 1000 + self.phase_ps) / self.tick_ps) as u32;
+        }
+        let ps_per_tick = 1_000_000_000_000 / u64::from(self.timestamp_hz);
+        (BASE + ns * 1000 / ps_per_tick) as u32
+    }
+
+    /// A span of microseconds in whole ticks, rounded up (usecs_to_jiffies).
+    #[inline]
+    pub(crate) fn us_to_ticks(&self, us: u64) -> Jiffies {
+        let us_per_tick = (self.tick_ps / 1_000_000).max(1);
+        us.div_ceil(us_per_tick).min(u64::from(u32::MAX / 4)) as Jiffies
+    }
+
+    /// Where a timer set now to fire at tick `expires` fires in truth: the wheel of Linux since
+    /// 4.8 has levels of 64 buckets, each of 1, 8, 64, … ticks, and a timer waits in the finest
+    /// that reaches it, for the end of its bucket (kernel/time/timer.c: calc_wheel_index).
+    /// Buckets count from the kernel's boot, 300 s before its counter wraps.
+    #[inline]
+    pub(crate) fn wheel(&self, expires: Jiffies, now: Jiffies) -> Jiffies {
+        /// Ticks that a level's buckets reach, less the last.
+        const REACH: u32 = 63;
+        const LEVELS: u32 = 8;
+        let boot = (BASE as u32).wrapping_add(300_u32.wrapping_mul(self.hz));
+        let ahead = expires.wrapping_sub(now);
+        let level = (0..LEVELS)
+            .find(|level| ahead < REACH << (3 * level))
+            .unwrap_or(LEVELS);
+        let shift = 3 * level;
+        let ticks = expires.wrapping_sub(boot);
+        (((ticks >> shift) + 1) << shift).wrapping_add(boot)
     }
 
     /// Ticks in microseconds.

@@ -19,8 +19,8 @@ mod seq;
 mod stack;
 
 pub use connection::{
-    CaState, Config, Connection, CwndReduction, Event, Failure, InvalidOption, Life, Probe,
-    Shutdown, SocketOption, SocketOptions, Stats, TcpInfo, Transmit,
+    CaState, Config, Connection, CwndReduction, Event, Failure, InvalidOption, Life, Pacing, Probe,
+    Sender, Shutdown, SocketOption, SocketOptions, Stats, TcpInfo, Transmit,
 };
 pub use receive::{InitialReceiveWindow, RcvbufTuning, WinFromSpace};
 pub use segment::{Ecn, Flags, SackBlock, Segment, SynOptions};

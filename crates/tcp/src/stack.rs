@@ -12,7 +12,7 @@ use crate::congestion::{
     CubicParameters, DctcpParameters, HtcpParameters, HyblaParameters, IllinoisParameters,
     NvParameters, RenoSceParameters, ScalableParameters, VegasParameters, WindowCounting,
 };
-use crate::connection::CwndReduction;
+use crate::connection::{CwndReduction, Pacing, Sender};
 use crate::receive::{InitialReceiveWindow, RcvbufTuning, WinFromSpace};
 
 /// The built-in profiles: name and text (TOML).
@@ -49,11 +49,54 @@ pub struct Stack {
     pub tcp_timestamps: bool,
     /// Window scaling.
     pub tcp_window_scaling: bool,
+    /// Which sender it has. What follows some settings holds for one of them only.
+    pub sender: Sender,
+    /// RACK (sender linux-7.2), as bits: 2 never widens its reordering window, 4 does not take
+    /// three segments out of order for a loss; 1, RACK itself, is always on.
+    #[schemars(range(min = 0, max = 7))]
+    pub tcp_recovery: u8,
+    /// Tail loss probes if 3 or 4 (sender linux-7.2).
+    #[schemars(range(min = 0, max = 4))]
+    pub tcp_early_retrans: u8,
+    /// F-RTO (RFC 5682) if not 0 (sender linux-7.2).
+    #[schemars(range(min = 0, max = 2))]
+    pub tcp_frto: u8,
+    /// Short packets are joined when they are retransmitted (sender linux-7.2).
+    pub tcp_retrans_collapse: bool,
+    /// Seconds over which the least round trip is taken (sender linux-7.2).
+    #[schemars(range(min = 1, max = 86_400))]
+    pub tcp_min_rtt_wlen: u32,
+    /// Segments of the initial window; 0: 2 to 4 by the segment size, as in Linux 2.6.
+    #[schemars(range(min = 0, max = 65_535))]
+    pub initial_cwnd: u32,
+    /// Who keeps segments to the pacing rate (sender linux-7.2).
+    pub pacing: Pacing,
+    /// The pacing rate in slow start, percent of a window a round trip.
+    #[schemars(range(min = 0, max = 1000))]
+    pub tcp_pacing_ss_ratio: u32,
+    /// The same after slow start.
+    #[schemars(range(min = 0, max = 1000))]
+    pub tcp_pacing_ca_ratio: u32,
+    /// Most that a connection has waiting in its own host (sender linux-7.2).
+    pub tcp_limit_output_bytes: Bytes,
+    /// Segments that a packet for offload has at least (sender linux-7.2).
+    #[schemars(range(min = 1, max = 65_535))]
+    pub tcp_min_tso_segs: u32,
+    /// Packets for offload are halved for every 2^n microseconds of the least round trip.
+    #[schemars(range(min = 0, max = 31))]
+    pub tcp_tso_rtt_log: u32,
+    /// A short write waits while a packet of the connection is in the host (sender linux-7.2).
+    pub tcp_autocorking: bool,
+    /// Bytes unsent from which on a writer waits (sender linux-7.2).
+    pub tcp_notsent_lowat: u32,
     /// How the window comes down in fast recovery and after a congestion signal.
     pub cwnd_reduction: CwndReduction,
     /// Segments that reordering is assumed to reach, to begin with.
-    #[schemars(range(min = 1, max = 127))]
+    #[schemars(range(min = 1, max = 1000))]
     pub tcp_reordering: u32,
+    /// Segments that it is assumed to reach at most (sender linux-7.2; linux-2.6: 127).
+    #[schemars(range(min = 1, max = 65_535))]
+    pub tcp_max_reordering: u32,
     /// Receive buffer: least, initial, most.
     pub tcp_rmem: [Bytes; 3],
     /// Send buffer: least, initial, most.

@@ -85,7 +85,14 @@ pub(crate) struct Net {
 
 /// The profile under test.
 pub(crate) fn stack() -> Stack {
-    toml::from_str(PRESETS[0].1).expect("the preset is complete")
+    preset("linux-2.6.18")
+}
+
+/// A profile by its name.
+pub(crate) fn preset(name: &str) -> Stack {
+    let found = PRESETS.iter().find(|(known, _)| *known == name);
+    let (_, text) = found.expect("the preset exists");
+    toml::from_str(text).expect("the preset is complete")
 }
 
 /// A profile by its name.

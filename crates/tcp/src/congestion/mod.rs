@@ -57,8 +57,8 @@ pub use nv::NvParameters;
 pub use reno_sce::{RenoSceParameters, RenoSceVersion};
 pub use scalable::ScalableParameters;
 pub use vegas::VegasParameters;
-pub(crate) use window::Window;
 pub use window::WindowCounting;
+pub(crate) use window::{INFINITE_SSTHRESH, Window};
 
 /// Makes the enum of names, that of the algorithms at work, and the calls of each.
 macro_rules! congestion_controls {

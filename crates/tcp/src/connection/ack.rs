@@ -13,6 +13,10 @@ impl Connection {
     /// tcp_ack.
     #[inline]
     pub(super) fn handle_ack(&mut self, now: Jiffies, segment: &Segment) {
+        if self.is_modern() {
+            self.handle_ack_today(now, segment);
+            return;
+        }
         let prior_una = self.snd_una;
         let prior_undelivered = self.packets_out.saturating_sub(self.sacked_out);
         let ack = segment.ack;
@@ -127,7 +131,7 @@ impl Connection {
 
     /// The window a segment offers; a SYN's is not scaled.
     #[inline]
-    fn window_of(&self, segment: &Segment) -> u32 {
+    pub(super) fn window_of(&self, segment: &Segment) -> u32 {
         if segment.flags.intersects(Flags::SYN) {
             u32::from(segment.window)
         } else {

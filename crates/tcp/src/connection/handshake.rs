@@ -122,6 +122,7 @@ impl Connection {
             segment.ecn = Ecn::Ect0;
         }
         self.snd_nxt = self.snd_una + 1;
+        self.syn_sent();
         self.out.push_back(Transmit {
             segment,
             mss: self.syn_mss,
@@ -131,7 +132,7 @@ impl Connection {
         } else {
             self.within_user_timeout(now, self.retrans_stamp, self.rtt.rto)
         };
-        self.timer = Some((TimerKind::Retransmit, now.wrapping_add(wait)));
+        self.set_timer(now, TimerKind::Retransmit, wait);
     }
 
     /// A segment before the connection is established. True if it is to be processed further.
@@ -281,17 +282,19 @@ impl Connection {
         if self.retransmits > 0 && !self.passive {
             self.window.cwnd = 1;
         }
-        self.retransmits = 0;
+        let lost_syns = std::mem::take(&mut self.retransmits);
         self.retrans_stamp = None;
         self.receive.establish();
         self.cwnd_stamp = jiffies;
         self.last_sent = jiffies;
         self.pushed_seq = self.snd_una;
-        self.fix_up_sndbuf();
-        if segment.has_timestamps && segment.ts_ecr != 0 {
+        if self.is_modern() {
+            self.establish_today(jiffies, segment, lost_syns);
+        } else if segment.has_timestamps && segment.ts_ecr != 0 {
             let sample = self.ticks_since(segment.ts_ecr);
             self.rtt.sample(sample, self.snd_una, self.snd_nxt);
         }
+        self.fix_up_sndbuf();
         let view = self.view(jiffies);
         self.congestion.init(&mut self.window, &view);
         self.arm_keepalive(jiffies);
@@ -320,6 +323,7 @@ impl Connection {
     /// cut below after idleness.
     pub(super) fn initial_cwnd(&self) -> u32 {
         match self.mss {
+            _ if self.stack.initial_cwnd > 0 => self.stack.initial_cwnd,
             m if m > 1460 => 2,
             m if m > 1095 => 3,
             _ => 4,

@@ -251,7 +251,7 @@ impl Connection {
             || self.receive.ack.in_quick_mode()
             || self.receive.ack.now
             || !self.receive.reassembly.is_empty();
-        if at_once || self.receive.ack.delay(self.rtt.srtt >> 3, jiffies) {
+        if at_once || self.receive.ack.delay(self.srtt_ticks(), jiffies) {
             self.send_ack();
         }
     }

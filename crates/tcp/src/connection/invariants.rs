@@ -3,6 +3,7 @@
 use super::{Connection, TimerKind};
 use crate::queue::{LOST, RETRANS, SACKED};
 use crate::segment::{Flags, Segment};
+use crate::seq::Seq;
 
 impl Connection {
     /// A segment that this end would take for its peer's: in order, nothing new, no data.
@@ -17,27 +18,32 @@ impl Connection {
         segment
     }
 
+    /// What is sent and not acknowledged: from, to, segments, tags.
+    fn outstanding(&self) -> Vec<(Seq, Seq, u16, u8)> {
+        if self.is_modern() {
+            return self.outstanding_today();
+        }
+        (0..self.queue.len())
+            .filter_map(|index| self.queue.get(index))
+            .map(|p| (p.seq, p.end_seq, p.segments, p.tags))
+            .collect()
+    }
+
     /// Panics where counts and queue disagree, or nothing would ever wake the connection again.
     pub(crate) fn check_invariants(&mut self) {
         let mut counted = [0_u32; 4];
         let mut next = None;
-        let mut index = 0;
-        while let Some(packet) = self.queue.get(index) {
-            let segments = u32::from(packet.segments);
+        for (seq, end_seq, segments, tags) in self.outstanding() {
             for (count, tag) in counted.iter_mut().zip([0, SACKED, LOST, RETRANS]) {
-                if tag == 0 || packet.has(tag) {
-                    *count += segments;
+                if tag == 0 || tags & tag != 0 {
+                    *count += u32::from(segments);
                 }
             }
             assert!(segments > 0);
-            assert!(
-                !packet.has(SACKED) || !packet.has(LOST),
-                "both here and lost"
-            );
-            assert!(next.is_none_or(|n| n == packet.seq), "a gap in the queue");
-            assert!(packet.end_seq.after(self.snd_una), "acknowledged and kept");
-            next = Some(packet.end_seq);
-            index += 1;
+            assert!(tags & SACKED == 0 || tags & LOST == 0, "both here and lost");
+            assert!(next.is_none_or(|n| n == seq), "a gap in the queue");
+            assert!(end_seq.after(self.snd_una), "acknowledged and kept");
+            next = Some(end_seq);
         }
         let [packets, sacked, lost, retrans] = counted;
         assert_eq!(self.packets_out, packets, "packets_out");
@@ -57,7 +63,9 @@ impl Connection {
         assert!(self.window.cwnd >= 1);
         assert!(u64::from(self.head_left) <= self.unsent);
         let timer = self.timer.map(|(kind, _)| kind);
-        if self.packets_out > 0 {
+        if self.is_modern() {
+            self.check_modern_invariants();
+        } else if self.packets_out > 0 {
             assert_eq!(timer, Some(TimerKind::Retransmit));
         } else if self.has_unsent() {
             assert!(timer.is_some(), "data waits and no timer runs");

@@ -20,6 +20,7 @@ mod interface;
 mod invariants;
 mod keepalive;
 mod life;
+mod modern;
 mod options;
 mod output;
 mod patience;
@@ -40,6 +41,7 @@ mod write;
 pub use events::Event;
 pub use interface::{CaState, Config, Probe, Stats, Transmit};
 pub use life::{Failure, Life, Shutdown};
+pub use modern::{Pacing, Sender};
 pub use options::{InvalidOption, SocketOption, SocketOptions};
 pub use reduction::CwndReduction;
 pub use tcp_info::TcpInfo;
@@ -47,7 +49,7 @@ pub use tcp_info::TcpInfo;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use tailback_units::Time;
+use tailback_units::{Duration, Time};
 
 use crate::clock::{Jiffies, JiffyClock};
 use crate::congestion::{Congestion, CongestionKind, View, Window};
@@ -63,6 +65,10 @@ use crate::stack::Stack;
 enum TimerKind {
     Retransmit,
     ZeroWindowProbe,
+    /// Today's sender waits for what may be late rather than lost.
+    Reordering,
+    /// Today's sender waits before it probes the tail.
+    LossProbe,
 }
 
 /// Flags of an acknowledgement as it is processed (FLAG_* in tcp_input.c).
@@ -178,6 +184,7 @@ pub struct Connection {
     passive: bool,
     clock: JiffyClock,
     random: u64,
+    modern: modern::Modern,
     stats: Stats,
     out: VecDeque<Transmit>,
     events: events::Pending,
@@ -217,6 +224,7 @@ impl Connection {
             clock.ticks(stack.rto_max),
         );
         let initial = Seq(scramble(config.seed) as u32);
+        let modern = modern::Modern::new(&stack, &clock, initial);
         Connection {
             snd_una: initial,
             snd_nxt: initial,
@@ -292,6 +300,7 @@ impl Connection {
             passive: life == Life::SynReceived,
             clock,
             random: config.seed,
+            modern,
             stats: Stats::default(),
             out: VecDeque::new(),
             events: events::Pending::default(),
@@ -301,8 +310,16 @@ impl Connection {
 
     /// The next segment to send, if there is one. Call it after anything else until it is `None`.
     #[inline]
-    pub fn poll_transmit(&mut self, _now: Time) -> Option<Transmit> {
-        self.out.pop_front()
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit> {
+        if !self.is_modern() {
+            return self.out.pop_front();
+        }
+        if self.out.is_empty() {
+            self.resume_unqueued(now);
+        }
+        let transmit = self.out.pop_front()?;
+        self.polled(&transmit);
+        Some(transmit)
     }
 
     /// The next thing to tell the application, if there is one.
@@ -326,7 +343,12 @@ impl Connection {
         let life = self
             .life_timer
             .map_or(Time::NEVER, |at| self.clock.time_of(at));
-        transmission.min(delayed_ack).min(life)
+        let deadline = transmission.min(delayed_ack).min(life);
+        if self.is_modern() {
+            deadline.min(self.sender_deadline())
+        } else {
+            deadline
+        }
     }
 
     /// What has been counted so far.
@@ -342,7 +364,7 @@ impl Connection {
         Probe {
             cwnd: self.window.cwnd,
             ssthresh: self.window.ssthresh,
-            srtt: self.clock.span(self.rtt.srtt) / 8,
+            srtt: self.smoothed_rtt(),
             rto: self.clock.span(self.rtt.rto),
             in_flight: self.in_flight(),
             send_window_bytes: self.snd_wnd,
@@ -361,6 +383,9 @@ impl Connection {
     /// What the congestion control sees.
     #[inline]
     fn view(&self, now: Jiffies) -> View {
+        if self.is_modern() {
+            return self.view_today(now);
+        }
         View {
             now,
             now_us: self.clock.now_us(),
@@ -384,6 +409,25 @@ impl Connection {
             last_sent: self.last_sent,
             ecn: self.ecn,
             paced: self.window.pacing_rate != u64::MAX,
+        }
+    }
+
+    /// The smoothed round trip in ticks.
+    #[inline]
+    fn srtt_ticks(&self) -> Jiffies {
+        if self.is_modern() {
+            self.srtt_ticks_today()
+        } else {
+            self.rtt.srtt >> 3
+        }
+    }
+
+    /// The smoothed round trip; zero before the first sample.
+    fn smoothed_rtt(&self) -> Duration {
+        if self.is_modern() {
+            self.smoothed_rtt_today()
+        } else {
+            self.clock.span(self.rtt.srtt) / 8
         }
     }
 

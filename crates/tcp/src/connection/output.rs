@@ -20,7 +20,11 @@ impl Connection {
     /// The host's transmit queue refused a segment just polled (net_xmit_eval, tcp_enter_cwr).
     pub fn local_congestion(&mut self, now: Time) {
         let jiffies = self.clock.jiffies(now);
-        self.enter_cwr(jiffies);
+        if self.is_modern() {
+            self.enter_cwr_today(jiffies);
+        } else {
+            self.enter_cwr(jiffies);
+        }
     }
 
     /// Payload of a full segment with the options it would carry now (tcp_current_mss).
@@ -80,6 +84,10 @@ impl Connection {
     /// Sends what may be sent (tcp_push_pending_frames, tcp_write_xmit).
     #[inline]
     pub(super) fn push(&mut self, now: Jiffies) {
+        if self.is_modern() {
+            let nagle = self.nagle();
+            return self.push_today(now, nagle);
+        }
         if !self.life.is_synchronised() {
             return;
         }

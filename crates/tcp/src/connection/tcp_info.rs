@@ -187,6 +187,9 @@ impl Connection {
             ..TcpInfo::default()
         };
         self.receive.tell(&mut info, us);
+        if self.is_modern() {
+            self.tell_sender(&mut info);
+        }
         self.tell_options(&mut info);
         info
     }

@@ -27,6 +27,9 @@ impl Connection {
         if self.life_timer.is_some() {
             self.life_timed_out(jiffies);
         }
+        if self.is_modern() && self.life.is_synchronised() {
+            return self.sender_timeout(now, jiffies);
+        }
         let Some((kind, at)) = self.timer else { return };
         if clock::before(jiffies, at) {
             return;
@@ -37,7 +40,19 @@ impl Connection {
             (Life::SynSent | Life::SynReceived, _) => self.syn_timed_out(jiffies),
             (_, TimerKind::Retransmit) => self.retransmission_timed_out(jiffies),
             (_, TimerKind::ZeroWindowProbe) => self.probe_window(jiffies),
+            (_, TimerKind::Reordering | TimerKind::LossProbe) => {}
         }
+    }
+
+    /// Sets the transmission timer to fire `ticks` from now, or as near as the kernel's timers do.
+    pub(super) fn set_timer(&mut self, now: Jiffies, kind: TimerKind, ticks: Jiffies) {
+        let expires = now.wrapping_add(ticks);
+        let fires = if self.is_modern() {
+            self.clock.wheel(expires, now)
+        } else {
+            expires
+        };
+        self.timer = Some((kind, fires));
     }
 
     /// The retransmission timeout, ticks.

@@ -103,6 +103,11 @@ impl Connection {
             self.send_new(now, bytes, mss);
             return;
         }
+        self.send_window_probe();
+    }
+
+    /// A segment outside the window, which has to be answered (tcp_xmit_probe_skb).
+    pub(super) fn send_window_probe(&mut self) {
         let mut segment = self.header();
         segment.seq = self.snd_una - 1;
         self.receive.ack.sent(1);

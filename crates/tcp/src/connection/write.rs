@@ -18,6 +18,9 @@ impl Connection {
             return 0;
         }
         let jiffies = self.clock.jiffies(now);
+        if self.is_modern() {
+            return self.write_today(jiffies, bytes);
+        }
         let mss = self.current_mss();
         let goal = self.size_goal();
         let mut accepted = 0;
@@ -93,6 +96,9 @@ impl Connection {
 
     /// The send buffer is made large enough for three segments (tcp_fixup_sndbuf).
     pub(super) fn fix_up_sndbuf(&mut self) {
+        if self.is_modern() {
+            return self.expand_sndbuf();
+        }
         let room = 3 * u64::from(self.mss_clamp) + 3 * self.stack.tx_skb_overhead.get();
         self.sndbuf = self.sndbuf.max(self.bounded_sndbuf(room));
     }
@@ -101,6 +107,9 @@ impl Connection {
     /// window (tcp_check_space, tcp_new_space, sk_stream_write_space).
     #[inline]
     pub(super) fn check_space(&mut self, now: Jiffies) {
+        if self.is_modern() {
+            return self.check_space_today(now);
+        }
         if !std::mem::take(&mut self.queue_shrunk) || !self.no_space {
             return;
         }

@@ -6,8 +6,8 @@ use tailback_units::Duration;
 use crate::congestion::CongestionKind;
 use crate::segment::{Ecn, Flags, SackBlock, Segment};
 use crate::seq::Seq;
-use crate::testing::{CLIENT, Fate, Net, SERVER, config, stack};
-use crate::{CwndReduction, Event, Stack};
+use crate::testing::{CLIENT, Fate, Net, SERVER, config, preset, stack};
+use crate::{CwndReduction, Event, Pacing, Stack};
 
 /// A network that spoils frames by a given pattern, which repeats.
 fn spoiled(stack: Stack, seed: u64, patterns: [Vec<u8>; 2]) -> Net {
@@ -33,7 +33,32 @@ fn spoiled(stack: Stack, seed: u64, patterns: [Vec<u8>; 2]) -> Net {
     net
 }
 
+/// Stacks of today's sender.
+fn modern_variants() -> impl Strategy<Value = Stack> {
+    let pacing = prop_oneof![Just(Pacing::None), Just(Pacing::Internal)];
+    let kinds = prop_oneof![Just(CongestionKind::Reno), Just(CongestionKind::Dctcp)];
+    let coarse = prop_oneof![Just(100), Just(1000)];
+    (kinds, pacing, coarse, any::<[bool; 6]>()).prop_map(
+        |(kind, pacing, hz, [sack, timestamps, ecn, tso, frto, probes])| Stack {
+            hz,
+            tcp_congestion_control: kind,
+            pacing,
+            tcp_sack: sack,
+            tcp_timestamps: timestamps,
+            tcp_ecn: u8::from(ecn),
+            tso,
+            tcp_frto: if frto { 2 } else { 0 },
+            tcp_early_retrans: if probes { 3 } else { 0 },
+            ..preset("linux-7.2")
+        },
+    )
+}
+
 fn variants() -> impl Strategy<Value = Stack> {
+    prop_oneof![old_variants(), modern_variants()]
+}
+
+fn old_variants() -> impl Strategy<Value = Stack> {
     let kinds = prop_oneof![
         Just(CongestionKind::Reno),
         Just(CongestionKind::Bic),

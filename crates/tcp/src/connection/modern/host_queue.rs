@@ -1,0 +1,161 @@
+//! What of this connection waits in its own host: TCP small queues.
+//!
+//! Models Linux 7.2 net/ipv4/tcp_output.c: tcp_small_queue_check, tcp_wfree, tcp_tsq_write,
+//! skb_still_in_host_queue. The host says when a segment will have left
+//! ([`Connection::left_host`]); one that says nothing has no queue. Pure acknowledgements do not
+//! count.
+
+use std::collections::VecDeque;
+
+use tailback_units::Time;
+
+use super::super::{Connection, Transmit};
+use super::tso::PACING_SHIFT;
+use crate::clock::Jiffies;
+use crate::seq::Seq;
+
+/// A packet that has not left.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    leaves: Time,
+    memory_bytes: u32,
+    seq: Seq,
+    end_seq: Seq,
+}
+
+/// Packets on their way out of the host.
+#[derive(Clone, Debug, Default)]
+pub(super) struct HostQueue {
+    waiting: VecDeque<Waiting>,
+    /// Their memory, and that of packets not yet polled (sk_wmem_alloc).
+    memory_bytes: u64,
+    /// Sending waits for one to leave (TSQ_THROTTLED).
+    throttled: bool,
+}
+
+impl HostQueue {
+    /// When sending may go on.
+    #[inline]
+    pub(super) fn deadline(&self) -> Time {
+        match self.waiting.front() {
+            Some(first) if self.throttled => first.leaves,
+            _ => Time::NEVER,
+        }
+    }
+
+    /// Forgets what has left; true if sending waited for that.
+    #[inline]
+    pub(super) fn settle(&mut self, now: Time) -> bool {
+        let mut left = false;
+        while let Some(first) = self.waiting.front().filter(|w| w.leaves <= now) {
+            self.memory_bytes -= u64::from(first.memory_bytes).min(self.memory_bytes);
+            self.waiting.pop_front();
+            left = true;
+        }
+        left && std::mem::take(&mut self.throttled)
+    }
+
+    #[inline]
+    pub(super) fn enters(&mut self, memory_bytes: u32) {
+        self.memory_bytes += u64::from(memory_bytes);
+    }
+}
+
+impl Connection {
+    /// A segment just polled will have left this host at `at`: until then it counts against
+    /// `tcp_limit_output_bytes`. A host that does not call this has no queue.
+    #[inline]
+    pub fn left_host(&mut self, now: Time, at: Time, transmit: &Transmit) {
+        let segment = &transmit.segment;
+        if !self.is_modern() || segment.payload_bytes == 0 || at <= now {
+            return;
+        }
+        let memory_bytes = self.packet_memory(u32::from(segment.payload_bytes));
+        self.modern.host.memory_bytes += u64::from(memory_bytes);
+        self.modern.host.waiting.push_back(Waiting {
+            leaves: at,
+            memory_bytes,
+            seq: segment.seq,
+            end_seq: segment.end_seq(),
+        });
+    }
+
+    /// A segment has been polled: it has left unless [`Connection::left_host`] says otherwise.
+    #[inline]
+    pub(in crate::connection) fn polled(&mut self, transmit: &Transmit) {
+        let payload_bytes = u32::from(transmit.segment.payload_bytes);
+        if payload_bytes > 0 {
+            let memory = u64::from(self.packet_memory(payload_bytes));
+            let total = &mut self.modern.host.memory_bytes;
+            *total -= memory.min(*total);
+        }
+    }
+
+    /// All has been polled: if the host has no queue, nothing holds sending back.
+    #[inline]
+    pub(in crate::connection) fn resume_unqueued(&mut self, now: Time) {
+        let host = &mut self.modern.host;
+        if host.throttled && host.waiting.is_empty() {
+            host.throttled = false;
+            let jiffies = self.clock.jiffies(now);
+            self.resume(jiffies);
+        }
+    }
+
+    /// Memory that a packet is charged for (truesize).
+    #[inline]
+    pub(super) fn packet_memory(&self, payload_bytes: u32) -> u32 {
+        payload_bytes + self.stack.tx_skb_overhead.get() as u32
+    }
+
+    /// Whether more of this connection waits in the host than two packets or a millisecond's
+    /// worth, twice that for retransmissions (tcp_small_queue_check).
+    pub(super) fn small_queue_waits(&mut self, payload_bytes: u32, factor: u32) -> bool {
+        let two = 2 * u64::from(self.packet_memory(payload_bytes));
+        let limit = two
+            .max(self.window.pacing_rate >> PACING_SHIFT)
+            .min(self.stack.tcp_limit_output_bytes.get());
+        if self.modern.host.memory_bytes <= limit << factor || self.modern.sent.len() <= 1 {
+            return false;
+        }
+        self.modern.host.throttled = true;
+        true
+    }
+
+    /// Whether memory of more than the packet at hand waits in the host (for autocorking).
+    pub(super) fn host_holds_more_than(&self, payload_bytes: u32) -> bool {
+        self.modern.host.memory_bytes > u64::from(self.packet_memory(payload_bytes))
+    }
+
+    /// Autocorking waits for a packet to leave.
+    pub(super) fn wait_for_host(&mut self) {
+        self.modern.host.throttled = true;
+    }
+
+    /// Nothing with data waits in the host.
+    pub(super) fn host_is_empty(&self) -> bool {
+        self.modern.host.memory_bytes == 0
+    }
+
+    /// Whether the packet that begins at `seq` waits in the host still: sending it again would be
+    /// pointless.
+    pub(super) fn still_in_host(&mut self, seq: Seq) -> bool {
+        let waits = self
+            .modern
+            .host
+            .waiting
+            .iter()
+            .any(|w| !seq.before(w.seq) && seq.before(w.end_seq));
+        self.modern.host.throttled |= waits;
+        waits
+    }
+
+    /// Something held sending back and does no longer (tcp_tsq_write).
+    pub(super) fn resume(&mut self, now: Jiffies) {
+        if self.lost_out > self.retrans_out && self.window.cwnd > self.in_flight() {
+            self.retransmit_lost_packets(now);
+        }
+        let nagle = self.nagle();
+        self.push_today(now, nagle);
+    }
+}

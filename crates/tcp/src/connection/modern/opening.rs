@@ -1,0 +1,52 @@
+//! The handshake is done.
+//!
+//! Models Linux 7.2 net/ipv4/tcp_input.c (tcp_init_transfer, tcp_synack_rtt_meas), tcp_metrics.c
+//! (tcp_init_metrics without metrics of the route: no sample gives a timeout of three seconds,
+//! RFC 6298 section 5.7) and the initial window (RFC 6928; one segment after more than one lost
+//! SYN).
+
+use super::super::Connection;
+use super::rtt::Measured;
+use crate::clock::Jiffies;
+use crate::segment::Segment;
+
+/// The timeout without a round trip measured, microseconds (TCP_TIMEOUT_FALLBACK).
+const FALLBACK_US: u32 = 3_000_000;
+
+impl Connection {
+    /// This side's SYN is about to leave.
+    pub(in crate::connection) fn syn_sent(&mut self) {
+        self.modern.syn_ns = self.clock.ns();
+    }
+
+    /// `segment` acknowledged this side's SYN, which had been sent `lost` times before.
+    pub(in crate::connection) fn establish_today(
+        &mut self,
+        now: Jiffies,
+        segment: &Segment,
+        lost: u32,
+    ) {
+        let una = self.snd_una;
+        self.modern.highest_sack = una;
+        self.modern.cwnd_usage_seq = una;
+        self.count_delivered(1, false);
+        if segment.has_timestamps {
+            self.modern.ts_val = segment.ts_val;
+            self.modern.ts_ecr = segment.ts_ecr;
+        }
+        let elapsed_us = (self.clock.ns() - self.modern.syn_ns) / 1000;
+        let sample = (lost == 0).then_some(elapsed_us as u32);
+        let measured = Measured {
+            seq_us: sample,
+            ca_us: sample,
+            acked: !self.passive,
+            ..Measured::default()
+        };
+        let (_, updated) = self.update_rtt(now, measured, Connection::echo_rtt_us);
+        if !updated {
+            self.modern.rtt.forget(FALLBACK_US);
+            self.rtt.rto = self.clock.us_to_ticks(u64::from(FALLBACK_US));
+        }
+        self.window.cwnd = if lost > 1 { 1 } else { self.initial_cwnd() };
+    }
+}

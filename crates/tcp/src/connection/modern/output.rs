@@ -1,0 +1,301 @@
+//! Sending what is written.
+//!
+//! Models Linux 7.2 net/ipv4/tcp_output.c: tcp_write_xmit, tcp_cwnd_test, tcp_snd_wnd_test,
+//! tcp_nagle_test with Minshall's variant, __tcp_transmit_skb, tcp_event_new_data_sent,
+//! tcp_event_data_sent; include/net/tcp_ecn.h: tcp_ecn_send.
+
+use super::super::{Connection, TimerKind, Transmit};
+use super::queue::{EOR, FIN, PSH, Sent};
+use crate::clock::Jiffies;
+use crate::congestion::CwndEvent;
+use crate::queue::segments;
+use crate::segment::{Ecn, Flags};
+use crate::seq::Seq;
+
+/// How short segments are treated (tcp_sock.nonagle).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::connection) enum Nagle {
+    /// A short segment waits for an earlier short one.
+    On,
+    /// It does not (TCP_NODELAY).
+    Off,
+    /// It waits for more in any case (TCP_CORK).
+    Cork,
+    /// What is there is to be sent.
+    Push,
+}
+
+/// How much is sent in one go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Limit {
+    /// As the windows allow.
+    Windows,
+    /// One packet.
+    One,
+    /// One segment, even if the congestion window is full: a loss probe.
+    Probe,
+}
+
+/// The packet at the head of what is unsent.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Head {
+    pub(super) bytes: u32,
+    pub(super) fin: bool,
+    pub(super) last: bool,
+    pub(super) ends_record: bool,
+    marks: u8,
+}
+
+impl Connection {
+    /// How the socket's options treat short segments.
+    #[inline]
+    pub(in crate::connection) fn nagle(&self) -> Nagle {
+        match (self.options.cork, self.options.nodelay) {
+            (true, _) => Nagle::Cork,
+            (false, true) => Nagle::Off,
+            (false, false) => Nagle::On,
+        }
+    }
+
+    /// tcp_push_pending_frames.
+    #[inline]
+    pub(in crate::connection) fn push_today(&mut self, now: Jiffies, nagle: Nagle) {
+        if !self.life.is_synchronised() || !self.has_unsent() {
+            return;
+        }
+        let mss = self.current_mss();
+        let stalled = self.write_out(now, mss, nagle, Limit::Windows);
+        if stalled && self.timer.is_none() {
+            let ticks = self.probe_base();
+            self.arm_paced(now, TimerKind::ZeroWindowProbe, ticks);
+        }
+    }
+
+    pub(super) fn head(&self) -> Option<Head> {
+        let fin = self.fin_queued && !self.fin_sent;
+        let chunks = &self.modern.unsent;
+        match chunks.front() {
+            Some(chunk) => {
+                let last = chunks.len() == 1;
+                Some(Head {
+                    bytes: chunk.bytes,
+                    fin: last && fin,
+                    last,
+                    ends_record: chunk.marks & EOR != 0,
+                    marks: chunk.marks,
+                })
+            }
+            None if fin => Some(Head {
+                bytes: 0,
+                fin: true,
+                last: true,
+                ends_record: false,
+                marks: 0,
+            }),
+            None => None,
+        }
+    }
+
+    #[inline]
+    pub(super) fn head_bytes_today(&self) -> u32 {
+        self.modern.unsent.front().map_or(0, |c| c.bytes)
+    }
+
+    /// Where the packet at the head ends.
+    pub(super) fn head_end(&self) -> Seq {
+        self.snd_nxt + self.head().map_or(0, |h| h.bytes + u32::from(h.fin))
+    }
+
+    /// Whether the head's first segment fits the peer's window (tcp_snd_wnd_test).
+    pub(super) fn head_fits(&self, mss: u32) -> bool {
+        let end = if self.head_bytes_today() > mss {
+            self.snd_nxt + mss
+        } else {
+            self.head_end()
+        };
+        !end.after(self.window_end())
+    }
+
+    /// tcp_nagle_check.
+    #[inline]
+    pub(super) fn nagle_holds_today(&self, partial: bool, nagle: Nagle) -> bool {
+        partial
+            && match nagle {
+                Nagle::Cork => true,
+                Nagle::On => {
+                    self.packets_out > 0
+                        && self.small_end.after(self.snd_una)
+                        && !self.small_end.after(self.snd_nxt)
+                }
+                Nagle::Off | Nagle::Push => false,
+            }
+    }
+
+    /// Segments that the congestion window has room for, but no more than half of it at once
+    /// (tcp_cwnd_test).
+    #[inline]
+    fn cwnd_room(&self) -> u32 {
+        let room = self.window.cwnd.saturating_sub(self.in_flight());
+        room.min((self.window.cwnd >> 1).max(1))
+    }
+
+    /// tcp_write_xmit. True if something waits and nothing is in flight to wake it.
+    pub(super) fn write_out(&mut self, now: Jiffies, mss: u32, nagle: Nagle, limit: Limit) -> bool {
+        let mut sent = 0;
+        let mut cwnd_limited = false;
+        let max_segments = self.tso_segments(mss);
+        while self.has_unsent() {
+            if self.pacing_waits() {
+                break;
+            }
+            let room = match (self.cwnd_room(), limit) {
+                (0, Limit::Probe) => 1,
+                (0, _) => break,
+                (room, _) => room.min(max_segments),
+            };
+            let wanted = room * mss;
+            let Some(head) = self.filled_head(wanted) else {
+                break;
+            };
+            if !self.head_fits(mss) {
+                break;
+            }
+            let mut most = mss;
+            if head.bytes <= mss {
+                let waits =
+                    head.last && !head.fin && self.nagle_holds_today(head.bytes < mss, nagle);
+                if waits {
+                    break;
+                }
+            } else {
+                if limit == Limit::Windows && self.defers(head, max_segments, &mut cwnd_limited) {
+                    break;
+                }
+                most = self.split_point(head, mss, room, nagle);
+            }
+            if head.bytes > most {
+                self.modern.unsent.split_front(most);
+            }
+            if self.small_queue_waits(head.bytes.min(most), 0) {
+                break;
+            }
+            sent += self.send_head(now, mss);
+            if limit != Limit::Windows {
+                break;
+            }
+        }
+        cwnd_limited |= self.in_flight() >= self.window.cwnd;
+        if sent > 0 || cwnd_limited {
+            self.validate_cwnd_today(now, cwnd_limited);
+        }
+        if sent == 0 {
+            return self.packets_out == 0 && self.has_unsent();
+        }
+        if self.in_reduction() {
+            self.modern.prr_out += sent;
+        }
+        if limit != Limit::Probe {
+            self.schedule_loss_probe(now, false);
+        }
+        false
+    }
+
+    /// The head, filled up from the packet after it as far as it can be sent.
+    #[inline]
+    fn filled_head(&mut self, wanted: u32) -> Option<Head> {
+        let head = self.head()?;
+        if head.last || head.bytes >= wanted {
+            return Some(head);
+        }
+        self.modern.unsent.grow_front(wanted - head.bytes);
+        self.head()
+    }
+
+    /// Sends the packet at the head; answers its segments.
+    pub(super) fn send_head(&mut self, now: Jiffies, mss: u32) -> u32 {
+        let Some(head) = self.head() else { return 0 };
+        let mut marks = head.marks & (PSH | EOR);
+        if head.fin {
+            marks |= FIN;
+            self.fin_sent = true;
+        }
+        let count = segments(head.bytes, mss);
+        let packet = Sent {
+            seq: self.snd_nxt,
+            end_seq: self.snd_nxt + head.bytes + u32::from(head.fin),
+            sent_ns: 0,
+            first_tx_us: 0,
+            delivered_us: 0,
+            delivered: 0,
+            delivered_ce: 0,
+            lost: 0,
+            in_flight: 0,
+            segments: count,
+            mss: mss as u16,
+            tags: 0,
+            marks,
+        };
+        let packet = self.transmit_today(now, packet, false);
+        self.modern.unsent.pop();
+        self.unsent -= u64::from(head.bytes);
+        self.snd_nxt = packet.end_seq;
+        self.modern.sent.push(packet);
+        let count = u32::from(count);
+        let first = self.packets_out == 0;
+        self.packets_out += count;
+        if first || matches!(self.timer, Some((TimerKind::LossProbe, _))) {
+            self.rearm_rto(now);
+        }
+        if head.bytes < count * mss {
+            self.small_end = packet.end_seq;
+        }
+        count
+    }
+
+    /// Puts a packet on the wire; answers it with its time and books (__tcp_transmit_skb).
+    pub(super) fn transmit_today(&mut self, now: Jiffies, mut packet: Sent, again: bool) -> Sent {
+        let prior_ns = self.modern.wstamp_ns;
+        self.modern.wstamp_ns = prior_ns.max(self.clock.ns());
+        packet.sent_ns = self.modern.wstamp_ns;
+        let payload_bytes = packet.payload_bytes();
+        let count = u32::from(packet.segments);
+        let mut segment = self.header();
+        segment.seq = packet.seq;
+        segment.payload_bytes = payload_bytes as u16;
+        if segment.has_timestamps {
+            segment.ts_val = self.stamp_of(packet.sent_ns);
+        }
+        if packet.marked(PSH) {
+            segment.flags = segment.flags.with(Flags::PSH);
+        }
+        if packet.marked(FIN) {
+            segment.flags = segment.flags.with(Flags::FIN);
+        }
+        if self.ecn && !again && payload_bytes > 0 {
+            segment.ecn = Ecn::Ect0;
+            if std::mem::take(&mut self.queue_cwr) {
+                segment.flags = segment.flags.with(Flags::CWR);
+            }
+        }
+        self.receive.ack.sent(count);
+        if payload_bytes > 0 {
+            if self.in_flight() == 0 {
+                self.tell(now, CwndEvent::TxStart);
+            }
+            self.last_sent = now;
+            self.receive.ack.data_sent(now);
+            self.modern.data_segments_out = self.modern.data_segments_out.saturating_add(count);
+            self.stats.segments_sent += u64::from(count);
+            self.stats.bytes_sent += u64::from(payload_bytes);
+            let memory = self.packet_memory(payload_bytes);
+            self.modern.host.enters(memory);
+        }
+        self.out.push_back(Transmit {
+            segment,
+            mss: packet.mss,
+        });
+        self.pace(payload_bytes, prior_ns);
+        self.rate_sent(&mut packet);
+        packet
+    }
+}

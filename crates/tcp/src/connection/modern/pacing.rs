@@ -1,0 +1,83 @@
+//! Pacing.
+//!
+//! Models Linux 7.2 net/ipv4/tcp_input.c (tcp_update_pacing_rate: 200 % of the window a round
+//! trip in slow start, 120 % after it) and tcp_output.c (tcp_update_skb_after_send,
+//! tcp_pacing_check, tcp_pace_kick): each packet after the first ten segments pushes the time at
+//! which the next may leave. Internal pacing waits for that time; with sch_fq at the host packets
+//! leave TCP at once and carry it.
+
+use super::super::Connection;
+use super::Pacing;
+use crate::clock::Jiffies;
+
+/// Segments that leave unpaced at the beginning (sch_fq's initial quantum).
+const UNPACED_SEGMENTS: u32 = 10;
+
+impl Connection {
+    /// Whether packets are kept to the pacing rate at all.
+    #[inline]
+    pub(in crate::connection) fn is_paced(&self) -> bool {
+        self.stack.pacing != Pacing::None || self.congestion.full_control()
+    }
+
+    /// Sending has to wait; the pacing timer is set (tcp_pacing_check).
+    #[inline]
+    pub(super) fn pacing_waits(&mut self) -> bool {
+        if self.stack.pacing == Pacing::Fq || !self.is_paced() {
+            return false;
+        }
+        let due = self.modern.wstamp_ns;
+        if due <= self.clock.ns() {
+            return false;
+        }
+        self.modern.pacing_ns.get_or_insert(due);
+        true
+    }
+
+    /// Ticks until the next packet may leave, rounded down.
+    #[inline]
+    pub(super) fn pacing_delay(&self) -> Jiffies {
+        let ahead = self.modern.wstamp_ns.saturating_sub(self.clock.ns());
+        if ahead == 0 {
+            return 0;
+        }
+        (ahead / 1000 / u64::from(self.clock.micros(1))) as Jiffies
+    }
+
+    /// A packet with `bytes` of payload has left at `wstamp_ns`; `prior_ns` is when the one before
+    /// pushed that to.
+    #[inline]
+    pub(super) fn pace(&mut self, bytes: u32, prior_ns: u64) {
+        let rate = self.window.pacing_rate;
+        if !self.is_paced()
+            || rate == u64::MAX
+            || rate == 0
+            || self.modern.data_segments_out < UNPACED_SEGMENTS
+        {
+            return;
+        }
+        let mut ns = u64::from(bytes) * 1_000_000_000 / rate;
+        let credit = self.modern.wstamp_ns - prior_ns;
+        ns -= (ns / 2).min(credit);
+        self.modern.wstamp_ns += ns;
+    }
+
+    /// tcp_update_pacing_rate.
+    #[inline]
+    pub(super) fn update_pacing_rate(&mut self) {
+        let window = &mut self.window;
+        let percent = if window.cwnd < window.ssthresh / 2 {
+            self.stack.tcp_pacing_ss_ratio
+        } else {
+            self.stack.tcp_pacing_ca_ratio
+        };
+        // (1 s / 100) in microseconds, times 8 as the round trip is.
+        let mut rate = u64::from(self.mss) * 80_000 * u64::from(percent);
+        rate *= u64::from(window.cwnd.max(self.packets_out));
+        let srtt_us8 = self.modern.rtt.srtt_us8;
+        if srtt_us8 > 0 {
+            rate /= u64::from(srtt_us8);
+        }
+        window.pacing_rate = rate;
+    }
+}

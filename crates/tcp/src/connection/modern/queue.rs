@@ -1,0 +1,287 @@
+//! What was sent and is not acknowledged.
+//!
+//! Models Linux 7.2's retransmission queue (tcp_rtx_queue, tcp_skb_cb, tcp_fragment,
+//! tcp_trim_head, tcp_shift_skb_data's merging of what is selectively acknowledged). Where the
+//! kernel keeps a second list ordered by time of sending, walks here go by sequence number and
+//! look at the time. Left out: collapsing of packets when memory is short.
+
+use std::collections::VecDeque;
+
+use crate::queue::{EVER_RETRANS, RETRANS, SACKED, TAGS, segments};
+use crate::seq::Seq;
+
+/// The packet pushes what was written.
+pub(super) const PSH: u8 = 1;
+/// The packet ends with the FIN.
+pub(super) const FIN: u8 = 2;
+/// The sender was short of data when it was sent.
+pub(super) const APP_LIMITED: u8 = 4;
+/// It has not been counted in a delivery-rate sample yet.
+pub(super) const RATE_PENDING: u8 = 8;
+/// A record ends here: nothing is joined to it (MSG_EOR).
+pub(super) const EOR: u8 = 16;
+
+/// A packet sent: one segment, or several for segmentation offload.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sent {
+    pub(super) seq: Seq,
+    pub(super) end_seq: Seq,
+    /// When it was last sent (skb_mstamp_ns).
+    pub(super) sent_ns: u64,
+    /// The sender's books when it was last sent, for rate samples (tcp_skb_cb.tx).
+    pub(super) first_tx_us: u32,
+    pub(super) delivered_us: u32,
+    pub(super) delivered: u32,
+    pub(super) delivered_ce: u32,
+    pub(super) lost: u32,
+    pub(super) in_flight: u32,
+    pub(super) segments: u16,
+    /// Payload of each segment but the last (gso_size).
+    pub(super) mss: u16,
+    pub(super) tags: u8,
+    pub(super) marks: u8,
+}
+
+impl Sent {
+    #[inline]
+    pub(super) fn has(&self, tags: u8) -> bool {
+        self.tags & tags != 0
+    }
+
+    #[inline]
+    pub(super) fn marked(&self, marks: u8) -> bool {
+        self.marks & marks != 0
+    }
+
+    /// Whether it was ever retransmitted (TCPCB_RETRANS).
+    #[inline]
+    pub(super) fn retransmitted(&self) -> bool {
+        self.has(RETRANS | EVER_RETRANS)
+    }
+
+    #[inline]
+    pub(super) fn payload_bytes(&self) -> u32 {
+        self.end_seq - self.seq - u32::from(self.marked(FIN))
+    }
+
+    #[inline]
+    pub(super) fn sent_us(&self) -> u64 {
+        self.sent_ns / 1000
+    }
+}
+
+/// The queue, in order of sequence numbers.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SentQueue {
+    packets: VecDeque<Sent>,
+}
+
+impl SentQueue {
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.packets.len()
+    }
+
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.packets.is_empty()
+    }
+
+    #[inline]
+    pub(super) fn get(&self, index: usize) -> Option<&Sent> {
+        self.packets.get(index)
+    }
+
+    #[inline]
+    pub(super) fn get_mut(&mut self, index: usize) -> Option<&mut Sent> {
+        self.packets.get_mut(index)
+    }
+
+    #[inline]
+    pub(super) fn front(&self) -> Option<&Sent> {
+        self.packets.front()
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, packet: Sent) {
+        self.packets.push_back(packet);
+    }
+
+    #[inline]
+    pub(super) fn pop(&mut self) {
+        self.packets.pop_front();
+    }
+
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Sent> {
+        self.packets.iter_mut()
+    }
+
+    /// The packet that `seq` lies in, or the first after it.
+    pub(super) fn find(&self, seq: Seq) -> usize {
+        self.packets.partition_point(|p| !p.end_seq.after(seq))
+    }
+
+    /// Cuts `bytes` bytes off the first packet, which stands for more than one segment.
+    pub(super) fn trim_front(&mut self, bytes: u32) {
+        if let Some(front) = self.packets.front_mut() {
+            front.seq += bytes;
+            if front.segments > 1 {
+                front.segments = segments(front.payload_bytes(), u32::from(front.mss));
+            }
+        }
+    }
+
+    /// Divides a packet after its first `bytes` bytes. Answers how many segments fewer the two
+    /// stand for than the one did.
+    pub(super) fn split(&mut self, index: usize, bytes: u32, mss: u32) -> i32 {
+        let Some(packet) = self.packets.get_mut(index) else {
+            return 0;
+        };
+        let before = i32::from(packet.segments);
+        let mut rest = *packet;
+        packet.end_seq = packet.seq + bytes;
+        packet.marks &= !(PSH | FIN | EOR);
+        packet.segments = segments(bytes, mss);
+        packet.mss = mss as u16;
+        rest.seq = packet.end_seq;
+        rest.segments = segments(rest.payload_bytes(), mss);
+        rest.mss = mss as u16;
+        let after = i32::from(packet.segments) + i32::from(rest.segments);
+        self.packets.insert(index + 1, rest);
+        before - after
+    }
+
+    /// Joins a packet just acknowledged selectively to the one before it, if that is too and full
+    /// segments stay full segments. True if it was joined.
+    pub(super) fn join_sacked(&mut self, index: usize) -> bool {
+        let Some(&packet) = self.packets.get(index) else {
+            return false;
+        };
+        let Some(previous) = index.checked_sub(1).and_then(|i| self.packets.get_mut(i)) else {
+            return false;
+        };
+        let bytes = previous.payload_bytes();
+        let whole = previous.tags & TAGS == SACKED
+            && packet.tags & TAGS == SACKED
+            && previous.mss == packet.mss
+            && bytes % u32::from(previous.mss.max(1)) == 0
+            && !previous.marked(FIN | EOR)
+            && !packet.marked(FIN)
+            && bytes + packet.payload_bytes() <= u32::from(u16::MAX);
+        if !whole {
+            return false;
+        }
+        previous.end_seq = packet.end_seq;
+        previous.segments += packet.segments;
+        previous.tags |= packet.tags & EVER_RETRANS;
+        previous.marks |= packet.marks & (PSH | EOR);
+        self.packets.remove(index);
+        true
+    }
+
+    /// Joins the packet after `index` to it, for a retransmission: both are one segment, neither
+    /// is acknowledged.
+    pub(super) fn join_next(&mut self, index: usize) {
+        if let Some(next) = self.packets.remove(index + 1)
+            && let Some(packet) = self.packets.get_mut(index)
+        {
+            packet.end_seq = next.end_seq;
+            packet.marks |= next.marks & (PSH | FIN | EOR);
+            packet.tags |= next.tags & EVER_RETRANS;
+        }
+    }
+}
+
+/// A stretch of what is written and not sent (a packet of sk_write_queue).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chunk {
+    pub(super) bytes: u32,
+    /// [`PSH`] and [`EOR`].
+    pub(super) marks: u8,
+}
+
+/// What is written and not sent, as sendmsg made it into packets.
+#[derive(Clone, Debug, Default)]
+pub(super) struct WriteQueue {
+    chunks: VecDeque<Chunk>,
+}
+
+impl WriteQueue {
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.chunks.len()
+    }
+
+    #[inline]
+    pub(super) fn front(&self) -> Option<&Chunk> {
+        self.chunks.front()
+    }
+
+    #[inline]
+    pub(super) fn back(&self) -> Option<&Chunk> {
+        self.chunks.back()
+    }
+
+    #[inline]
+    pub(super) fn back_mut(&mut self) -> Option<&mut Chunk> {
+        self.chunks.back_mut()
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, bytes: u32) {
+        self.chunks.push_back(Chunk { bytes, marks: 0 });
+    }
+
+    #[cfg(test)]
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Chunk> {
+        self.chunks.iter()
+    }
+
+    /// Takes the first chunk off.
+    #[inline]
+    pub(super) fn pop(&mut self) {
+        self.chunks.pop_front();
+    }
+
+    /// Fills the first chunk by up to `bytes` bytes from the second (tcp_grow_skb).
+    pub(super) fn grow_front(&mut self, bytes: u32) {
+        let [Some(&first), Some(&second)] = [self.chunks.front(), self.chunks.get(1)] else {
+            return;
+        };
+        if first.marks & EOR != 0 {
+            return;
+        }
+        let moved = bytes.min(second.bytes);
+        let eaten = moved == second.bytes;
+        if eaten {
+            self.chunks.remove(1);
+        } else if let Some(second) = self.chunks.get_mut(1) {
+            second.bytes -= moved;
+        }
+        if let Some(first) = self.chunks.front_mut() {
+            first.bytes += moved;
+            if eaten {
+                first.marks |= second.marks;
+            }
+        }
+    }
+
+    /// Marks the first chunk.
+    pub(super) fn mark_front(&mut self, marks: u8) {
+        if let Some(first) = self.chunks.front_mut() {
+            first.marks |= marks;
+        }
+    }
+
+    /// Divides the first chunk after `bytes` bytes; marks stay with the rest.
+    pub(super) fn split_front(&mut self, bytes: u32) {
+        if let Some(first) = self.chunks.front_mut() {
+            let rest = Chunk {
+                bytes: first.bytes - bytes,
+                marks: first.marks,
+            };
+            *first = Chunk { bytes, marks: 0 };
+            self.chunks.insert(1, rest);
+        }
+    }
+}

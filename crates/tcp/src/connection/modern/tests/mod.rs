@@ -1,0 +1,5 @@
+mod basics;
+mod frto;
+mod rack;
+mod script;
+mod tlp;
