@@ -48,7 +48,7 @@ fn a_short_segment_waits_for_the_acknowledgement_of_an_earlier_one() {
     script.write_bytes(10);
     assert_eq!(script.sent().len(), 0);
     script.wait(10_000);
-    script.answer(1, &[], |s| s.ack = s.ack + 10);
+    script.answer(1, &[], |s| s.ack += 10);
     assert_eq!(script.sent().len(), 1);
 }
 
