@@ -34,6 +34,10 @@ pub(super) struct AckNews {
     pub(super) dsacking: bool,
     pub(super) dsack_of_probe: bool,
     pub(super) ece: bool,
+    /// It carried ESCE (SCE's echo).
+    esce: bool,
+    /// Bytes newly acknowledged.
+    acked_bytes: u32,
     pub(super) head_sacked: bool,
     pub(super) set_timer: bool,
     pub(super) lost_retransmission: bool,
@@ -61,6 +65,8 @@ impl AckNews {
             dsacking: false,
             dsack_of_probe: false,
             ece: false,
+            esce: false,
+            acked_bytes: 0,
             head_sacked: false,
             set_timer: false,
             lost_retransmission: false,
@@ -127,6 +133,8 @@ impl Connection {
             self.tag_sacked_today(segment, prior_una, &mut news);
         }
         news.ece = self.ecn && segment.flags.intersects(Flags::ECE);
+        news.esce = self.ecn && segment.flags.intersects(Flags::NS);
+        news.acked_bytes = ack - prior_una;
         if news.sack_delivered > 0 {
             self.count_delivered(news.sack_delivered, news.ece);
         }
@@ -176,6 +184,12 @@ impl Connection {
         let kind = AckKind {
             slow_path: news.data_sacked || news.ece || news.data,
             ece: news.ece,
+            esce: news.esce,
+            marked_bytes: match news.acked_bytes {
+                _ if !(news.ece || news.esce) => 0,
+                0 if !news.window_update => self.mss,
+                bytes => bytes,
+            },
         };
         self.congestion.in_ack_event(&mut self.window, &view, kind);
     }
