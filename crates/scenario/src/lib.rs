@@ -36,5 +36,6 @@ pub use problem::{Problem, Severity};
 pub use schema::schema;
 pub use topology::{Host, Link, Node, Switch, Topology};
 pub use workload::{
-    Bulk, Command, Commands, Flow, Flows, Incast, Pairs, SizePoint, Sizes, Workload,
+    Bulk, Command, Commands, Deed, End, Exchange, Flow, Flows, Incast, Pairs, SizePoint, Sizes,
+    TimedAction, Workload,
 };

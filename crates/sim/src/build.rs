@@ -19,7 +19,7 @@ use tailback_units::{Duration, Time};
 use crate::event::Calendar;
 use crate::record::Recorder;
 use crate::route::{self, Attachments, Graph, Routes};
-use crate::workload::{FlowsApp, IncastApp, Latencies, Server, Workload};
+use crate::workload::{ExchangeApp, FlowsApp, IncastApp, Latencies, Server, Workload};
 use crate::world::{
     Endpoint, HostState, Ledger, LinkState, PortState, Retired, Sink, SwitchBuffer, SwitchState,
     Totals, World,
@@ -271,6 +271,10 @@ fn applications(run: &Run) -> (Vec<Endpoint>, Workload) {
             let app = FlowsApp::new(flows, Time::ZERO + spec.duration + spec.drain);
             (Vec::new(), Workload::Flows(app))
         }
+        Spec::Exchange(exchange) => (
+            vec![Endpoint::new(0, 0, 1), Endpoint::new(1, 1, 0)],
+            Workload::Exchange(ExchangeApp::new(exchange)),
+        ),
         // Programs run on kernels: no host of the model sends anything by itself.
         Spec::Command(_) => (
             Vec::new(),

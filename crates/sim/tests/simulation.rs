@@ -296,3 +296,34 @@ fn periodic_and_burst_loss_are_made_good() {
     let bursts = impaired("{ gilbert_elliott = { p = 0.01, r = 0.3 } }");
     assert!(figure(&bursts, "link_losses_mean") >= 1.0);
 }
+
+fn exchange(actions: &str) -> RunOutcome {
+    let workload =
+        format!(r#"workload={{ kind = "exchange", duration = "3s", action = [{actions}] }}"#);
+    let text = &STAR[..STAR.find("[workload]").expect("it has one")];
+    let text = format!("{text}\n[{}]\n", "workload").replace("[workload]", "");
+    run(&text, &[&workload])
+}
+
+#[test]
+fn a_reader_that_holds_closes_the_window_and_opens_it_again() {
+    let write = r#"{ end = "server", does = "write", size = "8MB" }"#;
+    let hold = r#"{ end = "client", does = "hold" }"#;
+    let read = r#"{ at = "2s", end = "client", does = "read" }"#;
+    let held = exchange(&format!("{hold}, {write}"));
+    assert_eq!(total(&held, "flows", "received_bytes"), 0);
+    let resumed = exchange(&format!("{hold}, {write}, {read}"));
+    assert_eq!(total(&resumed, "flows", "received_bytes"), 8_000_000);
+}
+
+#[test]
+fn what_was_written_before_a_close_arrives_and_what_is_reset_does_not() {
+    let write = r#"{ end = "server", does = "write", size = "8MB" }"#;
+    let close = r#"{ at = "1ms", end = "server", does = "shutdown" }"#;
+    let whole = exchange(&format!("{write}, {close}"));
+    assert_eq!(total(&whole, "flows", "received_bytes"), 8_000_000);
+    let abort = r#"{ at = "1ms", end = "server", does = "abort" }"#;
+    let cut = exchange(&format!("{write}, {abort}"));
+    let received = total(&cut, "flows", "received_bytes");
+    assert!((1..8_000_000).contains(&received), "{received}");
+}

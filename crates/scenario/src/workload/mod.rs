@@ -6,6 +6,7 @@
 
 mod bulk;
 mod command;
+mod exchange;
 mod flow;
 mod flows;
 mod incast;
@@ -13,6 +14,7 @@ mod sizes;
 
 pub use bulk::{Bulk, Pairs};
 pub use command::{Command, Commands};
+pub use exchange::{Deed, End, Exchange, TimedAction};
 pub use flow::Flow;
 pub use flows::Flows;
 pub use incast::Incast;
@@ -34,6 +36,8 @@ pub enum Workload {
     Bulk(Bulk),
     /// Flows between random hosts that arrive at random times.
     Flows(Flows),
+    /// One connection whose two ends do what a list says.
+    Exchange(Exchange),
     /// Programs of the user's, on hosts that are real kernels.
     Command(Commands),
 }
@@ -46,6 +50,7 @@ impl Workload {
             Workload::Incast(incast) => incast.findings(hosts),
             Workload::Bulk(bulk) => bulk.findings(hosts),
             Workload::Flows(flows) => flows.findings(),
+            Workload::Exchange(exchange) => exchange.findings(),
             Workload::Command(_) => Vec::new(),
         }
     }
@@ -54,7 +59,7 @@ impl Workload {
     #[must_use]
     pub fn name_findings(&self, network: &Topology) -> Vec<Finding> {
         match self {
-            Workload::Incast(_) | Workload::Flows(_) => Vec::new(),
+            Workload::Incast(_) | Workload::Flows(_) | Workload::Exchange(_) => Vec::new(),
             Workload::Bulk(bulk) => bulk.name_findings(network),
             Workload::Command(commands) => commands.findings(network),
         }
@@ -68,6 +73,9 @@ impl Workload {
             Workload::Incast(incast) => incast.iteration_bytes(),
             Workload::Bulk(bulk) => bulk.expected_bytes(),
             Workload::Flows(flows) => flows.expected_bytes(),
+            Workload::Exchange(exchange) => {
+                exchange.written_bytes(End::Client) + exchange.written_bytes(End::Server)
+            }
             Workload::Command(commands) => commands.expected_bytes(),
         }
     }
@@ -77,7 +85,10 @@ impl Workload {
     pub fn iterations(&self) -> u64 {
         match self {
             Workload::Incast(incast) => u64::from(incast.iterations),
-            Workload::Bulk(_) | Workload::Flows(_) | Workload::Command(_) => 1,
+            Workload::Bulk(_)
+            | Workload::Flows(_)
+            | Workload::Exchange(_)
+            | Workload::Command(_) => 1,
         }
     }
 }

@@ -3,6 +3,7 @@
 //! One file for each kind of workload of the scenario model. An application sees only its own
 //! connections: it is told when one is up, when bytes have arrived, when it is awake.
 
+mod exchange;
 mod flows;
 mod incast;
 
@@ -11,6 +12,7 @@ use std::collections::VecDeque;
 use tailback_net::frame::EndpointId;
 use tailback_units::Time;
 
+pub(crate) use exchange::ExchangeApp;
 pub(crate) use flows::FlowsApp;
 pub(crate) use incast::{IncastApp, Latencies, Server};
 
@@ -28,12 +30,32 @@ pub(crate) enum Action {
     Alarm { at: Time },
     /// Write this many bytes.
     Write { endpoint: EndpointId, bytes: u64 },
+    /// Stop reading at this endpoint.
+    Hold { endpoint: EndpointId },
+    /// Read what has come, and go on reading.
+    Read { endpoint: EndpointId },
+    /// End the connection of this endpoint.
+    Finish {
+        endpoint: EndpointId,
+        ending: Ending,
+    },
     /// Wake the application at this endpoint, in place of any earlier wish.
     Wake { endpoint: EndpointId, at: Time },
     /// An iteration begins: count from here.
     Begin { iteration: u64 },
     /// The iteration that began at `started` is over.
     End { started: Time },
+}
+
+/// How an application ends a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// It writes no more, once TCP has taken all it has to write.
+    Shutdown,
+    /// It closes the socket, once TCP has taken all it has to write.
+    Close,
+    /// It resets the connection at once.
+    Abort,
 }
 
 /// What an application is told.
@@ -54,6 +76,7 @@ pub(crate) enum Notice {
 pub(crate) enum Workload {
     Incast(IncastApp),
     Flows(FlowsApp),
+    Exchange(ExchangeApp),
 }
 
 impl Workload {
@@ -61,6 +84,7 @@ impl Workload {
         match self {
             Workload::Incast(app) => app.start(now, actions),
             Workload::Flows(app) => app.start(now, actions),
+            Workload::Exchange(app) => app.start(now, actions),
         }
     }
 
@@ -69,14 +93,24 @@ impl Workload {
         match self {
             Workload::Incast(_) => {}
             Workload::Flows(app) => app.alarm(now, actions),
+            Workload::Exchange(app) => app.alarm(now, actions),
         }
     }
 
     /// The flows, if it is a list of flows.
     pub(crate) fn flows(&self) -> Option<&FlowsApp> {
         match self {
-            Workload::Incast(_) => None,
+            Workload::Incast(_) | Workload::Exchange(_) => None,
             Workload::Flows(app) => Some(app),
+        }
+    }
+
+    /// Which endpoint of a pair sends what the table `flows` is about: 0 or 1.
+    pub(crate) fn sender(&self) -> u32 {
+        match self {
+            Workload::Incast(_) => 1,
+            Workload::Flows(_) => 0,
+            Workload::Exchange(app) => app.sender(),
         }
     }
 
@@ -91,6 +125,7 @@ impl Workload {
         match self {
             Workload::Incast(app) => app.notice(now, id, notice, actions),
             Workload::Flows(app) => app.notice(now, id, notice, actions),
+            Workload::Exchange(app) => app.notice(id, notice, actions),
         }
     }
 
@@ -98,6 +133,7 @@ impl Workload {
         match self {
             Workload::Incast(app) => app.is_done(),
             Workload::Flows(app) => app.is_done(),
+            Workload::Exchange(app) => app.is_done(),
         }
     }
 
@@ -106,6 +142,7 @@ impl Workload {
         match self {
             Workload::Incast(app) => app.progress(),
             Workload::Flows(app) => app.progress(),
+            Workload::Exchange(app) => u64::from(app.is_done()),
         }
     }
 
@@ -114,6 +151,7 @@ impl Workload {
         match self {
             Workload::Incast(app) => app.answer_bytes_total(),
             Workload::Flows(app) => app.read_bytes(),
+            Workload::Exchange(app) => app.read_bytes(),
         }
     }
 }

@@ -86,8 +86,7 @@ impl World {
 
     /// Every flow of the run, in the order of their numbers: a pair of endpoints each.
     pub(crate) fn all_flows(&self) -> Vec<FlowRecord> {
-        // Of a list of flows the first of a pair sends; else it asks, and the second answers.
-        let sender = u32::from(self.workload.flows().is_none());
+        let sender = self.workload.sender();
         let mut flows = self.flows.clone();
         flows.sort_unstable_by_key(|flow| flow.number);
         let mut over = flows.iter().map(|flow| flow.number).peekable();

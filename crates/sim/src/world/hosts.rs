@@ -4,13 +4,13 @@ use tailback_net::frame::{EndpointId, Frame, HostId};
 use tailback_net::host::{ReceiveRing, TransmitQueue};
 use tailback_net::pool::{Flight, FramePool};
 use tailback_net::random::Stream;
-use tailback_tcp::{Config, Connection, Ecn, Event, Flags, Transmit};
+use tailback_tcp::{Config, Connection, Ecn, Event, Flags, Shutdown, Transmit};
 use tailback_units::Time;
 
 use super::network::LinkState;
 use super::{Ledger, World};
 use crate::event::{Calendar, Wait};
-use crate::workload::Notice;
+use crate::workload::{Ending, Notice};
 
 /// One host.
 #[derive(Debug)]
@@ -67,6 +67,10 @@ pub(crate) struct Endpoint {
     pub(crate) read_bytes: u64,
     /// It makes a connection of a SYN that comes.
     pub(crate) listens: bool,
+    /// The application does not read.
+    pub(crate) holds: bool,
+    /// How the application ends the connection once TCP has taken all it has to write.
+    pub(crate) ending: Option<Ending>,
     /// When the application wants to be woken.
     pub(crate) app_wake: Time,
     /// When the calendar will look at this endpoint; no later than its true deadline.
@@ -164,6 +168,9 @@ impl World {
         while let Some(event) = connection.poll_event() {
             let notice = match event {
                 Event::Readable => {
+                    if endpoint.holds {
+                        continue;
+                    }
                     let bytes = connection.read(now, u64::MAX);
                     endpoint.read_bytes += bytes;
                     Notice::Received(bytes)
@@ -173,6 +180,11 @@ impl World {
                         let accepted = connection.write(now, endpoint.backlog_bytes);
                         endpoint.backlog_bytes -= accepted;
                         endpoint.written_bytes += accepted;
+                        if endpoint.backlog_bytes == 0
+                            && let Some(ending) = endpoint.ending.take()
+                        {
+                            ending.apply(connection, now);
+                        }
                     }
                     continue;
                 }
@@ -226,11 +238,52 @@ impl World {
         self.drive(id);
     }
 
+    /// An application reads what has come, and goes on reading.
+    pub(super) fn app_read(&mut self, id: EndpointId) {
+        let now = self.now;
+        let endpoint = &mut self.endpoints[id.0 as usize];
+        endpoint.holds = false;
+        let Some(connection) = &mut endpoint.connection else {
+            return;
+        };
+        let bytes = connection.read(now, u64::MAX);
+        endpoint.read_bytes += bytes;
+        if bytes > 0 {
+            let notice = Notice::Received(bytes);
+            self.workload.notice(now, id, notice, &mut self.actions);
+        }
+        self.drive(id);
+    }
+
+    /// An application ends a connection.
+    pub(super) fn app_finish(&mut self, id: EndpointId, ending: Ending) {
+        let endpoint = &mut self.endpoints[id.0 as usize];
+        let Some(connection) = &mut endpoint.connection else {
+            return;
+        };
+        if endpoint.backlog_bytes > 0 && ending != Ending::Abort {
+            endpoint.ending = Some(ending);
+            return;
+        }
+        ending.apply(connection, self.now);
+        self.drive(id);
+    }
+
     /// An application asks to be woken.
     pub(super) fn wake_app_at(&mut self, id: EndpointId, at: Time) {
         let endpoint = &mut self.endpoints[id.0 as usize];
         endpoint.app_wake = at;
         endpoint.arm(self.first_timer + id.0, &mut self.calendar);
+    }
+}
+
+impl Ending {
+    fn apply(self, connection: &mut Connection, now: Time) {
+        match self {
+            Ending::Shutdown => connection.shutdown(now, Shutdown::Write),
+            Ending::Close => connection.close(now),
+            Ending::Abort => connection.abort(now),
+        }
     }
 }
 
@@ -246,6 +299,8 @@ impl Endpoint {
             written_bytes: 0,
             read_bytes: 0,
             listens: true,
+            holds: false,
+            ending: None,
             app_wake: Time::NEVER,
             armed: Armed::NEVER,
         }

@@ -122,6 +122,9 @@ impl World {
                     self.calendar.schedule(self.first_timer - 1, at);
                 }
                 Action::Write { endpoint, bytes } => self.app_write(endpoint, bytes),
+                Action::Hold { endpoint } => self.endpoints[endpoint.0 as usize].holds = true,
+                Action::Read { endpoint } => self.app_read(endpoint),
+                Action::Finish { endpoint, ending } => self.app_finish(endpoint, ending),
                 Action::Wake { endpoint, at } => self.wake_app_at(endpoint, at),
                 Action::Begin { iteration } => self.begin_iteration(iteration),
                 Action::End { started } => self.end_iteration(started),
