@@ -301,8 +301,7 @@ fn exchange(actions: &str) -> RunOutcome {
     let workload =
         format!(r#"workload={{ kind = "exchange", duration = "3s", action = [{actions}] }}"#);
     let text = &STAR[..STAR.find("[workload]").expect("it has one")];
-    let text = format!("{text}\n[{}]\n", "workload").replace("[workload]", "");
-    run(&text, &[&workload])
+    run(text, &[&workload])
 }
 
 #[test]

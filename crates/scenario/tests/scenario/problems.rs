@@ -137,6 +137,29 @@ fn a_frame_script_that_says_too_little_or_too_much_is_told() {
 }
 
 #[test]
+fn actions_of_an_exchange_that_cannot_be_done_are_told() {
+    let exchange = |action: &str| {
+        let set =
+            format!(r#"workload={{ kind = "exchange", duration = "1s", action = [{action}] }}"#);
+        let text = star("8MB", "8MB");
+        let text = &text[..text.find("[workload]").expect("it has one")];
+        problem(text, &[&set])
+    };
+    let found = exchange(r#"{ end = "client", does = "write" }"#);
+    assert!(
+        found.contains("workload.action[0].size: no bytes to write"),
+        "{found}"
+    );
+    let found = exchange(r#"{ end = "client", does = "close", size = "1kB" }"#);
+    assert!(
+        found.contains("only does = \"write\" takes a size"),
+        "{found}"
+    );
+    let found = exchange(r#"{ at = "1s", end = "client", does = "close" }"#);
+    assert!(found.contains("the run is over by then"), "{found}");
+}
+
+#[test]
 fn an_mtu_out_of_range_is_told() {
     for mtu in ["575B", "9217B"] {
         let found = problem(&star("9000B", mtu), &[]);

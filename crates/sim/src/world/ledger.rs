@@ -111,10 +111,10 @@ impl World {
                     endpoint.read_bytes, peer.written_bytes
                 )));
             }
-            let acknowledged = peer
-                .connection
-                .as_ref()
-                .map_or(0, |c| c.stats().bytes_acked);
+            let acknowledged = peer.connection.as_ref().map_or(0, |c| {
+                let fin = u64::from(!c.life().may_write());
+                c.stats().bytes_acked.saturating_sub(fin)
+            });
             let received =
                 endpoint.read_bytes + endpoint.connection.as_ref().map_or(0, |c| c.readable());
             if acknowledged > received {

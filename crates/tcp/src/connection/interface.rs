@@ -57,7 +57,7 @@ pub struct Stats {
     pub segments_sent: u64,
     /// Payload bytes sent, retransmissions included.
     pub bytes_sent: u64,
-    /// Payload bytes acknowledged.
+    /// Payload bytes acknowledged, and the FIN as one, as Linux counts tcpi_bytes_acked.
     pub bytes_acked: u64,
     /// Segments retransmitted (RetransSegs).
     pub retransmissions: u64,
