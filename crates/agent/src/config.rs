@@ -25,9 +25,12 @@ pub struct GuestConfig {
     /// Permanent neighbour entries: no ARP is seen on the wire for these.
     #[serde(default)]
     pub neighbours: Vec<Neighbour>,
-    /// Sysctls by their full names, such as `net.ipv4.tcp_sack`.
+    /// Sysctls by their full names, such as `net.ipv4.tcp_sack`; the kernel must have them.
     #[serde(default)]
     pub sysctls: BTreeMap<String, String>,
+    /// Sysctls that are set before these, where the kernel has them.
+    #[serde(default)]
+    pub profile_sysctls: BTreeMap<String, String>,
     /// Programs run one after another before the tasks, such as `tc qdisc replace …`.
     #[serde(default)]
     pub commands: Vec<Vec<String>>,

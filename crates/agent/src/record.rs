@@ -32,6 +32,19 @@ pub enum Record {
         /// Bytes of all answers.
         bytes: u64,
     },
+    /// A server of synchronised reads has got a request in whole.
+    Request {
+        /// The client.
+        peer: SocketAddrV4,
+        /// Its number on that connection, from 0.
+        number: u64,
+        /// When.
+        time_ns: u64,
+        /// Segments retransmitted on that connection so far.
+        retransmissions: u64,
+        /// Retransmission timeouts of that connection so far.
+        timeouts: u64,
+    },
     /// A TCP connection that is over, as one of its ends saw it.
     Flow(Flow),
     /// A connection in the course of time.
@@ -100,6 +113,11 @@ pub enum Record {
         started_ns: u64,
         /// When it ended.
         ended_ns: u64,
+    },
+    /// Sysctls of the profile that this kernel does not have, or not with that value.
+    NotSet {
+        /// Names, with what the kernel says.
+        sysctls: BTreeMap<String, String>,
     },
     /// The kernel's counters since its start: `Tcp.RetransSegs`, `TcpExt.TCPTimeouts`,
     /// `eth0.rx_packets`, ….

@@ -6,6 +6,7 @@
 
 mod interface;
 
+use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::io;
@@ -14,7 +15,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::config::GuestConfig;
-use crate::record::Recorder;
+use crate::record::{Record, Recorder};
 use crate::{sys, traffic};
 
 /// The environment variable (from the kernel's command line) that names the guest's folder.
@@ -50,7 +51,12 @@ fn start() -> Result<(), String> {
     let recorder = Recorder::create(&folder.join("results.jsonl"))
         .map_err(|error| format!("results.jsonl: {error}"))?;
     match set_up(folder) {
-        Ok(config) => traffic::run(&config, folder, &recorder),
+        Ok((config, not_set)) => {
+            if !not_set.is_empty() {
+                recorder.add(&Record::NotSet { sysctls: not_set });
+            }
+            traffic::run(&config, folder, &recorder);
+        }
         Err(message) => recorder.fail(message),
     }
     recorder.flush();
@@ -73,7 +79,8 @@ fn mount_all(name: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn set_up(folder: &Path) -> Result<GuestConfig, String> {
+/// The configuration, in force, and what of the profile's sysctls is not.
+fn set_up(folder: &Path) -> Result<(GuestConfig, BTreeMap<String, String>), String> {
     let path = folder.join("config.json");
     let text = fs::read_to_string(&path).map_err(|error| format!("config.json: {error}"))?;
     let config: GuestConfig =
@@ -81,6 +88,12 @@ fn set_up(folder: &Path) -> Result<GuestConfig, String> {
     set_sysctl("net.ipv6.conf.all.disable_ipv6", "1")?;
     // Echo sockets for all, as on a desktop.
     set_sysctl("net.ipv4.ping_group_range", "0 2147483647")?;
+    let mut not_set = BTreeMap::new();
+    for (name, value) in &config.profile_sysctls {
+        if let Err(why) = set_sysctl(name, value) {
+            not_set.insert(name.clone(), why);
+        }
+    }
     for (name, value) in &config.sysctls {
         set_sysctl(name, value)?;
     }
@@ -88,7 +101,7 @@ fn set_up(folder: &Path) -> Result<GuestConfig, String> {
     for argv in &config.commands {
         run_command(argv)?;
     }
-    Ok(config)
+    Ok((config, not_set))
 }
 
 fn set_sysctl(name: &str, value: &str) -> Result<(), String> {

@@ -14,7 +14,7 @@ use super::socket::{CHUNK_BYTES, Counted, Options, connect, listen, said};
 use super::{Context, sleep_ns};
 use crate::config;
 use crate::record::Record;
-use crate::sys;
+use crate::{sys, tcp_info};
 
 /// The client's side of one connection.
 struct Server {
@@ -124,7 +124,18 @@ fn answer(
 ) -> io::Result<()> {
     let clock = context.clock;
     let mut request = vec![0; task.request_bytes as usize];
+    let mut number = 0;
     while connection.read_exact(&mut request, clock)? {
+        let info = tcp_info::read(&connection.stream)?;
+        let count = |name: &str| info.get(name).copied().unwrap_or(0);
+        context.recorder.add(&Record::Request {
+            peer: connection.peer,
+            number,
+            time_ns: clock.now_ns(),
+            retransmissions: count("total_retrans"),
+            timeouts: count("total_rto"),
+        });
+        number += 1;
         sleep_ns(task.service_latency_ns + waits.exponential(task.service_jitter_ns));
         connection.write_bytes(task.answer_bytes, clock)?;
     }

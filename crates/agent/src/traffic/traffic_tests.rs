@@ -26,6 +26,7 @@ fn run_tasks(name: &str, tasks: Vec<Task>) -> Vec<Record> {
         },
         neighbours: Vec::new(),
         sysctls: std::collections::BTreeMap::new(),
+        profile_sysctls: std::collections::BTreeMap::new(),
         commands: Vec::new(),
         sample_interval_ns: Some(1_000_000),
         tasks,
@@ -99,6 +100,10 @@ fn an_incast_reads_what_its_servers_send() {
         })
         .collect();
     assert_eq!(iterations, [(0, 600_000), (1, 600_000), (2, 600_000)]);
+    let requests = records
+        .iter()
+        .filter(|record| matches!(record, Record::Request { .. }));
+    assert_eq!(requests.count(), 2 * 3);
     let sent: Vec<u64> = flows(&records, true)
         .iter()
         .map(|f| f.written_bytes)
