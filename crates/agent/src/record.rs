@@ -109,6 +109,8 @@ pub enum Record {
         status: Option<i32>,
         /// The file with its output, beside the results.
         log: String,
+        /// That output, as far as it is text.
+        output: String,
         /// When it began.
         started_ns: u64,
         /// When it ended.
@@ -146,6 +148,8 @@ pub struct Flow {
     pub local: SocketAddrV4,
     /// The other end.
     pub peer: SocketAddrV4,
+    /// Whether the one that tells accepted the connection, and so has the port that was asked for.
+    pub accepted: bool,
     /// Whether the one that tells is the one that sends most.
     pub sends: bool,
     /// Bytes written.

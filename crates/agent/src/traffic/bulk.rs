@@ -17,7 +17,7 @@ pub(super) fn source(context: &Context<'_>, task: &config::Bulk) -> io::Result<(
     let mut flows = Vec::new();
     for _ in 0..task.flows {
         let stream = connect(task.address, task.port, options)?;
-        flows.push(Counted::new(stream, context)?);
+        flows.push(Counted::connected(stream, context)?);
     }
     thread::scope(|scope| {
         let writers: Vec<_> = flows
@@ -61,8 +61,7 @@ pub(super) fn sink(context: &Context<'_>, task: &config::Sink) -> io::Result<()>
     thread::scope(|scope| {
         let mut readers = Vec::new();
         for _ in 0..task.connections {
-            let (stream, _) = listener.accept()?;
-            let flow = Counted::new(stream, context)?;
+            let flow = Counted::accept(&listener, context)?;
             readers.push(scope.spawn(move || read(context, &flow)));
         }
         join(readers)

@@ -1,6 +1,6 @@
 //! Programs of the user's.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
@@ -18,6 +18,9 @@ pub(super) fn run(context: &Context<'_>, number: usize, task: &config::Command) 
     context.recorder.add(&Record::Command {
         argv: task.argv.clone(),
         status: status.code(),
+        output: fs::read(context.folder.join(&log))
+            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            .unwrap_or_default(),
         log: log.clone(),
         started_ns,
         ended_ns: context.clock.now_ns(),

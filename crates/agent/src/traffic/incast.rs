@@ -32,7 +32,7 @@ pub(super) fn client(context: &Context<'_>, task: &config::IncastClient) -> io::
         }
         let stream = connect(server.address, server.port, Options::default())?;
         servers.push(Server {
-            connection: Counted::new(stream, context)?,
+            connection: Counted::connected(stream, context)?,
             answer_bytes: server.answer_bytes,
             left: 0,
         });
@@ -102,8 +102,7 @@ pub(super) fn server(context: &Context<'_>, task: &config::IncastServer) -> io::
     thread::scope(|scope| {
         let mut threads = Vec::new();
         for number in 0..task.connections {
-            let (stream, _) = listener.accept()?;
-            let connection = Counted::new(stream, context)?;
+            let connection = Counted::accept(&listener, context)?;
             let stream = Stream::new(
                 context.config.seed,
                 "service",

@@ -87,6 +87,7 @@ pub(super) struct Counted {
     pub(super) stream: TcpStream,
     pub(super) local: SocketAddrV4,
     pub(super) peer: SocketAddrV4,
+    accepted: bool,
     started_ns: u64,
     read: Passed,
     written: Passed,
@@ -113,13 +114,27 @@ impl Passed {
 }
 
 impl Counted {
-    /// Counts a connection from now on, and lets the sampler look at it.
-    pub(super) fn new(stream: TcpStream, context: &Context<'_>) -> io::Result<Arc<Counted>> {
+    /// Counts a connection that was opened to a peer.
+    pub(super) fn connected(stream: TcpStream, context: &Context<'_>) -> io::Result<Arc<Counted>> {
+        Counted::new(stream, false, context)
+    }
+
+    /// Accepts a connection and counts it.
+    pub(super) fn accept(
+        listener: &TcpListener,
+        context: &Context<'_>,
+    ) -> io::Result<Arc<Counted>> {
+        Counted::new(listener.accept()?.0, true, context)
+    }
+
+    /// Counts from now on, and lets the sampler look.
+    fn new(stream: TcpStream, accepted: bool, context: &Context<'_>) -> io::Result<Arc<Counted>> {
         stream.set_nodelay(true)?;
         let counted = Arc::new(Counted {
             local: v4(stream.local_addr()?)?,
             peer: v4(stream.peer_addr()?)?,
             stream,
+            accepted,
             started_ns: context.clock.now_ns(),
             read: Passed::default(),
             written: Passed::default(),
@@ -182,6 +197,7 @@ impl Counted {
         context.recorder.add(&Record::Flow(Flow {
             local: self.local,
             peer: self.peer,
+            accepted: self.accepted,
             sends,
             written_bytes,
             read_bytes,
