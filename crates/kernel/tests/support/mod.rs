@@ -203,6 +203,7 @@ pub fn prepare(
                 })
                 .collect(),
             sysctls: options.sysctls.iter().cloned().collect(),
+            profile_sysctls: Default::default(),
             commands: options.commands.clone(),
             sample_interval_ns: None,
             tasks: tasks.clone(),
