@@ -112,6 +112,12 @@ impl JiffyClock {
         (((ticks >> shift) + 1) << shift).wrapping_add(boot)
     }
 
+    /// The time last asked for.
+    #[inline]
+    pub(crate) fn now(&self) -> Time {
+        Time::from_ps(self.now_ps)
+    }
+
     /// Ticks in microseconds.
     #[inline]
     pub(crate) fn micros(&self, ticks: Jiffies) -> u32 {

@@ -22,8 +22,8 @@ pub use connection::{
     CaState, Config, Connection, CwndReduction, Event, Failure, InvalidOption, Life, Pacing, Probe,
     Sender, Shutdown, SocketOption, SocketOptions, Stats, TcpInfo, Transmit,
 };
-pub use receive::{InitialReceiveWindow, RcvbufTuning, WinFromSpace};
-pub use segment::{Ecn, Flags, SackBlock, Segment, SynOptions};
+pub use receive::{InitialReceiveWindow, RcvbufTuning, Receiver, WinFromSpace};
+pub use segment::{Ecn, Flags, SackBlock, SackBlocks, Segment, SynOptions};
 pub use seq::Seq;
 pub use stack::{PRESETS, Stack};
 

@@ -1,35 +1,46 @@
 //! The receiving half: buffer, window, out-of-order data, acknowledgement policy.
 //!
-//! Models Linux 2.6.18 net/ipv4/tcp_input.c (tcp_init_buffer_space, tcp_clamp_window,
-//! tcp_prune_queue) and tcp_output.c (tcp_select_initial_window, __tcp_select_window); `tuning` has
-//! how buffer and window grow, `ack` when to acknowledge, `reassembly` data out of order.
+//! Models Linux net/ipv4/tcp_input.c (tcp_init_buffer_space, tcp_clamp_window, tcp_prune_queue,
+//! tcp_measure_rcv_mss) and tcp_output.c (tcp_select_initial_window, tcp_select_window,
+//! __tcp_select_window) of 2.6.18 and of 7.2; `rules` says in what they differ. `tuning` has how
+//! buffer and window grow, `ack` when to acknowledge, `compression` which acknowledgements are held
+//! back, `reassembly` data out of order.
 //! Memory is charged per received frame (truesize), whatever it carries.
 //! Left out: collapsing of queues when memory is short (a fifth to be gained with full frames), the
 //! prequeue, memory pressure of the whole machine.
 
 mod ack;
+mod compression;
 mod reassembly;
 mod rules;
 mod tuning;
 
 use crate::clock::Jiffies;
 use crate::connection::{SocketOptions, TcpInfo};
+use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
 use crate::stack::Stack;
 
 pub(crate) use ack::AckPolicy;
 pub(crate) use reassembly::{Placed, Reassembly};
-pub use rules::{InitialReceiveWindow, RcvbufTuning, WinFromSpace};
+pub use rules::{InitialReceiveWindow, RcvbufTuning, Receiver, WinFromSpace};
 
 /// Headers' room that the kernel reckons with for a received segment: MAX_TCP_HEADER + 16 +
 /// sizeof(sk_buff) (include/net/tcp.h, x86_64).
 const SEGMENT_ROOM: u32 = 160 + 16 + 240;
+
+/// Segments that a sender is taken to begin with (TCP_INIT_CWND, include/net/tcp.h).
+const INIT_CWND: u32 = 10;
 
 /// Largest window of a peer that takes it for a signed number (MAX_TCP_WINDOW), bytes.
 const WINDOW_SIGNED: u32 = 32_767;
 
 /// Least window that an application may set (half of SOCK_MIN_RCVBUF), bytes.
 const CLAMP_LEAST: u32 = 1152;
+
+/// The part of the buffer that is window before data tells more, in 256ths
+/// (TCP_DEFAULT_SCALING_RATIO, include/net/tcp.h).
+const SCALING_RATIO: u32 = 128;
 
 /// The timestamp option, padded (TCPOLEN_TSTAMP_ALIGNED), bytes.
 pub(crate) const TIMESTAMP_BYTES: u32 = 12;
@@ -68,16 +79,26 @@ pub(crate) struct Receive {
     rmem_max: u32,
     /// net.core.rmem_max.
     core_rmem_max: u32,
+    /// The part of the buffer that is window, in 256ths; zero: by `adv_win_scale`.
+    scaling_ratio: u32,
     adv_win_scale: u32,
     app_win: u32,
     moderate: bool,
-    /// Round trip as the receiver sees it, times 8, in jiffies.
-    rtt: Jiffies,
+    tuning: RcvbufTuning,
+    low_rtt_us: u32,
+    today: bool,
+    shrinks: bool,
+    /// The next acknowledgement tells that there is no room at all (ICSK_ACK_NOMEM).
+    no_memory: bool,
+    /// Round trip as the receiver sees it, times 8, in the ticks of its clock: jiffies, or
+    /// microseconds where tuning is of today.
+    rtt: u32,
     rtt_seq: Seq,
-    rtt_time: Jiffies,
+    rtt_time: u32,
+    last_echo: u32,
     space: u32,
     space_seq: Seq,
-    space_time: Jiffies,
+    space_time: u32,
     pub(crate) ack: AckPolicy,
     pub(crate) reassembly: Reassembly,
     /// Where the peer's FIN ends, once it has come, in order or not.
@@ -110,9 +131,19 @@ impl Receive {
             rightmost: Seq(0),
             core_rmem_max: bytes(stack.rmem_max),
             rmem_max: bytes(stack.tcp_rmem[2]),
+            scaling_ratio: match stack.win_from_space {
+                WinFromSpace::AdvWinScale => 0,
+                WinFromSpace::ScalingRatio => SCALING_RATIO,
+            },
             adv_win_scale: stack.tcp_adv_win_scale,
             app_win: stack.tcp_app_win,
             moderate: stack.tcp_moderate_rcvbuf,
+            tuning: stack.rcvbuf_tuning,
+            low_rtt_us: stack.tcp_rcvbuf_low_rtt.as_us() as u32,
+            today: stack.receiver == Receiver::Linux72,
+            shrinks: stack.tcp_shrink_window,
+            no_memory: false,
+            last_echo: 0,
             rtt: 0,
             rtt_seq: Seq(0),
             rtt_time: 0,
@@ -214,6 +245,7 @@ impl Receive {
             self.advmss = self.advmss.saturating_sub(TIMESTAMP_BYTES).max(1);
         }
         self.scaling &= scaled;
+        self.reassembly.settle(timestamps, self.today);
         if answering {
             self.select_initial_window();
         }
@@ -228,16 +260,18 @@ impl Receive {
         }
     }
 
-    /// The connection is established (tcp_init_buffer_space).
-    pub(crate) fn establish(&mut self) {
-        let mut room = self.advmss + SEGMENT_ROOM;
-        while self.window_of(room) < self.advmss {
-            room += 128;
+    /// The connection is established (tcp_init_buffer_space); `now` by the receiver's clock.
+    pub(crate) fn establish(&mut self, now: u32) {
+        if self.tuning == RcvbufTuning::TwiceRead {
+            let room = self.segment_room();
+            if !self.locked {
+                self.rcvbuf = self.rcvbuf.max((4 * room).min(self.rmem_max));
+            }
+            self.space = self.rcv_wnd;
+        } else {
+            self.space_seq = self.copied;
+            self.space_time = now;
         }
-        if !self.locked {
-            self.rcvbuf = self.rcvbuf.max((4 * room).min(self.rmem_max));
-        }
-        self.space = self.rcv_wnd;
         let most = self.full_space();
         if self.window_clamp >= most {
             self.window_clamp = most;
@@ -253,12 +287,37 @@ impl Receive {
             self.window_clamp = (2 * self.advmss).max(most - self.advmss);
         }
         self.rcv_ssthresh = self.rcv_ssthresh.min(self.window_clamp);
+        if self.tuning != RcvbufTuning::TwiceRead {
+            let begin = INIT_CWND * self.advmss;
+            self.space = self.rcv_ssthresh.min(self.rcv_wnd).min(begin);
+        }
+    }
+
+    /// Buffer that a full segment needs, with its overhead.
+    fn segment_room(&self) -> u32 {
+        let mut room = self.advmss + SEGMENT_ROOM;
+        while self.window_of(room) < self.advmss {
+            room += 128;
+        }
+        room
     }
 
     /// The part of `space` that is window (tcp_win_from_space).
     #[inline]
-    fn window_of(&self, space: u32) -> u32 {
+    pub(crate) fn window_of(&self, space: u32) -> u32 {
+        if self.scaling_ratio > 0 {
+            return ((u64::from(space) * u64::from(self.scaling_ratio)) >> 8) as u32;
+        }
         space - (space >> self.adv_win_scale)
+    }
+
+    /// The buffer of which `window` is the window (tcp_space_from_win).
+    fn space_of(&self, window: u64) -> u64 {
+        if self.scaling_ratio > 0 {
+            return (window << 8) / u64::from(self.scaling_ratio);
+        }
+        let segments = (window / u64::from(self.advmss.max(1))).max(1);
+        segments * u64::from(self.segment_room())
     }
 
     #[inline]
@@ -289,6 +348,9 @@ impl Receive {
         let mut free = self.free_space();
         let full = self.window_clamp.min(self.full_space());
         let mss = self.ack.rcv_mss.min(full);
+        if self.today {
+            return self.selectable_window_today(free, full, mss);
+        }
         if free < full / 2 {
             self.ack.quick = 0;
             if free < mss {
@@ -308,31 +370,147 @@ impl Receive {
         }
     }
 
+    /// The same of today: zero is told before the buffer is quite full.
+    fn selectable_window_today(&mut self, mut free: u32, full: u32, mss: u32) -> u32 {
+        if mss == 0 {
+            return 0;
+        }
+        let unit = 1 << self.window_shift;
+        let shrinks = self.shrinks && self.window_shift > 0;
+        if shrinks {
+            free -= free % unit;
+        }
+        if free < full / 2 {
+            self.ack.quick = 0;
+            free -= free % unit;
+            if free < self.full_space() >> 4 || free < mss || (shrinks && free < unit) {
+                return 0;
+            }
+        }
+        free = free.min(self.rcv_ssthresh);
+        if self.window_shift > 0 {
+            return free.next_multiple_of(unit);
+        }
+        let window = self.rcv_wnd;
+        if window + mss <= free || window > free {
+            free / mss * mss
+        } else if mss == full && free > window + full / 2 {
+            free
+        } else {
+            window
+        }
+    }
+
     /// The window field of a segment about to leave (tcp_select_window).
     pub(crate) fn advertise(&mut self) -> u16 {
-        self.rcv_wnd = self.selectable_window().max(self.window_left());
+        if std::mem::take(&mut self.no_memory) {
+            self.rcv_wnd = 0;
+            self.rcv_wup = self.rcv_nxt;
+            return 0;
+        }
+        let (left, window) = (self.window_left(), self.selectable_window());
+        self.rcv_wnd = if window >= left {
+            window
+        } else if !self.today {
+            left
+        } else if self.shrinks && self.window_shift > 0 {
+            window
+        } else {
+            left.next_multiple_of(1 << self.window_shift)
+        };
         self.rcv_wup = self.rcv_nxt;
         self.rightmost = self.rightmost.max(self.rcv_wup + self.rcv_wnd);
-        (self.rcv_wnd.min(65_535 << self.window_shift) >> self.window_shift) as u16
+        let most = if self.signed && self.window_shift == 0 {
+            WINDOW_SIGNED
+        } else {
+            65_535 << self.window_shift
+        };
+        (self.rcv_wnd.min(most) >> self.window_shift) as u16
     }
 
     /// Makes room for one more frame; false if there is none and it must be dropped
     /// (tcp_prune_queue).
-    pub(crate) fn make_room(&mut self) -> bool {
+    pub(crate) fn make_room(&mut self, seq: Seq) -> bool {
         if self.queued_memory <= self.rcvbuf {
             return true;
         }
         self.ack.quick = 0;
-        if self.rcvbuf < self.rmem_max {
+        if self.rcvbuf < self.rmem_max && !self.locked {
             self.rcvbuf = self.queued_memory.min(self.rmem_max);
         }
         if self.queued_memory <= self.rcvbuf {
             return true;
         }
         self.rcv_ssthresh = self.window_clamp.min(2 * self.advmss);
+        if self.today {
+            return self.prune(seq);
+        }
         self.pruned += u64::from(!self.reassembly.is_empty());
         self.purge();
         self.queued_memory <= self.rcvbuf
+    }
+
+    /// Throws away what is furthest out of order, an eighth of the buffer at a time, but nothing
+    /// before `seq` (tcp_prune_ofo_queue).
+    fn prune(&mut self, seq: Seq) -> bool {
+        let goal = (self.rcvbuf >> 3).div_ceil(self.truesize.max(1)).max(1);
+        let mut any = false;
+        while self.queued_memory > self.rcvbuf {
+            let frames = self.reassembly.prune(seq, goal);
+            if frames == 0 {
+                break;
+            }
+            any = true;
+            self.release(frames);
+        }
+        self.pruned += u64::from(any);
+        self.queued_memory <= self.rcvbuf
+    }
+
+    /// There is no room for what comes in order: the peer is told so at once. True if it is taken
+    /// nevertheless, since nothing waits to be read.
+    pub(crate) fn out_of_memory(&mut self) -> bool {
+        if !self.today {
+            return false;
+        }
+        self.no_memory = true;
+        self.ack.now = true;
+        self.ack.scheduled = true;
+        self.readable() == 0
+    }
+
+    /// The round trip as the receiver sees it, times 8, microseconds.
+    pub(crate) fn rtt_us_8(&self) -> u32 {
+        self.rtt
+    }
+
+    /// Whether the receiver's clock is in microseconds, not in jiffies.
+    #[inline]
+    pub(crate) fn counts_us(&self) -> bool {
+        self.tuning != RcvbufTuning::TwiceRead
+    }
+
+    /// The size of the peer's segments, and how much of a frame is payload (tcp_measure_rcv_mss).
+    #[inline]
+    pub(crate) fn measure_mss(&mut self, segment: &Segment, fixed_bytes: u32) {
+        let payload_bytes = u32::from(segment.payload_bytes);
+        if self.scaling_ratio > 0 && payload_bytes > self.ack.rcv_mss {
+            self.measure_ratio(payload_bytes);
+        }
+        let ends = segment.flags.intersects(Flags::PSH.with(Flags::FIN));
+        let pushes = segment.flags.intersects(Flags::PSH);
+        let header_bytes = segment.header_bytes();
+        self.ack
+            .measure_mss(payload_bytes, header_bytes, fixed_bytes, ends, pushes);
+    }
+
+    fn measure_ratio(&mut self, payload_bytes: u32) {
+        let ratio = ((payload_bytes << 8) / self.truesize.max(1)).clamp(1, 255);
+        if ratio != self.scaling_ratio {
+            self.scaling_ratio = ratio;
+            self.window_clamp = self.window_of(self.rcvbuf);
+            self.space = self.space.min(self.window_clamp);
+        }
     }
 
     /// Throws out-of-order data away.
@@ -360,7 +538,7 @@ impl Receive {
     }
 
     /// The application reads `bytes` of what is readable.
-    pub(crate) fn read(&mut self, bytes: u32, now: Jiffies) {
+    pub(crate) fn read(&mut self, bytes: u32, now: u32) {
         let readable = self.readable();
         let in_order =
             self.queued_memory - (self.reassembly.frames() * self.truesize).min(self.queued_memory);
@@ -389,7 +567,11 @@ impl Receive {
     pub(crate) fn tell(&self, info: &mut TcpInfo, us: impl Fn(Jiffies) -> u32) {
         info.rcv_ssthresh = self.rcv_ssthresh;
         info.advmss = self.advmss;
-        info.rcv_rtt = us(self.rtt) / 8;
+        info.rcv_rtt = if self.counts_us() {
+            self.rtt / 8
+        } else {
+            us(self.rtt) / 8
+        };
         info.rcv_space = self.space;
         info.rcv_wnd = self.rcv_wnd;
     }
@@ -397,6 +579,11 @@ impl Receive {
     #[cfg(test)]
     pub(crate) fn rcvbuf(&self) -> u32 {
         self.rcvbuf
+    }
+
+    #[cfg(test)]
+    pub(crate) fn window_clamp(&self) -> u32 {
+        self.window_clamp
     }
 
     #[cfg(test)]

@@ -86,6 +86,21 @@ pub struct SackBlock {
     pub end: Seq,
 }
 
+/// The blocks of a SACK option.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SackBlocks {
+    blocks: [SackBlock; 4],
+    count: u8,
+}
+
+impl std::ops::Deref for SackBlocks {
+    type Target = [SackBlock];
+    #[inline]
+    fn deref(&self) -> &[SackBlock] {
+        &self.blocks[..usize::from(self.count)]
+    }
+}
+
 /// What a SYN negotiates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SynOptions {
@@ -110,6 +125,7 @@ pub struct Segment {
     /// Timestamp echo reply; valid with `has_timestamps`.
     pub ts_ecr: u32,
     /// SACK blocks, the first `sack_count` of them valid; private to keep the SYN's use apart.
+    /// A fourth, for which there is room without timestamps only, is in their place.
     sack: [SackBlock; 3],
     /// Payload bytes. Up to 65 535 before segmentation offload cuts it to size.
     pub payload_bytes: u16,
@@ -149,24 +165,39 @@ impl Segment {
         priority: 0,
     };
 
+    /// Whether there are SACK blocks.
+    #[inline]
+    #[must_use]
+    pub fn has_sack(&self) -> bool {
+        self.sack_count > 0 && !self.flags.intersects(Flags::SYN)
+    }
+
     /// The SACK blocks, most recent first; empty on a SYN.
     #[inline]
     #[must_use]
-    pub fn sack_blocks(&self) -> &[SackBlock] {
-        let count = if self.flags.intersects(Flags::SYN) {
-            0
-        } else {
-            self.sack_count
+    pub fn sack_blocks(&self) -> SackBlocks {
+        let [first, second, third] = self.sack;
+        let fourth = SackBlock {
+            start: Seq(self.ts_val),
+            end: Seq(self.ts_ecr),
         };
-        &self.sack[..usize::from(count)]
+        SackBlocks {
+            blocks: [first, second, third, fourth],
+            count: if self.has_sack() { self.sack_count } else { 0 },
+        }
     }
 
-    /// Adds a SACK block; a fourth is ignored (with timestamps three fit the header).
+    /// Adds a SACK block, after timestamps are settled; one for which the header has no room (a
+    /// fourth with timestamps, a fifth without) is left out.
     #[inline]
     pub fn push_sack(&mut self, block: SackBlock) {
         if let Some(slot) = self.sack.get_mut(usize::from(self.sack_count)) {
             *slot = block;
             self.sack_count += 1;
+        } else if self.sack_count == 3 && !self.has_timestamps {
+            self.ts_val = block.start.0;
+            self.ts_ecr = block.end.0;
+            self.sack_count = 4;
         }
     }
 

@@ -13,7 +13,7 @@ use crate::congestion::{
     NvParameters, RenoSceParameters, ScalableParameters, VegasParameters, WindowCounting,
 };
 use crate::connection::{CwndReduction, Pacing, Sender};
-use crate::receive::{InitialReceiveWindow, RcvbufTuning, WinFromSpace};
+use crate::receive::{InitialReceiveWindow, RcvbufTuning, Receiver, WinFromSpace};
 
 /// The built-in profiles: name and text (TOML).
 pub const PRESETS: &[(&str, &str)] = &[
@@ -107,6 +107,8 @@ pub struct Stack {
     pub wmem_max: Bytes,
     /// Receive-buffer auto-tuning.
     pub tcp_moderate_rcvbuf: bool,
+    /// How out-of-order data is taken, and the window closed.
+    pub receiver: Receiver,
     /// How the receive buffer grows with what the application reads.
     pub rcvbuf_tuning: RcvbufTuning,
     /// Round trips shorter than this grow the buffer in proportion only (`rcvbuf_tuning` low-rtt).

@@ -11,7 +11,9 @@ use std::sync::Arc;
 use tailback_units::{Duration, Rate, Time};
 
 use crate::segment::{Ecn, Flags, Segment};
-use crate::{Config, Connection, Event, PRESETS, Shutdown, SocketOptions, Stack, Transmit};
+use crate::{
+    Config, Connection, Event, PRESETS, Shutdown, SocketOption, SocketOptions, Stack, Transmit,
+};
 
 /// The two ends, as indices: who connects, and who accepts.
 pub(crate) const CLIENT: usize = 0;
@@ -95,13 +97,29 @@ pub(crate) fn preset(name: &str) -> Stack {
     toml::from_str(text).expect("the preset is complete")
 }
 
-/// A profile by its name.
-pub(crate) fn profile(name: &str) -> Stack {
-    let (_, text) = PRESETS
-        .iter()
-        .find(|(n, _)| *n == name)
-        .expect("there is such a profile");
-    toml::from_str(text).expect("the preset is complete")
+/// `stack` with the receiver of today.
+pub(crate) fn with_receiver_of_today(stack: Stack) -> Stack {
+    let today = preset("linux-7.2");
+    Stack {
+        receiver: today.receiver,
+        rcvbuf_tuning: today.rcvbuf_tuning,
+        tcp_rcvbuf_low_rtt: today.tcp_rcvbuf_low_rtt,
+        win_from_space: today.win_from_space,
+        initial_receive_window: today.initial_receive_window,
+        tcp_rmem: today.tcp_rmem,
+        ack_filled_hole: today.ack_filled_hole,
+        quickacks_ecn: today.quickacks_ecn,
+        tcp_comp_sack_delay_ns: today.tcp_comp_sack_delay_ns,
+        tcp_comp_sack_slack_ns: today.tcp_comp_sack_slack_ns,
+        tcp_comp_sack_nr: today.tcp_comp_sack_nr,
+        tcp_comp_sack_rtt_percent: today.tcp_comp_sack_rtt_percent,
+        timestamp_hz: today.timestamp_hz,
+        rfc5961: today.rfc5961,
+        checks_end_of_window: today.checks_end_of_window,
+        tcp_invalid_ratelimit: today.tcp_invalid_ratelimit,
+        tcp_challenge_ack_limit: today.tcp_challenge_ack_limit,
+        ..stack
+    }
 }
 
 /// A host's configuration with MTU 1500.
@@ -175,6 +193,12 @@ impl Net {
         self.drive(CLIENT);
     }
 
+    /// The other side opens too, without knowing of the first.
+    pub(crate) fn connect_back(&mut self) {
+        self.ends[SERVER] = Some(Connection::connect(&self.configs[SERVER], self.now));
+        self.drive(SERVER);
+    }
+
     pub(crate) fn end(&mut self, end: usize) -> &mut Connection {
         self.ends[end].as_mut().expect("the connection is open")
     }
@@ -192,6 +216,14 @@ impl Net {
         self.delivered[end] += bytes;
         self.drive(end);
         bytes
+    }
+
+    /// The application at `end` sets an option.
+    pub(crate) fn set(&mut self, end: usize, option: SocketOption) {
+        let now = self.now;
+        let set = self.end(end).set_option(now, option);
+        assert_eq!(set, Ok(()));
+        self.drive(end);
     }
 
     /// The application at `end` writes no more.

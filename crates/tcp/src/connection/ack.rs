@@ -23,7 +23,7 @@ impl Connection {
         if ack.after(self.snd_nxt) {
             return;
         }
-        let has_sack = self.sack && !segment.sack_blocks().is_empty();
+        let has_sack = self.sack && segment.has_sack();
         if ack.before(prior_una) {
             if has_sack {
                 self.tag_sacked(segment, prior_una, &mut AckFlags::default());

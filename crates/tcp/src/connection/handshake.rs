@@ -284,7 +284,8 @@ impl Connection {
         }
         let lost_syns = std::mem::take(&mut self.retransmits);
         self.retrans_stamp = None;
-        self.receive.establish();
+        let receiver_now = self.receiver_now(jiffies);
+        self.receive.establish(receiver_now);
         self.cwnd_stamp = jiffies;
         self.last_sent = jiffies;
         self.pushed_seq = self.snd_una;

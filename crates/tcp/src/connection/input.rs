@@ -9,9 +9,12 @@ use tailback_units::Time;
 
 use super::{Connection, Event, Life};
 use crate::clock::{self, Jiffies};
-use crate::receive::Placed;
+use crate::receive::{Placed, Receiver};
 use crate::segment::{Ecn, Flags, Segment};
 use crate::seq::Seq;
+
+/// Blocks that a peer surely gets to see (TCP_SACK_BLOCKS_EXPECTED, net/ipv4/tcp_input.c).
+const BLOCKS_EXPECTED: usize = 2;
 
 impl Connection {
     /// A segment has arrived.
@@ -50,9 +53,12 @@ impl Connection {
         }
         if segment.seq_len() > 0 {
             if self.timestamps && segment.ts_ecr != 0 {
-                let ticks = self.ticks_since(segment.ts_ecr);
-                self.receive
-                    .measure_rtt_by_echo(ticks, u32::from(segment.payload_bytes));
+                let ticks = self.receiver_ticks_since(segment.ts_ecr);
+                self.receive.measure_rtt_by_echo(
+                    ticks,
+                    segment.ts_ecr,
+                    u32::from(segment.payload_bytes),
+                );
             }
             if self.life != Life::Established && self.refuses_data(segment) {
                 return;
@@ -73,9 +79,31 @@ impl Connection {
             return 0;
         }
         let jiffies = self.clock.jiffies(now);
-        self.receive.read(bytes as u32, jiffies);
+        let receiver_now = self.receiver_now(jiffies);
+        self.receive.read(bytes as u32, receiver_now);
         self.clean_up_after_read();
         bytes
+    }
+
+    /// Now by the receiver's clock: microseconds where its tuning is of today, else jiffies.
+    #[inline]
+    pub(super) fn receiver_now(&self, jiffies: Jiffies) -> u32 {
+        if self.receive.counts_us() {
+            self.clock.now_us() as u32
+        } else {
+            jiffies
+        }
+    }
+
+    /// How long ago a timestamp was sent, by the receiver's clock.
+    #[inline]
+    fn receiver_ticks_since(&self, echo: u32) -> u32 {
+        let ticks = self.ticks_since(echo);
+        if self.receive.counts_us() {
+            self.clock.micros(ticks)
+        } else {
+            ticks
+        }
     }
 
     #[inline]
@@ -88,6 +116,8 @@ impl Connection {
     fn queue_data(&mut self, jiffies: Jiffies, segment: &Segment) {
         if segment.flags.intersects(Flags::CWR) && !self.congestion.wants_precise_echo() {
             self.demand_cwr = false;
+            // The sender's window may be small: it should not wait.
+            self.receive.ack.now |= self.ecn && self.stack.receiver == Receiver::Linux72;
         }
         let (seq, end) = (segment.seq, segment.end_seq());
         let next = self.receive.rcv_nxt;
@@ -95,8 +125,11 @@ impl Connection {
             return;
         }
         self.receive.reassembly.forget_dsack();
+        let today = self.stack.receiver == Receiver::Linux72;
         if seq == next {
-            if self.receive.window_left() == 0 {
+            // A lone FIN takes no room.
+            let lone_fin = today && segment.payload_bytes == 0;
+            if self.receive.window_left() == 0 && !lone_fin {
                 return self.acknowledge_quickly();
             }
         } else if !end.after(next) {
@@ -105,7 +138,9 @@ impl Connection {
         } else if !seq.before(next + self.receive.window_left()) {
             return self.acknowledge_quickly();
         } else {
-            self.receive.ack.enter_quick_mode(self.receive.rcv_wnd);
+            if !today {
+                self.receive.ack.enter_quick_mode(self.receive.rcv_wnd);
+            }
             if seq.after(next) {
                 return self.queue_out_of_order(segment);
             }
@@ -115,7 +150,7 @@ impl Connection {
             }
         }
         if segment.payload_bytes > 0 {
-            if !self.make_room() {
+            if !self.make_room(seq) && !self.receive.out_of_memory() {
                 return;
             }
             self.receive.charge();
@@ -123,6 +158,7 @@ impl Connection {
             self.feed_back_sce(segment);
         }
         self.receive.rcv_nxt = end;
+        self.stats.bytes_received += u64::from((end - next).min(u32::from(segment.payload_bytes)));
         if segment.payload_bytes > 0 {
             self.data_received(jiffies, segment);
         }
@@ -149,8 +185,8 @@ impl Connection {
 
     /// Room for one more frame; false if it must be dropped (tcp_prune_queue).
     #[inline]
-    fn make_room(&mut self) -> bool {
-        let room = self.receive.make_room();
+    fn make_room(&mut self, seq: Seq) -> bool {
+        let room = self.receive.make_room(seq);
         self.stats.pruned = self.receive.pruned;
         room
     }
@@ -160,15 +196,12 @@ impl Connection {
     fn data_received(&mut self, jiffies: Jiffies, segment: &Segment) {
         let payload_bytes = u32::from(segment.payload_bytes);
         let rcv_wnd = self.receive.rcv_wnd;
-        let fixed_bytes = if self.timestamps { 32 } else { 20 };
-        let ends = segment.flags.intersects(Flags::PSH.with(Flags::FIN));
-        self.receive
-            .ack
-            .measure_mss(payload_bytes, segment.header_bytes(), fixed_bytes, ends);
-        self.receive.measure_rtt_by_window(jiffies);
-        self.receive
-            .ack
-            .data_received(rcv_wnd, self.rtt.rto, jiffies);
+        let fixed_bytes = self.fixed_header_bytes();
+        self.receive.measure_mss(segment, fixed_bytes);
+        let receiver_now = self.receiver_now(jiffies);
+        self.receive.measure_rtt_by_window(receiver_now);
+        let timeout = self.timeout();
+        self.receive.ack.data_received(rcv_wnd, timeout, jiffies);
         self.latch_congestion(segment);
         self.receive.grow_window(payload_bytes);
     }
@@ -181,10 +214,15 @@ impl Connection {
         }
         let dsack = self.dsack();
         let (next, superfluous) = self.receive.reassembly.advance(self.receive.rcv_nxt, dsack);
+        self.stats.bytes_received += u64::from(next - self.receive.rcv_nxt);
         self.receive.rcv_nxt = next;
         self.receive.release(superfluous);
         if self.receive.reassembly.is_empty() {
-            self.receive.ack.exit_pingpong();
+            if self.stack.ack_filled_hole {
+                self.receive.ack.now = true;
+            } else {
+                self.receive.ack.exit_pingpong();
+            }
         }
         if let Some(end) = self.receive.fin_end.filter(|end| !next.before(*end)) {
             self.receive.rcv_nxt = end;
@@ -196,17 +234,44 @@ impl Connection {
         self.echo_precisely(segment);
         self.feed_back_sce(segment);
         self.latch_congestion(segment);
-        if !self.make_room() {
+        if !self.make_room(segment.seq) {
             return;
         }
+        let today = self.stack.receiver == Receiver::Linux72;
+        if today {
+            self.receive.measure_mss(segment, self.fixed_header_bytes());
+        }
         self.receive.ack.scheduled = true;
-        let (dsack, end) = (self.dsack(), segment.end_seq());
-        if self.receive.reassembly.insert(segment.seq, end, dsack) == Placed::Kept {
+        self.stats.out_of_order_received += 1;
+        let (dsack, start, end) = (self.dsack(), segment.seq, segment.end_seq());
+        let first = self.receive.reassembly.is_empty();
+        if self.receive.reassembly.place(start, end, dsack) == Placed::Kept {
             self.receive.charge();
+        }
+        let block = self.receive.reassembly.extend_block(start, end);
+        let index = block.unwrap_or(self.receive.reassembly.block_count());
+        if index >= BLOCKS_EXPECTED && !first && self.receive.ack.compression.is_holding() {
+            self.send_ack();
+            self.receive.ack.scheduled = true;
+        }
+        self.receive.reassembly.promote_block(block, start, end);
+        if today {
+            if self.sack {
+                self.receive.grow_window(u32::from(segment.payload_bytes));
+            }
+            if !self.orphan {
+                self.receive.grow_for_disorder();
+            }
         }
         if segment.flags.intersects(Flags::FIN) {
             self.receive.fin_end.get_or_insert(end);
         }
+    }
+
+    /// The header of every segment, bytes.
+    #[inline]
+    fn fixed_header_bytes(&self) -> u32 {
+        if self.timestamps { 32 } else { 20 }
     }
 
     /// RFC 3168's echo: from the first mark until the peer has reduced its window (tcp_ecn.h).
@@ -215,11 +280,23 @@ impl Connection {
         if !self.ecn || self.congestion.wants_precise_echo() {
             return;
         }
-        if segment.ecn == Ecn::Ce {
-            self.demand_cwr = true;
-        } else if segment.ecn == Ecn::NotEct {
+        let today = self.stack.receiver == Receiver::Linux72;
+        if segment.ecn == Ecn::NotEct {
             // A segment without ECT is a retransmission.
-            self.receive.ack.enter_quick_mode(self.receive.rcv_wnd);
+            if self.ecn_seen || !today {
+                let rcv_wnd = self.receive.rcv_wnd;
+                self.receive.ack.enter_quick_mode_for_ecn(rcv_wnd);
+            }
+            return;
+        }
+        self.ecn_seen = true;
+        if segment.ecn == Ecn::Ce {
+            // The sender's window may be small: it should not wait.
+            if today && !self.demand_cwr {
+                let rcv_wnd = self.receive.rcv_wnd;
+                self.receive.ack.enter_quick_mode_for_ecn(rcv_wnd);
+            }
+            self.demand_cwr = true;
         }
     }
 
@@ -240,18 +317,35 @@ impl Connection {
         }
         self.ce_state = marked;
         self.demand_cwr = marked;
+        self.ecn_seen |= segment.ecn != Ecn::NotEct;
     }
 
     /// An acknowledgement is owed: now or later (__tcp_ack_snd_check).
     #[inline]
     fn check_ack(&mut self, jiffies: Jiffies) {
-        let unacknowledged = self.receive.rcv_nxt - self.receive.rcv_wup;
-        let at_once = (unacknowledged > self.receive.ack.rcv_mss
-            && self.receive.selectable_window() >= self.receive.rcv_wnd)
-            || self.receive.ack.in_quick_mode()
-            || self.receive.ack.now
-            || !self.receive.reassembly.is_empty();
-        if at_once || self.receive.ack.delay(self.srtt_ticks(), jiffies) {
+        let today = self.stack.receiver == Receiver::Linux72;
+        let receive = &mut self.receive;
+        let unacknowledged = receive.rcv_nxt - receive.rcv_wup;
+        let starved = receive.rcv_nxt - receive.copied < receive.rcvlowat;
+        let at_once = (unacknowledged > receive.ack.rcv_mss
+            && (starved || receive.selectable_window() >= receive.rcv_wnd))
+            || receive.ack.in_quick_mode()
+            || receive.ack.now
+            || (!today && !receive.reassembly.is_empty());
+        if at_once {
+            self.send_ack();
+        } else if !self.receive.reassembly.is_empty() {
+            self.acknowledge_disorder();
+        } else if self.receive.ack.delay(self.srtt_ticks(), jiffies) {
+            self.send_ack();
+        }
+    }
+
+    /// Out-of-order data is acknowledged at once or, together with what follows, a little later.
+    fn acknowledge_disorder(&mut self) {
+        let (now, hole) = (self.clock.now(), self.receive.rcv_nxt);
+        let rtt_us = self.receive.rtt_us_8().min(self.smoothed_rtt_us_8());
+        if !self.sack || !self.receive.ack.compression.holds(now, hole, rtt_us) {
             self.send_ack();
         }
     }

@@ -145,7 +145,7 @@ pub struct Connection {
     /// What was written up to here has been pushed.
     pushed_seq: Seq,
     send_shift: u8,
-    sack_cache: [SackBlock; 3],
+    sack_cache: [SackBlock; 4],
     fin_queued: bool,
     fin_sent: bool,
     // Options of this connection.
@@ -199,13 +199,7 @@ impl Connection {
         let kind = options.congestion.unwrap_or(stack.tcp_congestion_control);
         let congestion = Congestion::new(kind, &stack, scramble(!config.seed));
         let (delay_min, delay_max) = (clock.ticks(stack.delack_min), clock.ticks(stack.delack_max));
-        let ack = AckPolicy::new(
-            delay_min,
-            delay_max,
-            stack.hz,
-            stack.quickacks,
-            stack.tcp_pingpong_thresh,
-        );
+        let ack = AckPolicy::new(delay_min, delay_max, &stack);
         let mss = match options.maxseg {
             0 => u32::from(config.mss),
             asked => u32::from(config.mss).min(asked),
@@ -274,7 +268,7 @@ impl Connection {
             queue_shrunk: false,
             pushed_seq: initial,
             send_shift: 0,
-            sack_cache: [SackBlock::default(); 3],
+            sack_cache: [SackBlock::default(); 4],
             fin_queued: false,
             fin_sent: false,
             timestamps: stack.tcp_timestamps,
@@ -343,7 +337,10 @@ impl Connection {
         let life = self
             .life_timer
             .map_or(Time::NEVER, |at| self.clock.time_of(at));
-        let deadline = transmission.min(delayed_ack).min(life);
+        let deadline = transmission
+            .min(delayed_ack)
+            .min(life)
+            .min(self.receive.ack.compression.due());
         if self.is_modern() {
             deadline.min(self.sender_deadline())
         } else {

@@ -28,8 +28,8 @@ impl Connection {
             self.fackets_out = 0;
         }
         let received = segment.sack_blocks();
-        let mut blocks = [SackBlock::default(); 3];
-        blocks[..received.len()].copy_from_slice(received);
+        let mut blocks = [SackBlock::default(); 4];
+        blocks[..received.len()].copy_from_slice(&received);
         let mut count = received.len();
         let mut walk = Walk {
             prior_fackets: self.fackets_out,
@@ -37,8 +37,8 @@ impl Connection {
             dsack: false,
             lost_retransmission: None,
         };
-        let fast = self.remember_blocks(received);
-        walk.dsack = is_dsack(segment, received);
+        let fast = self.remember_blocks(&received);
+        walk.dsack = is_dsack(segment, &received);
         if walk.dsack {
             self.stats.dsacks_received += 1;
             let first = received[0];
@@ -270,7 +270,7 @@ fn is_dsack(segment: &Segment, blocks: &[SackBlock]) -> bool {
 
 /// The kernel's exchange sort takes the exchanged blocks from the order in which they came: after
 /// more than one exchange that repeats a block and loses another.
-pub(super) fn sort_as_the_kernel_does(blocks: &mut [SackBlock], received: &[SackBlock; 3]) {
+pub(super) fn sort_as_the_kernel_does(blocks: &mut [SackBlock], received: &[SackBlock]) {
     for last in (1..blocks.len()).rev() {
         for at in 0..last {
             if blocks[at].start.after(blocks[at + 1].start) {

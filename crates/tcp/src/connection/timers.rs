@@ -20,8 +20,11 @@ impl Connection {
             .ack
             .timer
             .is_some_and(|at| !clock::before(jiffies, at))
-            && self.receive.ack.fired(self.rtt.rto)
+            && self.receive.ack.fired(self.timeout())
         {
+            self.send_ack();
+        }
+        if self.receive.ack.compression.due() <= now && self.receive.ack.compression.fired() {
             self.send_ack();
         }
         if self.life_timer.is_some() {
@@ -53,6 +56,16 @@ impl Connection {
             expires
         };
         self.timer = Some((kind, fires));
+    }
+
+    /// The smoothed round trip times 8, microseconds; all ones before the first sample.
+    pub(super) fn smoothed_rtt_us_8(&self) -> u32 {
+        let us = if self.is_modern() {
+            self.srtt_us8()
+        } else {
+            self.clock.micros(self.rtt.srtt)
+        };
+        if us == 0 { u32::MAX } else { us }
     }
 
     /// The retransmission timeout, ticks.

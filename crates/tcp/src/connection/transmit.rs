@@ -95,7 +95,7 @@ impl Connection {
     /// or a segment outside it that has to be answered (tcp_write_wakeup, tcp_xmit_probe_skb).
     pub(super) fn wake_peer(&mut self, now: Jiffies) {
         let room = (self.snd_una + self.snd_wnd) - self.snd_nxt;
-        if room as i32 > 0 {
+        if room as i32 > 0 && self.has_unsent() {
             let mss = self.current_mss();
             self.head_left = self.head_bytes();
             let bytes = self.head_left.min(room).min(mss);

@@ -4,7 +4,10 @@
 //! tcp_event_data_recv, __tcp_ack_snd_check) and tcp_output.c (tcp_send_delayed_ack,
 //! tcp_event_ack_sent, tcp_event_data_sent), tcp_timer.c (tcp_delack_timer).
 
+use super::compression::Compression;
+use super::rules::Receiver;
 use crate::clock::{self, Jiffies};
+use crate::stack::Stack;
 
 /// Smallest segment size the receiver assumes (TCP_MIN_RCVMSS, include/net/tcp.h).
 const MIN_RCVMSS: u32 = 536;
@@ -39,21 +42,20 @@ pub(crate) struct AckPolicy {
     delay_max: Jiffies,
     half_second: Jiffies,
     quick_max: u32,
+    quick_ecn: u32,
+    /// No delay and no estimate is longer than the greatest.
+    bounded: bool,
+    /// Acknowledgements of out-of-order data.
+    pub(crate) compression: Compression,
 }
 
 impl AckPolicy {
-    pub(crate) fn new(
-        delay_min: Jiffies,
-        delay_max: Jiffies,
-        hz: u32,
-        quick_max: u32,
-        pingpong_thresh: u32,
-    ) -> AckPolicy {
+    pub(crate) fn new(delay_min: Jiffies, delay_max: Jiffies, stack: &Stack) -> AckPolicy {
         AckPolicy {
             scheduled: false,
             timer: None,
             pingpong: 0,
-            pingpong_thresh: pingpong_thresh.clamp(1, 255) as u8,
+            pingpong_thresh: stack.tcp_pingpong_thresh.clamp(1, 255) as u8,
             now: false,
             quick: 0,
             ato: 0,
@@ -64,8 +66,11 @@ impl AckPolicy {
             pushed_twice: false,
             delay_min: delay_min.max(1),
             delay_max: delay_max.max(1),
-            half_second: (hz / 2).max(1),
-            quick_max,
+            half_second: (stack.hz / 2).max(1),
+            quick_max: stack.quickacks,
+            quick_ecn: stack.quickacks_ecn,
+            bounded: stack.receiver == Receiver::Linux72,
+            compression: Compression::new(stack),
         }
     }
 
@@ -99,19 +104,28 @@ impl AckPolicy {
     }
 
     /// tcp_incr_quickack.
-    fn increase_quick(&mut self, rcv_wnd: u32) {
+    fn increase_quick(&mut self, rcv_wnd: u32, most: u32) {
         let segments = match rcv_wnd / (2 * self.rcv_mss.max(1)) {
             0 => 2,
             n => n,
         };
         if segments > self.quick {
-            self.quick = segments.min(self.quick_max);
+            self.quick = self.quick.max(segments.min(most));
         }
     }
 
     /// tcp_enter_quickack_mode.
     pub(crate) fn enter_quick_mode(&mut self, rcv_wnd: u32) {
-        self.increase_quick(rcv_wnd);
+        self.enter_quick(rcv_wnd, self.quick_max);
+    }
+
+    /// The same after a mark, or a segment that cannot be marked.
+    pub(crate) fn enter_quick_mode_for_ecn(&mut self, rcv_wnd: u32) {
+        self.enter_quick(rcv_wnd, self.quick_ecn);
+    }
+
+    fn enter_quick(&mut self, rcv_wnd: u32, most: u32) {
+        self.increase_quick(rcv_wnd, most);
         self.exit_pingpong();
         self.ato = self.delay_min;
     }
@@ -127,16 +141,16 @@ impl AckPolicy {
     pub(crate) fn data_received(&mut self, rcv_wnd: u32, rto: Jiffies, now: Jiffies) {
         self.scheduled = true;
         if self.ato == 0 {
-            self.increase_quick(rcv_wnd);
+            self.increase_quick(rcv_wnd, self.quick_max);
             self.ato = self.delay_min;
         } else {
             let gap = now.wrapping_sub(self.last_received);
             if gap <= self.delay_min / 2 {
                 self.ato = (self.ato >> 1) + self.delay_min / 2;
             } else if gap < self.ato {
-                self.ato = ((self.ato >> 1) + gap).min(rto);
+                self.ato = self.bound(((self.ato >> 1) + gap).min(rto));
             } else if gap > rto {
-                self.increase_quick(rcv_wnd);
+                self.increase_quick(rcv_wnd, self.quick_max);
             }
         }
         self.last_received = now;
@@ -152,10 +166,13 @@ impl AckPolicy {
         header_bytes: u32,
         fixed_bytes: u32,
         ends: bool,
+        pushes: bool,
     ) {
         let last = std::mem::take(&mut self.last_size);
         if payload_bytes >= self.rcv_mss {
             self.rcv_mss = payload_bytes;
+            // The end of what was written: the peer may wait for it to be acknowledged.
+            self.pushed |= self.bounded && pushes;
             return;
         }
         let bytes = payload_bytes + header_bytes;
@@ -187,6 +204,17 @@ impl AckPolicy {
         self.timer = None;
         self.pushed = false;
         self.pushed_twice = false;
+        self.compression.sent();
+    }
+
+    /// No longer than the greatest delay, where the stack says so.
+    #[inline]
+    fn bound(&self, ticks: Jiffies) -> Jiffies {
+        if self.bounded {
+            ticks.min(self.delay_max)
+        } else {
+            ticks
+        }
     }
 
     /// Data is about to be sent; an answer soon after data makes the connection interactive.
@@ -211,6 +239,7 @@ impl AckPolicy {
             }
             delay = delay.min(most);
         }
+        delay = self.bound(delay);
         // A timer that is due already fires at the next tick.
         let mut due = now.wrapping_add(delay.max(1));
         if let Some(timer) = self.timer {
@@ -241,7 +270,7 @@ impl AckPolicy {
             self.exit_pingpong();
             self.ato = self.delay_min;
         } else {
-            self.ato = (self.ato << 1).min(rto);
+            self.ato = self.bound((self.ato << 1).min(rto));
         }
         true
     }

@@ -9,8 +9,8 @@ use crate::seq::Seq;
 
 /// Blocks remembered (the array in tcp_sock).
 const BLOCKS: usize = 4;
-/// Blocks that a header with timestamps has room for.
-const BLOCKS_SENT: usize = 3;
+/// Blocks that a header has room for, without timestamps.
+const BLOCKS_SENT: usize = 4;
 
 /// A run of out-of-order data, and the frames that hold it.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +30,7 @@ pub(crate) enum Placed {
 }
 
 /// The out-of-order queue and the blocks.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Reassembly {
     /// In sequence order, apart from each other.
     runs: Vec<Run>,
@@ -40,9 +40,64 @@ pub(crate) struct Reassembly {
     /// Blocks the next segment carries (eff_sacks): computed when blocks come and go, and one less
     /// once a duplicate has been told, though one more might have room then.
     effective: usize,
+    /// Blocks that a header has room for.
+    room: usize,
+    /// Blocks are counted anew whenever they are told.
+    exact: bool,
+}
+
+impl Default for Reassembly {
+    fn default() -> Reassembly {
+        Reassembly {
+            runs: Vec::new(),
+            blocks: [SackBlock::default(); BLOCKS],
+            block_count: 0,
+            dsack: None,
+            effective: 0,
+            room: BLOCKS_SENT - 1,
+            exact: false,
+        }
+    }
 }
 
 impl Reassembly {
+    /// What is known once the handshake is done: timestamps take the room of a block.
+    pub(crate) fn settle(&mut self, timestamps: bool, exact: bool) {
+        self.room = BLOCKS_SENT - usize::from(timestamps);
+        self.exact = exact;
+    }
+
+    /// Where the last of what is out of order ends.
+    pub(crate) fn last_end(&self) -> Option<Seq> {
+        self.runs.last().map(|run| run.end)
+    }
+
+    /// Throws data away from the end, not before `from`, until `goal` frames are gone; answers how
+    /// many are (tcp_prune_ofo_queue). Frames are taken to be of one size.
+    pub(crate) fn prune(&mut self, from: Seq, goal: u32) -> u32 {
+        let mut gone = 0;
+        while gone < goal {
+            let Some(run) = self.runs.last_mut().filter(|r| !from.after(r.start)) else {
+                break;
+            };
+            let drop = run.frames.min(goal - gone);
+            gone += drop;
+            if drop == run.frames {
+                self.runs.pop();
+                continue;
+            }
+            let frame = (run.end - run.start) / run.frames;
+            run.frames -= drop;
+            run.end = run.start + frame * run.frames;
+        }
+        if gone > 0 {
+            self.block_count = 0;
+            self.dsack = None;
+            self.count_effective();
+        }
+        gone
+    }
+
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.runs.is_empty()
@@ -80,14 +135,18 @@ impl Reassembly {
 
     fn count_effective(&mut self) {
         let dsack = usize::from(self.dsack.is_some());
-        self.effective = (self.block_count + dsack).min(BLOCKS_SENT);
+        self.effective = (self.block_count + dsack).min(self.room);
     }
 
     /// A segment has told the duplicate (tcp_build_and_update_options).
     #[inline]
     pub(crate) fn dsack_sent(&mut self) {
         if self.dsack.take().is_some() {
-            self.effective = self.effective.saturating_sub(1);
+            if self.exact {
+                self.count_effective();
+            } else {
+                self.effective = self.effective.saturating_sub(1);
+            }
         }
     }
 
@@ -114,8 +173,17 @@ impl Reassembly {
         }
     }
 
-    /// Keeps out-of-order data. `dsack` if duplicates are to be told.
+    /// Keeps out-of-order data, and remembers it in the blocks.
+    #[cfg(test)]
     pub(crate) fn insert(&mut self, start: Seq, end: Seq, dsack: bool) -> Placed {
+        let placed = self.place(start, end, dsack);
+        let block = self.extend_block(start, end);
+        self.promote_block(block, start, end);
+        placed
+    }
+
+    /// Keeps out-of-order data. `dsack` if duplicates are to be told.
+    pub(crate) fn place(&mut self, start: Seq, end: Seq, dsack: bool) -> Placed {
         if self.runs.is_empty() {
             self.dsack = None;
         }
@@ -130,7 +198,6 @@ impl Reassembly {
                 if dsack {
                     self.set_dsack(start, end);
                 }
-                self.note(start, end);
                 return Placed::Duplicate;
             }
             if dsack {
@@ -155,7 +222,6 @@ impl Reassembly {
             at
         };
         self.join_following(slot, end, dsack);
-        self.note(start, end);
         Placed::Kept
     }
 
@@ -175,14 +241,24 @@ impl Reassembly {
         }
     }
 
-    /// Remembers data in the blocks, the latest first (tcp_sack_new_ofo_skb).
-    fn note(&mut self, start: Seq, end: Seq) {
-        for index in 0..self.block_count {
-            if extend(&mut self.blocks[index], start, end) {
-                self.blocks[..=index].rotate_right(1);
-                self.coalesce();
-                return;
-            }
+    /// Remembers data in the blocks (tcp_sack_new_ofo_skb): the block that it touches.
+    pub(crate) fn extend_block(&mut self, start: Seq, end: Seq) -> Option<usize> {
+        self.blocks[..self.block_count]
+            .iter_mut()
+            .position(|block| extend(block, start, end))
+    }
+
+    /// How many blocks are remembered.
+    pub(crate) fn block_count(&self) -> usize {
+        self.block_count
+    }
+
+    /// Puts the block that was extended first, or a new one.
+    pub(crate) fn promote_block(&mut self, extended: Option<usize>, start: Seq, end: Seq) {
+        if let Some(index) = extended {
+            self.blocks[..=index].rotate_right(1);
+            self.coalesce();
+            return;
         }
         self.block_count = (self.block_count + 1).min(BLOCKS);
         self.blocks[..self.block_count].rotate_right(1);

@@ -3,6 +3,20 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// Which receiver a stack has: how it takes data that is out of order or for which there is no
+/// room, and how it closes its window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Receiver {
+    /// Out-of-order data makes acknowledgements quick, and is thrown away altogether when memory
+    /// is short (Linux 2.4 and 2.6).
+    #[serde(rename = "linux-2.6")]
+    Linux26,
+    /// Acknowledgements of out-of-order data are held back for a while, only as much of it is thrown
+    /// away as must be, and the window closes early (as in Linux 7.2).
+    #[serde(rename = "linux-7.2")]
+    Linux72,
+}
+
 /// How the receive buffer grows with what the application reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

@@ -1,15 +1,20 @@
 //! How the receive buffer and the offered window grow.
 //!
-//! Models Linux 2.6.18 net/ipv4/tcp_input.c: tcp_grow_window, tcp_rcv_rtt_*, tcp_rcv_space_adjust.
-//! A read counts once here; the kernel measures after each frame of it.
+//! Models Linux net/ipv4/tcp_input.c: tcp_grow_window, tcp_rcv_rtt_*, tcp_rcv_space_adjust and
+//! tcp_rcvbuf_grow of 2.6.18, of 4.14 to 6.15, and of 7.2 (dynamic right-sizing, Feng and Fisk);
+//! [`RcvbufTuning`] says which. Times are by the receiver's clock: jiffies in 2.6.18, microseconds
+//! later. A read counts once here; the kernel measures after each frame of it.
 
-use super::{Receive, SEGMENT_ROOM};
-use crate::clock::Jiffies;
+use super::Receive;
+use super::rules::RcvbufTuning;
 use crate::rtt::SAMPLE_MAX;
 
 impl Receive {
     /// Receive-buffer auto-tuning (tcp_rcv_space_adjust).
-    pub(super) fn adjust_space(&mut self, now: Jiffies) {
+    pub(super) fn adjust_space(&mut self, now: u32) {
+        if self.tuning != RcvbufTuning::TwiceRead {
+            return self.adjust_space_today(now);
+        }
         if self.space_time != 0 {
             if self.rtt == 0 || now.wrapping_sub(self.space_time) < self.rtt >> 3 {
                 return;
@@ -27,11 +32,62 @@ impl Receive {
         self.space_time = now;
     }
 
-    fn grow_buffer(&mut self, clamp: u32) {
-        let mut room = self.advmss + SEGMENT_ROOM;
-        while self.window_of(room) < self.advmss {
-            room += 128;
+    /// The same of kernels that foresee a sender in slow start.
+    fn adjust_space_today(&mut self, now: u32) {
+        if self.rtt == 0 || now.wrapping_sub(self.space_time) < self.rtt >> 3 {
+            return;
         }
+        let mut read = self.copied - self.space_seq;
+        if self.tuning == RcvbufTuning::LowRtt {
+            // What waits to be read already is no sign of a need for more.
+            read = read.saturating_sub(self.rcv_nxt - self.copied);
+        }
+        if read > self.space {
+            self.grow_for(read);
+        }
+        self.space_seq = self.copied;
+        self.space_time = now;
+    }
+
+    /// Makes the buffer large enough for `read` bytes a round trip and more (tcp_rcvbuf_grow).
+    pub(crate) fn grow_for(&mut self, read: u32) {
+        let before = u64::from(self.space.max(1));
+        let news = u64::from(read).saturating_sub(before);
+        self.space = read;
+        if !self.moderate || self.locked {
+            return;
+        }
+        let mut window = u64::from(read) * 2;
+        if self.tuning == RcvbufTuning::SlowStart {
+            window += 16 * u64::from(self.advmss);
+            window += 2 * (window * news / before);
+        } else {
+            let rtt_us = self.rtt >> 3;
+            window += if rtt_us < self.low_rtt_us {
+                window * u64::from(rtt_us) / u64::from(self.low_rtt_us)
+            } else {
+                2 * window * news / before
+            };
+            if let Some(end) = self.reassembly.last_end() {
+                window += u64::from(end - self.rcv_nxt);
+            }
+        }
+        let buffer = self.space_of(window).min(u64::from(self.rmem_max)) as u32;
+        if buffer > self.rcvbuf {
+            self.rcvbuf = buffer;
+            self.window_clamp = self.window_of(buffer);
+        }
+    }
+
+    /// Out-of-order data was kept: today's kernels make room for it.
+    pub(crate) fn grow_for_disorder(&mut self) {
+        if self.tuning == RcvbufTuning::LowRtt {
+            self.grow_for(self.space);
+        }
+    }
+
+    fn grow_buffer(&mut self, clamp: u32) {
+        let room = self.segment_room();
         let wanted = u64::from((clamp / self.advmss).max(1)) * u64::from(room);
         let space = wanted.min(u64::from(self.rmem_max)) as u32;
         if space > self.rcvbuf {
@@ -42,8 +98,17 @@ impl Receive {
 
     /// Round-trip sample of `ticks`; without timestamps (`window_bound`) only a minimum is kept
     /// (tcp_rcv_rtt_update).
-    fn sample_rtt(&mut self, ticks: Jiffies, window_bound: bool) {
+    fn sample_rtt(&mut self, ticks: u32, window_bound: bool) {
         let ticks = ticks.clamp(1, SAMPLE_MAX);
+        if self.tuning != RcvbufTuning::TwiceRead {
+            let unread = self.rcv_nxt != self.copied;
+            if self.rtt == 0 || ticks << 3 < self.rtt {
+                self.rtt = ticks << 3;
+            } else if !window_bound && !unread {
+                self.rtt = self.rtt - (self.rtt >> 3) + ticks;
+            }
+            return;
+        }
         if self.rtt == 0 {
             self.rtt = ticks << 3;
         } else if !window_bound {
@@ -55,7 +120,13 @@ impl Receive {
 
     /// The echo of a timestamp in a data segment (tcp_rcv_rtt_measure_ts).
     #[inline]
-    pub(crate) fn measure_rtt_by_echo(&mut self, ticks: Jiffies, payload_bytes: u32) {
+    pub(crate) fn measure_rtt_by_echo(&mut self, ticks: u32, echo: u32, payload_bytes: u32) {
+        if self.tuning != RcvbufTuning::TwiceRead {
+            // Each echo counts once, and one from the same tick tells nothing.
+            if echo == std::mem::replace(&mut self.last_echo, echo) || ticks == 0 {
+                return;
+            }
+        }
         if payload_bytes >= self.ack.rcv_mss {
             self.sample_rtt(ticks, false);
         }
@@ -63,7 +134,7 @@ impl Receive {
 
     /// A window's worth of data is in (tcp_rcv_rtt_measure).
     #[inline]
-    pub(crate) fn measure_rtt_by_window(&mut self, now: Jiffies) {
+    pub(crate) fn measure_rtt_by_window(&mut self, now: u32) {
         if self.rtt_time != 0 {
             if self.rcv_nxt.before(self.rtt_seq) {
                 return;
@@ -78,6 +149,9 @@ impl Receive {
     /// (tcp_grow_window).
     #[inline]
     pub(crate) fn grow_window(&mut self, payload_bytes: u32) {
+        if self.tuning != RcvbufTuning::TwiceRead {
+            return self.grow_window_today(payload_bytes);
+        }
         if payload_bytes < 128
             || self.rcv_ssthresh >= self.window_clamp
             || self.rcv_ssthresh >= self.free_space()
@@ -91,6 +165,23 @@ impl Receive {
         };
         if increase > 0 {
             self.rcv_ssthresh = (self.rcv_ssthresh + increase).min(self.window_clamp);
+            self.ack.quick |= 1;
+        }
+    }
+
+    /// The same of kernels that never let it grow beyond the room there is.
+    fn grow_window_today(&mut self, payload_bytes: u32) {
+        let most = self.window_clamp.min(self.free_space());
+        let Some(room) = most.checked_sub(self.rcv_ssthresh).filter(|r| *r > 0) else {
+            return;
+        };
+        let increase = if self.window_of(self.truesize) <= payload_bytes {
+            2 * self.advmss
+        } else {
+            self.growth_of_wasteful(payload_bytes)
+        };
+        if increase > 0 {
+            self.rcv_ssthresh += room.min(increase.max(2 * payload_bytes));
             self.ack.quick |= 1;
         }
     }

@@ -199,6 +199,11 @@ impl Connection {
         self.clock.us_to_ticks(u64::from(srtt_us))
     }
 
+    /// The smoothed round trip times 8, microseconds.
+    pub(super) fn srtt_us8(&self) -> u32 {
+        self.modern.rtt.srtt_us8
+    }
+
     /// The smoothed round trip.
     pub(super) fn smoothed_rtt_today(&self) -> Duration {
         Duration::from_us(u64::from(self.modern.rtt.srtt_us8 >> 3))

@@ -23,7 +23,7 @@ impl Connection {
         if self.sacked_out == 0 {
             self.modern.highest_sack = self.snd_una;
         }
-        let dsack = self.check_dsack(segment.ack, received, prior_una, news);
+        let dsack = self.check_dsack(segment.ack, &received, prior_una, news);
         if segment.ack.before(prior_una - self.max_window) || self.packets_out == 0 {
             return;
         }

@@ -181,7 +181,7 @@ fn data_after_the_peers_fin_is_not_taken() {
 
 /// The same network between two hosts of today.
 fn opened_today() -> Net {
-    let mut net = Net::of(crate::testing::profile("linux-7.2"));
+    let mut net = Net::of(crate::testing::preset("linux-7.2"));
     net.open();
     net
 }

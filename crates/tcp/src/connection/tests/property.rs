@@ -6,7 +6,7 @@ use tailback_units::Duration;
 use crate::congestion::CongestionKind;
 use crate::segment::{Ecn, Flags, SackBlock, Segment};
 use crate::seq::Seq;
-use crate::testing::{CLIENT, Fate, Net, SERVER, config, preset, stack};
+use crate::testing::{CLIENT, Fate, Net, SERVER, config, preset, stack, with_receiver_of_today};
 use crate::{CwndReduction, Event, Pacing, Stack};
 
 /// A network that spoils frames by a given pattern, which repeats.
@@ -64,20 +64,27 @@ fn old_variants() -> impl Strategy<Value = Stack> {
         Just(CongestionKind::Bic),
         Just(CongestionKind::Dctcp)
     ];
-    (kinds, any::<[bool; 6]>()).prop_map(|(kind, [sack, timestamps, ecn, tso, fack, prr])| Stack {
-        tcp_congestion_control: kind,
-        tcp_sack: sack,
-        tcp_timestamps: timestamps,
-        tcp_ecn: u8::from(ecn),
-        tcp_fack: fack,
-        tso,
-        cwnd_reduction: if prr {
-            CwndReduction::Prr
-        } else {
-            CwndReduction::RateHalving
+    let flags = any::<[bool; 7]>();
+    (kinds, flags).prop_map(
+        |(kind, [sack, timestamps, ecn, tso, fack, prr, today])| Stack {
+            tcp_congestion_control: kind,
+            tcp_sack: sack,
+            tcp_timestamps: timestamps,
+            tcp_ecn: u8::from(ecn),
+            tcp_fack: fack,
+            tso,
+            cwnd_reduction: if prr {
+                CwndReduction::Prr
+            } else {
+                CwndReduction::RateHalving
+            },
+            ..if today {
+                with_receiver_of_today(stack())
+            } else {
+                stack()
+            }
         },
-        ..stack()
-    })
+    )
 }
 
 fn any_segment() -> impl Strategy<Value = Segment> {
@@ -193,7 +200,7 @@ proptest! {
             segment.has_timestamps = made_up.has_timestamps;
             segment.ts_val = expected.ts_val.wrapping_add(made_up.ts_val);
             segment.ts_ecr = made_up.ts_ecr;
-            for block in made_up.sack_blocks() {
+            for block in made_up.sack_blocks().iter() {
                 segment.push_sack(SackBlock {
                     start: expected.ack + block.start.0,
                     end: expected.ack + block.end.0,

@@ -1,0 +1,252 @@
+//! Socket options, and how long a connection is kept trying.
+
+use tailback_units::{Bytes, Duration};
+
+use crate::testing::{CLIENT, Fate, Net, SERVER, config, preset, stack};
+use crate::{Event, Failure, Flags, Life, SocketOption, SocketOptions, Stack};
+
+const MS: Duration = Duration::from_ms(1);
+
+fn with(options: SocketOptions) -> Net {
+    let mut client = config(stack(), 1);
+    client.options = options;
+    Net::between(client, config(stack(), 2))
+}
+
+#[test]
+fn buffers_are_doubled_and_bounded() {
+    let stack = Stack {
+        wmem_max: Bytes::new(50_000),
+        rmem_max: Bytes::new(60_000),
+        ..stack()
+    };
+    let mut options = SocketOptions::default();
+    options
+        .set(SocketOption::SndBuf(Bytes::new(20_000)))
+        .unwrap();
+    options.set(SocketOption::RcvBuf(Bytes::new(1))).unwrap();
+    assert_eq!(options.sndbuf_bytes(&stack), Some(40_000));
+    assert_eq!(options.rcvbuf_bytes(&stack), Some(2304));
+    options
+        .set(SocketOption::SndBuf(Bytes::new(90_000)))
+        .unwrap();
+    assert_eq!(options.sndbuf_bytes(&stack), Some(100_000));
+}
+
+#[test]
+fn values_out_of_range_are_refused() {
+    let mut options = SocketOptions::default();
+    for option in [
+        SocketOption::MaxSeg(87),
+        SocketOption::MaxSeg(40_000),
+        SocketOption::SynCnt(0),
+        SocketOption::KeepCnt(128),
+        SocketOption::KeepIdle(Duration::ZERO),
+    ] {
+        assert!(options.set(option).is_err(), "{option:?}");
+    }
+    assert_eq!(options, SocketOptions::default());
+}
+
+#[test]
+fn maxseg_bounds_both_directions() {
+    let mut net = with(SocketOptions {
+        maxseg: 1000,
+        ..SocketOptions::default()
+    });
+    net.open();
+    net.write(CLIENT, 10_000);
+    net.write(SERVER, 10_000);
+    net.run_for(MS * 50);
+    assert!(net.data(CLIENT).all(|s| s.segment.payload_bytes <= 988));
+    assert!(net.data(SERVER).all(|s| s.segment.payload_bytes <= 988));
+    assert_eq!(net.delivered, [10_000, 10_000]);
+}
+
+#[test]
+fn a_clamped_window_is_never_exceeded() {
+    // Auto-tuning would take the clamp along (tcp_rcv_space_adjust).
+    let mut client = config(
+        Stack {
+            tcp_moderate_rcvbuf: false,
+            ..stack()
+        },
+        1,
+    );
+    client.options.window_clamp = 20_000;
+    let mut net = Net::between(client, config(stack(), 2));
+    net.open();
+    net.write(SERVER, 500_000);
+    net.run_for(MS * 200);
+    let shift = net.end(CLIENT).receive.window_shift;
+    assert!(
+        net.sent(CLIENT)
+            .all(|s| u32::from(s.segment.window) << shift < 20_000 + 128)
+    );
+}
+
+#[test]
+fn quickack_acknowledges_what_is_owed_and_its_contrary_waits() {
+    let mut net = Net::new();
+    net.open();
+    net.set(SERVER, SocketOption::QuickAck(false));
+    net.write(CLIENT, 100);
+    net.run_for(MS * 5);
+    assert_eq!(net.acks(SERVER).count(), 0);
+    net.set(SERVER, SocketOption::QuickAck(true));
+    net.run_for(MS);
+    assert_eq!(net.acks(SERVER).count(), 1);
+}
+
+#[test]
+fn nodelay_sends_short_segments_at_once() {
+    for (nodelay, sent) in [(false, 2), (true, 3)] {
+        let mut net = with(SocketOptions {
+            nodelay,
+            ..SocketOptions::default()
+        });
+        net.open();
+        // The second short one waits for the first, and what follows is put behind it.
+        for bytes in [100, 101, 102] {
+            net.write(CLIENT, bytes);
+        }
+        net.run_for(Duration::from_us(300));
+        assert_eq!(net.data(CLIENT).count(), sent, "{nodelay}");
+    }
+}
+
+#[test]
+fn the_user_timeout_ends_what_is_not_acknowledged() {
+    // RFC 5482.
+    let mut net = with(SocketOptions {
+        user_timeout: Duration::from_secs(3),
+        ..SocketOptions::default()
+    });
+    net.open();
+    net.judge(CLIENT, |_| Fate::Drop);
+    net.write(CLIENT, 1000);
+    let start = net.now;
+    assert!(net.run_until(Duration::from_secs(20), |n| {
+        n.happened(CLIENT, Event::Reset)
+    }));
+    let waited = net.now.since(start);
+    assert!(
+        waited > Duration::from_secs(3) && waited < Duration::from_secs(7),
+        "{waited}"
+    );
+    assert_eq!(net.end(CLIENT).failure(), Some(Failure::TimedOut));
+}
+
+#[test]
+fn retries_stand_for_time_or_number() {
+    for (by_time, least_s, most_s) in [(false, 600, 1600), (true, 103, 400)] {
+        let mut net = Net::of(Stack {
+            retries_by_time: by_time,
+            tcp_retries2: 8,
+            rto_max: Duration::from_secs(120),
+            ..stack()
+        });
+        for wire in &mut net.wires {
+            wire.delay = MS * 700;
+        }
+        net.connect();
+        net.run_for(Duration::from_secs(5));
+        net.judge(CLIENT, |_| Fate::Drop);
+        net.write(CLIENT, 1000);
+        let start = net.now;
+        assert!(net.run_until(Duration::from_secs(2000), |n| {
+            n.happened(CLIENT, Event::Reset)
+        }));
+        let waited = net.now.since(start).as_us() / 1_000_000;
+        assert!((least_s..=most_s).contains(&waited), "{by_time} {waited}");
+    }
+}
+
+#[test]
+fn the_first_syns_wait_no_longer_than_the_first() {
+    // tcp_syn_linear_timeouts: 1, 1, 1, 1, then doubling; six more at most after those.
+    let mut net = Net::of(Stack {
+        tcp_syn_linear_timeouts: 4,
+        tcp_syn_retries: 2,
+        rto_initial: Duration::from_secs(1),
+        ..stack()
+    });
+    net.judge(CLIENT, |_| Fate::Drop);
+    net.connect();
+    net.run_for(Duration::from_secs(100));
+    let at: Vec<u64> = net
+        .sent(CLIENT)
+        .map(|s| s.at.since(net.trace[0].at).as_us() / 1_000_000)
+        .collect();
+    assert_eq!(at, [0, 1, 2, 3, 4, 5, 7]);
+    assert_eq!(net.end(CLIENT).failure(), Some(Failure::TimedOut));
+}
+
+#[test]
+fn keep_alive_asks_and_gives_up() {
+    let mut net = with(SocketOptions {
+        keepalive: true,
+        keepidle: Duration::from_secs(10),
+        keepintvl: Duration::from_secs(5),
+        keepcnt: 3,
+        ..SocketOptions::default()
+    });
+    net.open();
+    net.run_for(Duration::from_secs(25));
+    assert_eq!(net.sent(CLIENT).count(), 2, "a question every ten seconds");
+    assert_eq!(net.end(CLIENT).life(), Life::Established);
+    net.trace.clear();
+    net.judge(CLIENT, |_| Fate::Drop);
+    net.run_for(Duration::from_secs(60));
+    assert_eq!(net.sent(CLIENT).count(), 4, "three questions and a reset");
+    assert!(
+        net.sent(CLIENT)
+            .last()
+            .unwrap()
+            .segment
+            .flags
+            .contains(Flags::RST)
+    );
+    assert_eq!(net.end(CLIENT).failure(), Some(Failure::TimedOut));
+}
+
+#[test]
+fn syns_that_cross_make_one_connection() {
+    // RFC 9293 section 3.5, figure 7.
+    for name in ["linux-2.6.18", "linux-7.2"] {
+        let mut net = Net::of(preset(name));
+        net.connect();
+        net.connect_back();
+        net.run_for(MS * 50);
+        for end in [CLIENT, SERVER] {
+            assert_eq!(net.end(end).life(), Life::Established, "{name}");
+        }
+        net.write(CLIENT, 100_000);
+        net.write(SERVER, 50_000);
+        net.run_for(Duration::from_secs(2));
+        assert_eq!(net.delivered, [50_000, 100_000], "{name}");
+    }
+}
+
+#[test]
+fn tcp_info_tells_what_linux_tells() {
+    let mut net = Net::new();
+    net.open();
+    net.write(CLIENT, 100_000);
+    net.run_for(MS * 100);
+    let now = net.now;
+    let info = net.end(CLIENT).tcp_info(now);
+    assert_eq!((info.state, info.ca_state), (1, 0));
+    assert_eq!(info.options, 1 | 2 | 4);
+    assert_eq!((info.snd_wscale, info.rcv_wscale), (7, 7));
+    assert_eq!((info.snd_mss, info.advmss), (1448, 1448));
+    assert_eq!(info.bytes_acked, 100_000);
+    assert_eq!(info.unacked, 0);
+    let info = net.end(SERVER).tcp_info(now);
+    assert_eq!(info.bytes_received, 100_000);
+    assert_eq!(
+        u64::from(info.data_segs_in),
+        net.end(SERVER).stats().data_segments_received
+    );
+    assert!(info.last_data_recv >= 90);
+}

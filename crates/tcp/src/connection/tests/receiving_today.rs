@@ -1,0 +1,302 @@
+//! The receiver of today: windows, buffer, held-back acknowledgements, ECN's echo.
+
+use tailback_units::{Bytes, Duration};
+
+use crate::segment::{Ecn, Segment};
+use crate::testing::{CLIENT, Fate, Net, SERVER, stack, with_receiver_of_today};
+use crate::{Flags, Stack};
+
+const MS: Duration = Duration::from_ms(1);
+const MSS: u32 = 1448;
+
+fn today() -> Stack {
+    with_receiver_of_today(stack())
+}
+
+fn opened() -> Net {
+    let mut net = Net::of(today());
+    net.open();
+    net
+}
+
+/// A receiver whose window does not grow, since growth acknowledges quickly.
+fn steady(stack: Stack) -> Net {
+    let rmem = [Bytes::new(4096), Bytes::new(100_000), Bytes::new(100_000)];
+    let mut net = Net::of(Stack {
+        tcp_rmem: rmem,
+        ..stack
+    });
+    net.open();
+    net.write(CLIENT, 300 * u64::from(MSS));
+    net.run_for(MS * 150);
+    net.end(SERVER).receive.ack.quick = 0;
+    net.trace.clear();
+    net
+}
+
+/// A segment of the client's, `ahead` bytes after what the server expects.
+fn ahead(net: &mut Net, ahead: u32) -> Segment {
+    let mut segment = net.end(SERVER).plain_segment();
+    segment.seq += ahead;
+    segment.payload_bytes = MSS as u16;
+    segment
+}
+
+#[test]
+fn a_syn_offers_half_of_the_buffer_in_whole_segments() {
+    // tcp_select_initial_window: 131072 / 2, of which 16 bits can tell.
+    let mut net = Net::of(today());
+    net.connect();
+    net.run_for(MS * 2);
+    let syns: Vec<(u16, Option<u8>)> = net
+        .trace
+        .iter()
+        .filter_map(|s| Some((s.segment.window, s.segment.syn_options()?.window_scale)))
+        .collect();
+    assert_eq!(syns, [(64_240, Some(10)), (65_160, Some(10))]);
+}
+
+#[test]
+fn the_window_is_what_part_of_frames_is_payload() {
+    let mut net = opened();
+    net.write(CLIENT, u64::from(MSS));
+    net.run_for(MS);
+    let receive = &net.end(SERVER).receive;
+    // 1448 of the 1900 bytes that a frame is charged with: 195 / 256.
+    assert_eq!(receive.window_of(1 << 20), 195 << 12);
+    assert_eq!(receive.window_clamp(), 131_072 * 195 / 256);
+}
+
+#[test]
+fn the_buffer_grows_with_what_is_read_in_a_round_trip() {
+    let mut net = Net::of(today());
+    for wire in &mut net.wires {
+        wire.delay = MS * 20;
+    }
+    net.connect();
+    net.run_for(MS * 100);
+    net.write(CLIENT, 100_000_000);
+    net.run_for(MS * 3000);
+    let tuned = net.end(SERVER).receive.rcvbuf();
+    // A gigabit for 40 ms is five million bytes.
+    assert!(tuned > 5_000_000 * 256 / 195, "{tuned}");
+    assert!(tuned <= 32 << 20);
+    // With SO_RCVBUF it stays as it is.
+    let mut net = opened();
+    let now = net.now;
+    let option = crate::SocketOption::RcvBuf(Bytes::new(100_000));
+    net.end(SERVER).set_option(now, option).unwrap();
+    net.write(CLIENT, 5_000_000);
+    net.run_for(MS * 500);
+    assert_eq!(net.end(SERVER).receive.rcvbuf(), 200_000);
+}
+
+#[test]
+fn in_a_lan_it_grows_with_the_round_trip_only() {
+    // tcp_rcvbuf_low_rtt: below a millisecond in proportion.
+    let grown = |low_rtt| {
+        let mut net = Net::of(Stack {
+            tcp_rcvbuf_low_rtt: low_rtt,
+            ..today()
+        });
+        net.open();
+        net.write(CLIENT, 30_000_000);
+        net.run_for(MS * 400);
+        net.end(SERVER).receive.rcvbuf()
+    };
+    assert!(grown(MS) <= grown(Duration::ZERO));
+}
+
+#[test]
+fn the_fourth_acknowledgement_of_a_hole_waits_for_more() {
+    let mut net = steady(today());
+    for n in 1..=10 {
+        let segment = ahead(&mut net, n * MSS);
+        net.inject(SERVER, &segment);
+    }
+    assert_eq!(net.acks(SERVER).count(), 3, "three at once");
+    let held = net.now;
+    net.run_for(MS * 5);
+    assert_eq!(net.acks(SERVER).count(), 4, "then one for the rest");
+    let last = net.acks(SERVER).last().unwrap();
+    assert_eq!(
+        last.segment.sack_blocks()[0].end,
+        last.segment.ack + 11 * MSS
+    );
+    // A third of the 0.2 ms of a round trip and the slack, or a little more as it was measured.
+    let waited = last.at.since(held);
+    assert!(
+        waited > Duration::from_us(60) && waited <= Duration::from_us(1010),
+        "{waited}"
+    );
+}
+
+#[test]
+fn forty_four_are_not_held_back() {
+    let mut net = steady(Stack {
+        tcp_comp_sack_delay_ns: 100_000_000,
+        tcp_comp_sack_rtt_percent: 1000,
+        ..today()
+    });
+    let before = net.now;
+    for n in 1..=3 + 44 {
+        let segment = ahead(&mut net, n * 700);
+        net.inject(SERVER, &segment);
+    }
+    assert_eq!(net.acks(SERVER).count(), 3);
+    let segment = ahead(&mut net, 50 * 700);
+    net.inject(SERVER, &segment);
+    assert_eq!((net.acks(SERVER).count(), net.now), (4, before));
+}
+
+#[test]
+fn a_filled_hole_is_told_at_once() {
+    // RFC 5681 section 4.2.
+    let mut net = opened();
+    net.write(CLIENT, u64::from(MSS));
+    net.run_for(MS * 100);
+    net.end(SERVER).receive.ack.quick = 0;
+    net.trace.clear();
+    let segment = ahead(&mut net, MSS);
+    net.inject(SERVER, &segment);
+    let segment = ahead(&mut net, 0);
+    net.inject(SERVER, &segment);
+    let last = net.acks(SERVER).last().unwrap();
+    assert_eq!(last.at, net.now);
+    assert_eq!(last.segment.ack, segment.seq + 2 * MSS);
+    assert!(!last.segment.has_sack());
+}
+
+#[test]
+fn four_blocks_are_told_without_timestamps() {
+    let mut net = Net::of(Stack {
+        tcp_timestamps: false,
+        tcp_comp_sack_nr: 0,
+        ..today()
+    });
+    net.open();
+    for n in [2, 4, 6, 8, 10] {
+        let segment = ahead(&mut net, n * MSS);
+        net.inject(SERVER, &segment);
+    }
+    let last = net.acks(SERVER).last().unwrap().segment;
+    let starts: Vec<u32> = last
+        .sack_blocks()
+        .iter()
+        .map(|b| (b.start - last.ack) / MSS)
+        .collect();
+    assert_eq!(starts, [10, 8, 6, 4]);
+}
+
+#[test]
+fn a_full_buffer_is_told_before_it_overflows_and_its_end_at_once() {
+    let rmem = [Bytes::new(4096), Bytes::new(60_000), Bytes::new(60_000)];
+    let mut net = Net::of(Stack {
+        tcp_rmem: rmem,
+        tcp_moderate_rcvbuf: false,
+        ..today()
+    });
+    net.reads[SERVER] = false;
+    net.open();
+    net.write(CLIENT, 200_000);
+    net.run_for(MS * 300);
+    assert_eq!(net.end(CLIENT).snd_wnd, 0);
+    assert_eq!(net.end(SERVER).stats().pruned, 0);
+    net.trace.clear();
+    net.read(SERVER, u64::MAX);
+    assert!(
+        net.acks(SERVER)
+            .next()
+            .is_some_and(|a| a.at == net.now && a.segment.window > 0)
+    );
+    net.reads[SERVER] = true;
+    assert!(net.run_until(Duration::from_secs(20), |n| n.delivered[SERVER] == 200_000));
+}
+
+#[test]
+fn what_is_furthest_out_of_order_is_thrown_away_first() {
+    let mut net = opened();
+    let receive = &mut net.end(SERVER).receive;
+    receive.lock_buffer(20_000);
+    for n in 2..13 {
+        let segment = ahead(&mut net, n * MSS);
+        net.inject(SERVER, &segment);
+    }
+    let kept = net.end(SERVER).receive.reassembly.frames();
+    let segment = ahead(&mut net, MSS);
+    net.inject(SERVER, &segment);
+    let receive = &net.end(SERVER).receive;
+    assert!(receive.reassembly.frames() < kept, "{kept}");
+    assert!(net.end(SERVER).stats().pruned > 0);
+    // What came last is nearest to what is expected, and is kept.
+    let end = net.end(SERVER).receive.reassembly.last_end().unwrap();
+    assert!(end.after(segment.end_seq()));
+}
+
+#[test]
+fn without_room_for_what_is_in_order_the_window_is_zero() {
+    let mut net = opened();
+    net.reads[SERVER] = false;
+    net.end(SERVER).receive.lock_buffer(5000);
+    for _ in 0..5 {
+        let segment = ahead(&mut net, 0);
+        net.inject(SERVER, &segment);
+    }
+    let last = net.acks(SERVER).last().unwrap().segment;
+    assert_eq!(last.window, 0, "ICSK_ACK_NOMEM");
+    assert_eq!(net.end(SERVER).readable(), 3 * u64::from(MSS));
+}
+
+#[test]
+fn the_first_mark_is_told_at_once_and_a_reduced_window_too() {
+    let mut net = Net::of(Stack {
+        tcp_ecn: 1,
+        ..today()
+    });
+    net.open();
+    net.write(CLIENT, 60 * u64::from(MSS));
+    net.run_for(MS * 100);
+    net.end(SERVER).receive.ack.quick = 0;
+    net.trace.clear();
+    let mut marked = ahead(&mut net, 0);
+    marked.ecn = Ecn::Ce;
+    net.inject(SERVER, &marked);
+    let told = net.acks(SERVER).last().unwrap();
+    assert_eq!(told.at, net.now);
+    assert!(told.segment.flags.contains(Flags::ECE));
+    net.end(SERVER).receive.ack.quick = 0;
+    let mut reduced = ahead(&mut net, 0);
+    reduced.ecn = Ecn::Ect0;
+    reduced.flags = reduced.flags.with(Flags::CWR);
+    net.inject(SERVER, &reduced);
+    let told = net.acks(SERVER).last().unwrap();
+    assert_eq!(told.at, net.now);
+    assert!(!told.segment.flags.contains(Flags::ECE));
+}
+
+#[test]
+fn a_second_syn_asks_for_no_ecn() {
+    // RFC 3168 section 6.1.1.1.
+    let mut net = Net::of(Stack {
+        tcp_ecn: 1,
+        tcp_ecn_fallback: true,
+        ..today()
+    });
+    let mut first = true;
+    net.judge(CLIENT, move |_| {
+        if std::mem::take(&mut first) {
+            Fate::Drop
+        } else {
+            Fate::Pass
+        }
+    });
+    net.connect();
+    net.run_for(Duration::from_secs(4));
+    let asks: Vec<bool> = net
+        .sent(CLIENT)
+        .filter(|s| s.segment.flags.contains(Flags::SYN))
+        .map(|s| s.segment.flags.contains(Flags::ECE.with(Flags::CWR)))
+        .collect();
+    assert_eq!(asks, [true, false]);
+    assert!(!net.end(CLIENT).ecn && !net.end(SERVER).ecn);
+}
