@@ -47,7 +47,7 @@ pub(crate) fn write(out: &mut Vec<u8>, segment: &Segment) {
     let blocks = segment.sack_blocks();
     if !blocks.is_empty() {
         out.extend([NOP, NOP, SACK, 2 + 8 * blocks.len() as u8]);
-        for block in blocks {
+        for block in blocks.iter() {
             out.extend(block.start.0.to_be_bytes());
             out.extend(block.end.0.to_be_bytes());
         }
@@ -62,6 +62,7 @@ pub(crate) fn parse(mut bytes: &[u8], segment: &mut Segment) {
         window_scale: None,
         sack_permitted: false,
     };
+    let mut sack: &[u8] = &[];
     while let [kind, rest @ ..] = bytes {
         match *kind {
             END => break,
@@ -86,15 +87,17 @@ pub(crate) fn parse(mut bytes: &[u8], segment: &mut Segment) {
                 segment.ts_ecr = be32(option, 6);
             }
             (SACK, _) if !is_syn && length >= 10 && (length - 2).is_multiple_of(8) => {
-                for block in option[2..].chunks_exact(8) {
-                    segment.push_sack(SackBlock {
-                        start: Seq(be32(block, 0)),
-                        end: Seq(be32(block, 4)),
-                    });
-                }
+                sack = &option[2..];
             }
             _ => {}
         }
+    }
+    // Blocks go in last: with timestamps there is room for one fewer.
+    for block in sack.chunks_exact(8) {
+        segment.push_sack(SackBlock {
+            start: Seq(be32(block, 0)),
+            end: Seq(be32(block, 4)),
+        });
     }
     if is_syn {
         segment.set_syn_options(syn);
