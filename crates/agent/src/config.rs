@@ -105,6 +105,8 @@ pub enum Task {
     UdpSink(UdpSink),
     /// Echo requests.
     Ping(Ping),
+    /// One end of a connection that does what a list says.
+    Exchange(Exchange),
     /// A program of the user's.
     Command(Command),
 }
@@ -119,7 +121,7 @@ impl Task {
             Task::UdpSource(t) => t.start_ns,
             Task::Ping(t) => t.start_ns,
             Task::Command(t) => t.start_ns,
-            Task::IncastServer(_) | Task::Sink(_) | Task::UdpSink(_) => 0,
+            Task::IncastServer(_) | Task::Sink(_) | Task::UdpSink(_) | Task::Exchange(_) => 0,
         }
     }
 
@@ -297,6 +299,52 @@ pub struct Ping {
 /// What ping(8) sends.
 fn ping_payload() -> u32 {
     56
+}
+
+/// One end of a connection that does what a list says, when it says it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Exchange {
+    /// The end that listens, if this one connects.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<Ipv4Addr>,
+    /// The port of the end that listens.
+    pub port: u16,
+    /// When it is over, ns.
+    pub duration_ns: u64,
+    /// What it does, in the order of time.
+    pub actions: Vec<Action>,
+}
+
+/// One thing it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Action {
+    /// When, ns.
+    pub at_ns: u64,
+    /// What.
+    pub does: Deed,
+    /// Bytes it writes, if it writes.
+    #[serde(default)]
+    pub bytes: u64,
+}
+
+/// What an end can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Deed {
+    /// Writes bytes.
+    Write,
+    /// Stops reading.
+    Hold,
+    /// Reads what has come, and goes on reading.
+    Read,
+    /// Closes its direction.
+    Shutdown,
+    /// Closes the socket.
+    Close,
+    /// Resets the connection.
+    Abort,
 }
 
 /// A program of the user's; its output goes to a file beside the results.

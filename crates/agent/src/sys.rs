@@ -45,6 +45,13 @@ pub(crate) fn mount(source: &str, target: &str, kind: &str, data: &str) -> io::R
     })
 }
 
+/// Closes a socket for good, whoever else holds it: its descriptor becomes one of /dev/null.
+pub(crate) fn close_for_all(socket: &impl AsRawFd) -> io::Result<()> {
+    let nothing = std::fs::File::open("/dev/null")?;
+    // SAFETY: both descriptors are open and ours; no memory is touched.
+    checked(unsafe { libc::dup2(nothing.as_raw_fd(), socket.as_raw_fd()) })
+}
+
 /// Switches the machine off; returns only if the kernel refuses.
 pub(crate) fn power_off() -> io::Error {
     // SAFETY: takes a number, touches no memory of ours.

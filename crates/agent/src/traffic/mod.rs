@@ -2,6 +2,7 @@
 
 mod bulk;
 mod command;
+mod exchange;
 mod incast;
 mod ping;
 mod sampler;
@@ -118,6 +119,7 @@ fn run_task(context: &Context<'_>, number: usize, task: &Task) -> Result<(), Str
         Task::UdpSource(task) => udp::source(context, task),
         Task::UdpSink(task) => udp::sink(context, task),
         Task::Ping(task) => ping::ping(context, task),
+        Task::Exchange(task) => exchange::run(context, task),
         Task::Command(task) => command::run(context, number, task),
     };
     result.map_err(|error: io::Error| format!("task {number}: {error}"))

@@ -4,7 +4,7 @@ use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
 
 use super::*;
-use crate::config::{self, Interface};
+use crate::config::{self, Deed, Interface};
 use crate::record::{self, Flow};
 
 /// Runs these tasks, all on one host, and gives the records.
@@ -235,4 +235,35 @@ fn a_program_is_run_and_its_failure_told() {
         _ => None,
     });
     assert!(error.unwrap().contains("exit status: 3"), "{error:?}");
+}
+
+#[test]
+fn an_exchange_writes_holds_reads_and_shuts() {
+    let port = free_port();
+    let start_ns = Clock { epoch_ns: 0 }.now_ns();
+    let at = |ms: u64, does, bytes| config::Action {
+        at_ns: start_ns + ms * 1_000_000,
+        does,
+        bytes,
+    };
+    let end = |server, actions| {
+        Task::Exchange(config::Exchange {
+            server,
+            port,
+            duration_ns: start_ns + 400_000_000,
+            actions,
+        })
+    };
+    let writes = vec![at(0, Deed::Write, 3_000_000), at(0, Deed::Shutdown, 0)];
+    let reads = vec![at(0, Deed::Hold, 0), at(150, Deed::Read, 0)];
+    let records = run_tasks(
+        "exchange",
+        vec![end(None, writes), end(Some(Ipv4Addr::LOCALHOST), reads)],
+    );
+    let received = flows(&records, false)[0];
+    assert_eq!(received.read_bytes, 3_000_000);
+    assert!(
+        received.first_byte_ns >= start_ns + 150_000_000,
+        "{received:?}"
+    );
 }

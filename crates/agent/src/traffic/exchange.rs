@@ -1,0 +1,117 @@
+//! One end of a connection that does what a list says, when it says it.
+//!
+//! A thread writes, shuts and closes in the order of the list; another reads whatever comes, but for
+//! the times it is told to hold.
+
+use std::io;
+use std::net::Shutdown;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use socket2::SockRef;
+
+use super::Context;
+use super::socket::{CHUNK_BYTES, Counted, Options, connect, listen};
+use crate::config::{self, Deed};
+use crate::sys;
+
+pub(super) fn run(context: &Context<'_>, task: &config::Exchange) -> io::Result<()> {
+    let flow = match task.server {
+        Some(address) => {
+            let stream = connect(address, task.port, Options::default())?;
+            Counted::connected(stream, context)?
+        }
+        None => Counted::accept(&listen(task.port, None)?, context)?,
+    };
+    // A list writes as its user means it: Nagle's rule stays as sockets have it.
+    flow.stream.set_nodelay(false)?;
+    thread::scope(|scope| {
+        let reader = scope.spawn(|| read(context, &flow, task));
+        if !act(context, &flow, task)? {
+            context.clock.sleep_until(task.duration_ns);
+            flow.record(context)?;
+            wake_reader(&flow)?;
+        }
+        reader
+            .join()
+            .unwrap_or_else(|_| Err(io::Error::other("defect in the agent")))
+    })
+}
+
+/// Does in turn what the list says of writing and ending; true if the socket is closed.
+fn act(context: &Context<'_>, flow: &Arc<Counted>, task: &config::Exchange) -> io::Result<bool> {
+    for action in &task.actions {
+        context.clock.sleep_until(action.at_ns);
+        let done = match action.does {
+            Deed::Write => flow.write_bytes(action.bytes, context.clock),
+            Deed::Hold | Deed::Read => Ok(()),
+            Deed::Shutdown => flow.stream.shutdown(Shutdown::Write),
+            Deed::Close | Deed::Abort => {
+                if action.does == Deed::Abort {
+                    SockRef::from(&flow.stream).set_linger(Some(Duration::ZERO))?;
+                }
+                flow.record(context)?;
+                wake_reader(flow)?;
+                sys::close_for_all(&flow.stream)?;
+                return Ok(true);
+            }
+        };
+        match done {
+            // The peer has ended it: there is nobody left to act towards.
+            Err(error) if ended(&error) => return Ok(false),
+            other => other?,
+        }
+    }
+    Ok(false)
+}
+
+/// Ends the reader's wait for bytes; nothing of it is seen on the wire.
+fn wake_reader(flow: &Arc<Counted>) -> io::Result<()> {
+    match flow.stream.shutdown(Shutdown::Read) {
+        Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(()),
+        other => other,
+    }
+}
+
+/// Reads until the stream ends, but not while it is to hold.
+fn read(context: &Context<'_>, flow: &Arc<Counted>, task: &config::Exchange) -> io::Result<()> {
+    let mut buffer = vec![0; CHUNK_BYTES];
+    loop {
+        match flow.stream.peek(&mut [0]) {
+            Ok(0) => return Ok(()),
+            Err(error) if ended(&error) => return Ok(()),
+            other => other?,
+        };
+        if let Some(until_ns) = held_until(task, context.clock.now_ns()) {
+            context.clock.sleep_until(until_ns);
+            continue;
+        }
+        match flow.read(&mut buffer, context.clock) {
+            Ok(0) => return Ok(()),
+            Err(error) if ended(&error) => return Ok(()),
+            other => other?,
+        };
+    }
+}
+
+/// Until when it is to hold, if it is to hold at `now_ns`.
+fn held_until(task: &config::Exchange, now_ns: u64) -> Option<u64> {
+    let turns = task
+        .actions
+        .iter()
+        .filter(|action| matches!(action.does, Deed::Hold | Deed::Read));
+    let last = turns.clone().rfind(|turn| turn.at_ns <= now_ns)?;
+    let next = turns
+        .clone()
+        .find(|turn| turn.at_ns > now_ns && turn.does == Deed::Read);
+    (last.does == Deed::Hold).then(|| next.map_or(task.duration_ns, |turn| turn.at_ns))
+}
+
+fn ended(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, NotConnected, TimedOut};
+    matches!(
+        error.kind(),
+        BrokenPipe | ConnectionAborted | ConnectionReset | NotConnected | TimedOut
+    )
+}
