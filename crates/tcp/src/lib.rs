@@ -20,7 +20,7 @@ mod stack;
 
 pub use connection::{
     CaState, Config, Connection, CwndReduction, Event, Failure, InvalidOption, Life, Pacing, Probe,
-    Sender, Shutdown, SocketOption, SocketOptions, Stats, TcpInfo, Transmit,
+    Sender, Shutdown, SocketOption, SocketOptions, Stats, TcpInfo, Transmit, WriteFlags,
 };
 pub use receive::{InitialReceiveWindow, RcvbufTuning, Receiver, WinFromSpace};
 pub use segment::{Ecn, Flags, SackBlock, SackBlocks, Segment, SynOptions};

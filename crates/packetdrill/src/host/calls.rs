@@ -269,7 +269,14 @@ impl Host {
         } else if !link.connected {
             nonblocking.then_some(libc::EAGAIN)
         } else {
-            *written += link.tcp.write(now, (bytes - *written) as u64) as usize;
+            *written += link.tcp.write_flags(
+                now,
+                (bytes - *written) as u64,
+                tailback_tcp::WriteFlags {
+                    more: flags.more,
+                    end_of_record: flags.end_of_record,
+                },
+            ) as usize;
             nonblocking.then_some(libc::EAGAIN)
         };
         self.drive(number);

@@ -26,6 +26,15 @@ pub struct Config {
     pub seed: u64,
 }
 
+/// Flags of a write (send(2)).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WriteFlags {
+    /// More is to come: a short last segment waits for it (MSG_MORE).
+    pub more: bool,
+    /// A record ends here: later writes are not joined to it (MSG_EOR).
+    pub end_of_record: bool,
+}
+
 /// A segment to send; its payload may exceed `mss`: the host's card cuts it up.
 #[derive(Clone, Copy, Debug)]
 pub struct Transmit {

@@ -39,7 +39,7 @@ mod validate;
 mod write;
 
 pub use events::Event;
-pub use interface::{CaState, Config, Probe, Stats, Transmit};
+pub use interface::{CaState, Config, Probe, Stats, Transmit, WriteFlags};
 pub use life::{Failure, Life, Shutdown};
 pub use modern::{Pacing, Sender};
 pub use options::{InvalidOption, SocketOption, SocketOptions};

@@ -222,6 +222,9 @@ impl Connection {
         let jiffies = self.clock.jiffies(now);
         self.options.set(option)?;
         match option {
+            SocketOption::NoDelay(true) | SocketOption::Cork(false) if self.is_modern() => {
+                self.nagle_changed(jiffies);
+            }
             SocketOption::NoDelay(true) | SocketOption::Cork(false) => self.push(jiffies),
             SocketOption::SndBuf(_) => {
                 if let Some(bytes) = self.options.sndbuf_bytes(&self.stack) {

@@ -188,7 +188,7 @@ impl Connection {
         };
         self.receive.tell(&mut info, us);
         if self.is_modern() {
-            self.tell_sender(&mut info);
+            self.tell_sender(jiffies, &mut info);
         }
         self.tell_options(&mut info);
         info

@@ -7,19 +7,24 @@
 
 use tailback_units::Time;
 
-use super::{Connection, Event};
+use super::{Connection, Event, WriteFlags};
 use crate::clock::Jiffies;
 
 impl Connection {
     /// The application writes `bytes` bytes; answers how many the send buffer took. For the rest
     /// [`Event::Writable`] says when to try again.
     pub fn write(&mut self, now: Time, bytes: u64) -> u64 {
+        self.write_flags(now, bytes, WriteFlags::default())
+    }
+
+    /// The same, with flags of send(2). Senders of Linux 2.6 know none of them.
+    pub fn write_flags(&mut self, now: Time, bytes: u64, flags: WriteFlags) -> u64 {
         if self.fin_queued || !self.life.may_write() {
             return 0;
         }
         let jiffies = self.clock.jiffies(now);
         if self.is_modern() {
-            return self.write_today(jiffies, bytes);
+            return self.write_today(jiffies, bytes, flags);
         }
         let mss = self.current_mss();
         let goal = self.size_goal();

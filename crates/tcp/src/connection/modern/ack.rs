@@ -4,6 +4,7 @@
 //! tcp_ack_probe, tcp_cong_control, tcp_xmit_recovery.
 
 use super::super::{CaState, Connection, TimerKind};
+use super::chrono::Limiter;
 use super::rtt::Measured;
 use crate::clock::Jiffies;
 use crate::congestion::{AckKind, AckSample, Growth};
@@ -343,6 +344,9 @@ impl Connection {
             self.queue_shrunk = true;
         }
         let head = self.modern.sent.front().copied();
+        if head.is_none() {
+            self.stop_chrono(now, Limiter::Busy);
+        }
         news.head_sacked = head.is_some_and(|p| p.has(SACKED));
         let mut measured = Measured {
             acked: news.data_acked,

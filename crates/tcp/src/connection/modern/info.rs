@@ -2,9 +2,10 @@
 //! tcp_compute_delivery_rate).
 
 use super::super::{Connection, TcpInfo};
+use crate::clock::Jiffies;
 
 impl Connection {
-    pub(in crate::connection) fn tell_sender(&self, info: &mut TcpInfo) {
+    pub(in crate::connection) fn tell_sender(&self, now: Jiffies, info: &mut TcpInfo) {
         let modern = &self.modern;
         info.rtt = modern.rtt.srtt_us8 >> 3;
         info.rttvar = modern.rtt.mdev_us() >> 2;
@@ -18,5 +19,6 @@ impl Connection {
         info.dsack_dups = modern.dsack_dups;
         info.reord_seen = modern.reord_seen;
         info.bytes_retrans = modern.bytes_retrans;
+        self.tell_limits(now, info);
     }
 }

@@ -11,6 +11,7 @@
 
 mod ack;
 mod alert;
+mod chrono;
 mod host_queue;
 mod info;
 #[cfg(test)]
@@ -106,6 +107,9 @@ pub(super) struct Modern {
     sent: queue::SentQueue,
     unsent: queue::WriteQueue,
     host: host_queue::HostQueue,
+    chrono: chrono::Chrono,
+    /// What there is to send is to be sent, however short (TCP_NAGLE_PUSH).
+    nagle_push: bool,
     /// When the SYN, or its answer, was sent.
     syn_ns: u64,
     /// Timestamps of the segment last received.
@@ -144,6 +148,8 @@ impl Modern {
             sent: queue::SentQueue::default(),
             unsent: queue::WriteQueue::default(),
             host: host_queue::HostQueue::default(),
+            chrono: chrono::Chrono::default(),
+            nagle_push: false,
             syn_ns: 0,
             ts_val: 0,
             ts_ecr: 0,

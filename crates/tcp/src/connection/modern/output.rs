@@ -5,6 +5,7 @@
 //! tcp_event_data_sent; include/net/tcp_ecn.h: tcp_ecn_send.
 
 use super::super::{Connection, TimerKind, Transmit};
+use super::chrono::Limiter;
 use super::queue::{EOR, FIN, PSH, Sent};
 use crate::clock::Jiffies;
 use crate::congestion::CwndEvent;
@@ -50,11 +51,22 @@ impl Connection {
     /// How the socket's options treat short segments.
     #[inline]
     pub(in crate::connection) fn nagle(&self) -> Nagle {
+        if self.modern.nagle_push {
+            return Nagle::Push;
+        }
         match (self.options.cork, self.options.nodelay) {
             (true, _) => Nagle::Cork,
             (false, true) => Nagle::Off,
             (false, false) => Nagle::On,
         }
+    }
+
+    /// TCP_NODELAY was set or TCP_CORK taken away: what is there is sent
+    /// (__tcp_sock_set_nodelay, __tcp_sock_set_cork).
+    pub(in crate::connection) fn nagle_changed(&mut self, now: Jiffies) {
+        self.modern.nagle_push |= self.options.nodelay;
+        let nagle = self.nagle();
+        self.push_today(now, nagle);
     }
 
     /// tcp_push_pending_frames.
@@ -142,7 +154,7 @@ impl Connection {
     /// tcp_write_xmit. True if something waits and nothing is in flight to wake it.
     pub(super) fn write_out(&mut self, now: Jiffies, mss: u32, nagle: Nagle, limit: Limit) -> bool {
         let mut sent = 0;
-        let mut cwnd_limited = false;
+        let (mut cwnd_limited, mut window_limited) = (false, false);
         let max_segments = self.tso_segments(mss);
         while self.has_unsent() {
             if self.pacing_waits() {
@@ -158,6 +170,7 @@ impl Connection {
                 break;
             };
             if !self.head_fits(mss) {
+                window_limited = true;
                 break;
             }
             let mut most = mss;
@@ -168,7 +181,9 @@ impl Connection {
                     break;
                 }
             } else {
-                if limit == Limit::Windows && self.defers(head, max_segments, &mut cwnd_limited) {
+                if limit == Limit::Windows
+                    && self.defers(head, max_segments, &mut cwnd_limited, &mut window_limited)
+                {
                     break;
                 }
                 most = self.split_point(head, mss, room, nagle);
@@ -183,6 +198,11 @@ impl Connection {
             if limit != Limit::Windows {
                 break;
             }
+        }
+        if window_limited {
+            self.modern.chrono.start(now, Limiter::PeerWindow);
+        } else {
+            self.stop_chrono(now, Limiter::PeerWindow);
         }
         cwnd_limited |= self.in_flight() >= self.window.cwnd;
         if sent > 0 || cwnd_limited {
@@ -264,6 +284,10 @@ impl Connection {
         segment.payload_bytes = payload_bytes as u16;
         if segment.has_timestamps {
             segment.ts_val = self.stamp_of(packet.sent_ns);
+        }
+        // Packets for offload are all pushed, so that the receiver's offload lets go of them.
+        if count > 1 {
+            packet.marks |= PSH;
         }
         if packet.marked(PSH) {
             segment.flags = segment.flags.with(Flags::PSH);

@@ -92,7 +92,13 @@ impl Connection {
 
     /// Whether to wait for a larger packet: only if an acknowledgement is near, and then it is
     /// noted if the window is what limits (tcp_tso_should_defer).
-    pub(super) fn defers(&self, head: Head, max_segments: u32, cwnd_limited: &mut bool) -> bool {
+    pub(super) fn defers(
+        &self,
+        head: Head,
+        max_segments: u32,
+        cwnd_limited: &mut bool,
+        window_limited: &mut bool,
+    ) -> bool {
         if self.state >= CaState::Recovery {
             return false;
         }
@@ -133,6 +139,7 @@ impl Connection {
                 return true;
             }
         } else if send_window <= head.bytes {
+            *window_limited = true;
             return true;
         }
         !(head.fin || head.ends_record)

@@ -5,6 +5,7 @@
 //! tcp_slow_start_after_idle_check).
 
 use super::super::{CaState, Connection};
+use super::chrono::Limiter;
 use crate::clock::{self, Jiffies};
 use crate::congestion::CwndEvent;
 
@@ -39,6 +40,9 @@ impl Connection {
         let unused = !clock::before(now, self.cwnd_stamp.wrapping_add(self.rtt.rto));
         if self.stack.tcp_slow_start_after_idle && unused && !self.congestion.full_control() {
             self.shrink_unused_cwnd(now);
+        }
+        if self.no_space && self.unsent == 0 {
+            self.modern.chrono.start(now, Limiter::SendBuffer);
         }
     }
 

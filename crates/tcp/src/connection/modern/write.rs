@@ -4,7 +4,8 @@
 //! tcp_stream_memory_free) and tcp_input.c (tcp_sndbuf_expand, tcp_new_space,
 //! tcp_init_buffer_space's part). Left out: pages, memory limits of the whole machine.
 
-use super::super::{Connection, Event};
+use super::super::{Connection, Event, WriteFlags};
+use super::chrono::Limiter;
 use super::output::{Limit, Nagle};
 use super::queue::{EOR, PSH};
 use crate::clock::Jiffies;
@@ -17,7 +18,12 @@ const SK_BUFF: u32 = 256;
 
 impl Connection {
     /// The application writes; answers how many bytes the send buffer took.
-    pub(in crate::connection) fn write_today(&mut self, now: Jiffies, bytes: u64) -> u64 {
+    pub(in crate::connection) fn write_today(
+        &mut self,
+        now: Jiffies,
+        bytes: u64,
+        flags: WriteFlags,
+    ) -> u64 {
         self.check_app_limited();
         let mss = self.current_mss();
         let goal = self.size_goal_today(mss);
@@ -30,6 +36,10 @@ impl Connection {
                     break;
                 }
                 self.modern.unsent.push(0);
+                if self.modern.unsent.len() == 1 {
+                    self.modern.chrono.start(now, Limiter::Busy);
+                }
+                self.modern.nagle_push = false;
                 self.check_idle_restart(now);
                 room = goal;
             }
@@ -43,6 +53,11 @@ impl Connection {
             self.unsent += u64::from(piece);
             accepted += u64::from(piece);
             if accepted == bytes {
+                if flags.end_of_record
+                    && let Some(tail) = self.modern.unsent.back_mut()
+                {
+                    tail.marks |= EOR;
+                }
                 break;
             }
             if self.is_push_forced() {
@@ -53,12 +68,13 @@ impl Connection {
             }
         }
         if accepted > 0 {
-            let nagle = if accepted < bytes {
-                Nagle::Push
-            } else {
-                self.nagle()
+            let nagle = match self.nagle() {
+                _ if accepted < bytes => Nagle::Push,
+                _ if flags.more => Nagle::Cork,
+                nagle => nagle,
             };
-            self.push_written(now, nagle, goal);
+            let push = !flags.more || accepted < bytes || self.is_push_forced();
+            self.push_written(now, nagle, push, goal);
         }
         accepted
     }
@@ -103,7 +119,7 @@ impl Connection {
     }
 
     /// tcp_push.
-    fn push_written(&mut self, now: Jiffies, nagle: Nagle, goal: u32) {
+    fn push_written(&mut self, now: Jiffies, nagle: Nagle, push: bool, goal: u32) {
         let Some(tail) = self.modern.unsent.back() else {
             return;
         };
@@ -113,7 +129,9 @@ impl Connection {
             && !self.modern.sent.is_empty()
             && tail.marks & EOR == 0
             && self.host_holds_more_than(bytes);
-        self.mark_push();
+        if push {
+            self.mark_push();
+        }
         if autocork {
             self.wait_for_host();
             return;
@@ -163,6 +181,7 @@ impl Connection {
         let queued = self.queued_memory_today();
         if queued + queued / 2 <= u64::from(self.sndbuf) && self.unsent * 2 < self.notsent_lowat() {
             self.no_space = false;
+            self.stop_chrono(now, Limiter::SendBuffer);
             self.events.push(Event::Writable);
         }
     }
