@@ -268,6 +268,9 @@ impl Host {
             Some(link.take_error().unwrap_or(libc::EPIPE))
         } else if !link.connected {
             nonblocking.then_some(libc::EAGAIN)
+        } else if !nonblocking && link.tcp.awaits_space() {
+            // A writer that waits is woken only when there is a fair amount of room.
+            None
         } else {
             *written += link.tcp.write_flags(
                 now,

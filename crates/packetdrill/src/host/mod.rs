@@ -223,8 +223,12 @@ impl Host {
             .unwrap_or(self.setup.mtu)
             .clamp(68, 65_535);
         let headers = if remote.is_ipv4() { 40 } else { 60 };
+        let mut stack = self.view.stack();
+        if self.view.device().paces {
+            stack.pacing = tailback_tcp::Pacing::Fq;
+        }
         Config {
-            stack: Arc::new(self.view.stack()),
+            stack: Arc::new(stack),
             mss: (mtu - headers) as u16,
             clock_phase: Duration::ZERO,
             options,

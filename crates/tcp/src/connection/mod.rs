@@ -308,10 +308,10 @@ impl Connection {
         if !self.is_modern() {
             return self.out.pop_front();
         }
-        if self.out.is_empty() {
+        if self.out.is_empty() || self.stack.pacing == Pacing::Fq {
             self.resume_unqueued(now);
         }
-        let transmit = self.out.pop_front()?;
+        let transmit = self.next_departure(now)?;
         self.polled(&transmit);
         Some(transmit)
     }

@@ -17,6 +17,12 @@ impl Connection {
         self.write_flags(now, bytes, WriteFlags::default())
     }
 
+    /// Whether a write has found the send buffer full, and [`Event::Writable`] is still to come.
+    #[must_use]
+    pub fn awaits_space(&self) -> bool {
+        self.no_space
+    }
+
     /// The same, with flags of send(2). Senders of Linux 2.6 know none of them.
     pub fn write_flags(&mut self, now: Time, bytes: u64, flags: WriteFlags) -> u64 {
         if self.fin_queued || !self.life.may_write() {

@@ -95,6 +95,7 @@ pub(super) struct Modern {
     /// Sending waits for this time (pacing_timer).
     pacing_ns: Option<u64>,
     data_segments_out: u32,
+    fq: pacing::FqQueue,
     /// Behind the highest packet acknowledged selectively.
     highest_sack: Seq,
     /// From where on lost packets are looked for.
@@ -138,6 +139,7 @@ impl Modern {
             wstamp_ns: 0,
             pacing_ns: None,
             data_segments_out: 0,
+            fq: pacing::FqQueue::default(),
             highest_sack: initial,
             retransmit_hint: None,
             cwnd_limited: false,

@@ -5,6 +5,7 @@
 //! tcp_event_data_sent; include/net/tcp_ecn.h: tcp_ecn_send.
 
 use super::super::{Connection, TimerKind, Transmit};
+use super::Pacing;
 use super::chrono::Limiter;
 use super::queue::{EOR, FIN, PSH, Sent};
 use crate::clock::Jiffies;
@@ -286,10 +287,7 @@ impl Connection {
             segment.ts_val = self.stamp_of(packet.sent_ns);
         }
         // Packets for offload are all pushed, so that the receiver's offload lets go of them.
-        if count > 1 {
-            packet.marks |= PSH;
-        }
-        if packet.marked(PSH) {
+        if packet.marked(PSH) || count > 1 {
             segment.flags = segment.flags.with(Flags::PSH);
         }
         if packet.marked(FIN) {
@@ -313,6 +311,9 @@ impl Connection {
             self.stats.bytes_sent += u64::from(payload_bytes);
             let memory = self.packet_memory(payload_bytes);
             self.modern.host.enters(memory);
+            if self.stack.pacing == Pacing::Fq {
+                self.modern.fq.departs(packet.sent_ns);
+            }
         }
         self.out.push_back(Transmit {
             segment,

@@ -6,14 +6,59 @@
 //! which the next may leave. Internal pacing waits for that time; with sch_fq at the host packets
 //! leave TCP at once and carry it.
 
-use super::super::Connection;
+use std::collections::VecDeque;
+
+use tailback_units::Time;
+
+use super::super::{Connection, Transmit};
 use super::Pacing;
 use crate::clock::Jiffies;
 
 /// Segments that leave unpaced at the beginning (sch_fq's initial quantum).
 const UNPACED_SEGMENTS: u32 = 10;
 
+/// Packets that the host's queue holds back until their time (net/sched/sch_fq.c, one flow of it).
+#[derive(Clone, Debug, Default)]
+pub(super) struct FqQueue {
+    /// When the packets with data that TCP has sent and the host has not taken may leave.
+    departures: VecDeque<u64>,
+}
+
+impl FqQueue {
+    /// A packet with data may leave at `ns`.
+    pub(super) fn departs(&mut self, ns: u64) {
+        self.departures.push_back(ns);
+    }
+
+    /// When the next may leave.
+    pub(super) fn next_ns(&self) -> Option<u64> {
+        self.departures.front().copied()
+    }
+}
+
 impl Connection {
+    /// The next segment that may leave now: with sch_fq, data waits for its time, and what is
+    /// behind it with it.
+    #[inline]
+    pub(in crate::connection) fn next_departure(&mut self, now: Time) -> Option<Transmit> {
+        if self.stack.pacing == Pacing::Fq {
+            let first = *self.out.front()?;
+            self.clock.jiffies(now);
+            if first.segment.payload_bytes > 0 {
+                if self
+                    .modern
+                    .fq
+                    .next_ns()
+                    .is_some_and(|ns| ns > self.clock.ns())
+                {
+                    return None;
+                }
+                self.modern.fq.departures.pop_front();
+            }
+        }
+        self.out.pop_front()
+    }
+
     /// Whether packets are kept to the pacing rate at all.
     #[inline]
     pub(in crate::connection) fn is_paced(&self) -> bool {

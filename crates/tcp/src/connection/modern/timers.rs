@@ -26,7 +26,12 @@ impl Connection {
             .modern
             .pacing_ns
             .map_or(Time::NEVER, |ns| Time::from_ps(ns.saturating_mul(1000)));
-        pacing.min(self.modern.host.deadline())
+        let queued = self
+            .modern
+            .fq
+            .next_ns()
+            .map_or(Time::NEVER, |ns| Time::from_ps(ns.saturating_mul(1000)));
+        pacing.min(queued).min(self.modern.host.deadline())
     }
 
     /// Time has come for something of the sender's.
