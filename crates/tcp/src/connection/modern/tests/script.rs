@@ -2,6 +2,7 @@
 
 use tailback_units::{Bytes, Duration, Time};
 
+use crate::congestion::CongestionKind;
 use crate::testing::{config, preset};
 use crate::{Config, Connection, Flags, SackBlock, Segment, Seq, Stack, SynOptions};
 
@@ -30,6 +31,7 @@ pub(super) struct Script {
 
 pub(super) fn today() -> Stack {
     Stack {
+        tcp_congestion_control: CongestionKind::Reno,
         tcp_wmem: [Bytes::new(4096), Bytes::new(1 << 20), Bytes::new(1 << 22)],
         ..preset("linux-7.2")
     }
