@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixListener;
 use std::time::Duration as WallTime;
 
-use tailback_units::{Duration, Time};
+use tailback_units::Time;
 
 use crate::error::{Context, KernelError};
 use crate::network::{Network, Port};
@@ -47,15 +47,6 @@ pub(crate) struct Host {
     local_ns: u64,
     seq: u32,
     ended: bool,
-}
-
-/// How far a kernel may let time run by itself.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Leash {
-    /// What no act of its own changes, ns.
-    pub(crate) fixed_ns: u64,
-    /// From any event of the network until an interrupt here, at least.
-    pub(crate) network_delay: Duration,
 }
 
 impl Host {
@@ -141,18 +132,14 @@ impl Host {
             let sent = self.clock_stream()?.send(&start.ack(0).to_bytes());
             self.check(sent)?;
         }
-        let leash = Leash {
-            fixed_ns: 0,
-            network_delay: Duration::ZERO,
-        };
-        self.serve(0, leash, network, common)
+        self.serve(0, Time::ZERO, network, common)
     }
 
-    /// Lets the kernel run at `now_ns` until it waits.
+    /// Lets the kernel run at `now_ns` until it waits; see `bound_ns` for `leash`.
     pub(crate) fn run(
         &mut self,
         now_ns: u64,
-        leash: Leash,
+        leash: Time,
         network: &mut impl Network,
         common: &mut Common,
     ) -> Result<(), KernelError> {
@@ -270,7 +257,7 @@ impl Host {
     fn serve(
         &mut self,
         now_ns: u64,
-        leash: Leash,
+        leash: Time,
         network: &mut impl Network,
         common: &mut Common,
     ) -> Result<(), KernelError> {
@@ -322,7 +309,7 @@ impl Host {
     /// Handles one message of the card's driver, if there is a whole one.
     fn serve_device(
         &mut self,
-        leash: Leash,
+        leash: Time,
         network: &mut impl Network,
         common: &mut Common,
     ) -> Result<bool, KernelError> {
@@ -367,7 +354,7 @@ impl Host {
     fn kicked(
         &mut self,
         queue: u32,
-        leash: Leash,
+        leash: Time,
         network: &mut impl Network,
         common: &mut Common,
     ) -> Result<(), KernelError> {
@@ -393,13 +380,13 @@ impl Host {
     }
 
     /// How far this kernel may let time run: no interrupt can come for it before.
-    fn bound_ns(&self, leash: Leash, network: &mut impl Network) -> u64 {
-        let own = ceil_ns(self.nic.next_event());
-        let foreign = match network.next_event() {
-            Time::NEVER => u64::MAX,
-            at => ceil_ns(at + leash.network_delay),
-        };
-        leash.fixed_ns.min(own).min(foreign)
+    /// `leash` is when anything could arrive from other hosts, or zero if it may not run ahead.
+    fn bound_ns(&self, leash: Time, network: &mut impl Network) -> u64 {
+        if leash == Time::ZERO {
+            return 0;
+        }
+        let foreign = self.nic.interrupt_for(leash.min(network.next_event()));
+        ceil_ns(foreign.min(self.nic.next_event()))
     }
 
     /// Handles a message about time; true if the kernel waits from now on.

@@ -15,7 +15,7 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use tailback_units::{Duration, Time};
 
 use crate::error::{Context, KernelError};
-use crate::host::{Common, Host, Leash, ceil_ns, time};
+use crate::host::{Common, Host, ceil_ns, time};
 use crate::network::Network;
 use crate::nic::{Nic, NicConfig, NicCounters, Packet};
 use crate::process::Process;
@@ -246,9 +246,9 @@ impl Kernels {
     /// time.
     ///
     /// A kernel that runs may let time pass while it is less than the least of: what its own card
-    /// has to do; the network's next event and then the card's receive delay; another host's next
-    /// event, the time a frame takes from there to the network, and the receive delay; a
-    /// millisecond. Nothing can interrupt it before.
+    /// has to do; the network's next event; another host's next event and the time a frame takes
+    /// from there to the network; a millisecond; the latter three no earlier than its card may
+    /// interrupt again. Nothing can interrupt it before.
     ///
     /// # Errors
     ///
@@ -267,14 +267,11 @@ impl Kernels {
         self.hosts[number].run(at_ns, leash, network, &mut self.common)
     }
 
-    /// How far host `number`, which is about to run, may let time run by itself.
-    fn leash(&self, now_ns: u64, number: usize, network: &impl Network) -> Leash {
-        let network_delay = self.hosts[number].nic.rx_delay();
+    /// The earliest time at which anything could arrive at host `number`, which is about to run, by
+    /// what others do; zero without look-ahead.
+    fn leash(&self, now_ns: u64, number: usize, network: &impl Network) -> Time {
         if !self.look_ahead {
-            return Leash {
-                fixed_ns: now_ns,
-                network_delay,
-            };
+            return Time::ZERO;
         }
         let mut bound = time(now_ns) + LOOK_AHEAD_MAX;
         for (other, host) in self.hosts.iter().enumerate() {
@@ -286,13 +283,10 @@ impl Kernels {
                 event = event.min(time(at));
             }
             if event != Time::NEVER {
-                bound = bound.min(event + network.transit_min(other) + network_delay);
+                bound = bound.min(event + network.transit_min(other));
             }
         }
-        Leash {
-            fixed_ns: ceil_ns(bound),
-            network_delay,
-        }
+        bound
     }
 
     /// A frame arrives at a host at `at`, which is no earlier than anything handled so far.

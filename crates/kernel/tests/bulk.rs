@@ -47,8 +47,7 @@ fn tasks(duration_ns: u64) -> [Vec<Task>; 2] {
 fn options(folder: &Folder, us: u64) -> Options {
     let buffers = ["net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"];
     Options {
-        rx_delay: Duration::from_us(us),
-        tx_delay: Duration::from_us(us),
+        interrupt_gap: Duration::from_us(us),
         sysctls: buffers
             .map(|name| (name.to_owned(), "4096 4194304 16777216".to_owned()))
             .to_vec(),

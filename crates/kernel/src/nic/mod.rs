@@ -1,7 +1,7 @@
 //! A simulated network card behind a guest's virtio driver.
 //!
 //! Models a card with one transmit and one receive queue, segmentation and checksum offload, and
-//! interrupt moderation (ethtool's rx-usecs and tx-usecs). A transmit descriptor stays in the ring
+//! interrupt moderation (a least gap between interrupts; one vector for both queues). A transmit descriptor stays in the ring
 //! until its last bit has left, so that byte queue limits, TCP small queues and queueing disciplines
 //! feel the real link. Received frames reach memory when the interrupt does.
 //! Sources: virtio 1.2, sections 2.7 (split virtqueues) and 5.1 (network device); behaviour of Linux
@@ -49,12 +49,10 @@ pub struct NicConfig {
     pub segmentation_offload: bool,
     /// The card computes and checks transport checksums. Without it there is no segmentation either.
     pub checksum_offload: bool,
-    /// From a frame's arrival until the interrupt for it and all that came meanwhile (ethtool's
-    /// rx-usecs).
-    pub rx_delay: Duration,
-    /// From a packet's departure until the driver hears of it and all that left meanwhile
-    /// (ethtool's tx-usecs). Both queues share one interrupt: when one is due, both are seen to.
-    pub tx_delay: Duration,
+    /// Least time from one interrupt to the next, as interrupt throttling (ITR) of common cards has
+    /// it: what comes after a pause interrupts at once, what comes in the meantime waits. Both
+    /// queues share one interrupt: when one is due, both are seen to.
+    pub interrupt_gap: Duration,
 }
 
 /// What a card has counted.
@@ -91,6 +89,8 @@ pub(crate) struct Nic {
     pub(crate) counters: NicCounters,
     transmitter: Transmitter,
     receiver: Receiver,
+    /// No interrupt before.
+    quiet_until: Time,
     /// The guest takes packets whose checksum is not complete (GUEST_CSUM).
     guest_checks: bool,
 }
@@ -112,8 +112,9 @@ impl Nic {
         Nic {
             config: config.clone(),
             counters: NicCounters::default(),
-            transmitter: Transmitter::new(config.tx_delay),
-            receiver: Receiver::new(config.rx_delay),
+            transmitter: Transmitter::new(),
+            receiver: Receiver::new(),
+            quiet_until: Time::ZERO,
             guest_checks: false,
         }
     }
@@ -153,9 +154,19 @@ impl Nic {
 
     /// The earliest time at which the card has something to do.
     pub(crate) fn next_event(&self) -> Time {
-        self.transmitter
-            .next_event()
-            .min(self.receiver.next_event())
+        let tells_at = self.tells_at();
+        self.transmitter.looks_at().min(tells_at)
+    }
+
+    /// When the driver is next to be interrupted.
+    fn tells_at(&self) -> Time {
+        let first = self.transmitter.tells_at().min(self.receiver.tells_at());
+        first.max(self.quiet_until)
+    }
+
+    /// When the driver would be interrupted for a frame that arrives at `at`.
+    pub(crate) fn interrupt_for(&self, at: Time) -> Time {
+        at.max(self.quiet_until)
     }
 
     /// The driver has put packets into the transmit ring and says so at `now`.
@@ -189,9 +200,8 @@ impl Nic {
         let mut wanted = Interrupts::default();
         self.transmitter
             .look(now, transmit, memory, uplink, &mut self.counters)?;
-        // One vector serves both queues: when either is due, both are seen to.
-        let receives = self.receiver.next_event() <= now;
-        if receives || self.transmitter.tells(now) {
+        if self.tells_at() <= now {
+            self.quiet_until = now + self.config.interrupt_gap;
             wanted.transmit = self.transmitter.complete(now, transmit, memory)?;
             wanted.receive = self.receiver.deliver(
                 now,
@@ -204,11 +214,6 @@ impl Nic {
         }
         self.counters.interrupts += u64::from(wanted.receive || wanted.transmit);
         Ok(wanted)
-    }
-
-    /// From a frame's arrival until its interrupt, at least.
-    pub(crate) fn rx_delay(&self) -> Duration {
-        self.config.rx_delay
     }
 
     /// Frames that have arrived and not reached the guest.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use tailback_units::{Duration, Time};
+use tailback_units::Time;
 use virtio_queue::{Queue, QueueOwnedT, QueueT};
 use vm_memory::{Bytes, GuestAddress, GuestMemoryMmap};
 
@@ -11,7 +11,6 @@ use super::{NicCounters, header};
 
 #[derive(Debug)]
 pub(super) struct Receiver {
-    delay: Duration,
     waiting: VecDeque<(Time, Packet)>,
     /// Buffers for the packet at hand: chain head, and pieces with address and length.
     heads: Vec<(u16, u32)>,
@@ -19,9 +18,8 @@ pub(super) struct Receiver {
 }
 
 impl Receiver {
-    pub(super) fn new(delay: Duration) -> Receiver {
+    pub(super) fn new() -> Receiver {
         Receiver {
-            delay,
             waiting: VecDeque::with_capacity(256),
             heads: Vec::new(),
             pieces: Vec::new(),
@@ -36,12 +34,9 @@ impl Receiver {
         self.waiting.len()
     }
 
-    /// When the next interrupt is due.
-    pub(super) fn next_event(&self) -> Time {
-        match self.waiting.front() {
-            Some((at, _)) => *at + self.delay,
-            None => Time::NEVER,
-        }
+    /// When there is something to tell the driver.
+    pub(super) fn tells_at(&self) -> Time {
+        self.waiting.front().map_or(Time::NEVER, |(at, _)| *at)
     }
 
     /// Hands over what has arrived by `now`; says whether the driver wants an interrupt.

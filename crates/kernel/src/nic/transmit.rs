@@ -23,7 +23,6 @@ const BUSY: Duration = Duration::from_us(2);
 
 #[derive(Debug)]
 pub(super) struct Transmitter {
-    delay: Duration,
     /// The driver does not kick: the ring must be looked at before the link falls idle.
     silent: bool,
     /// Heads of the descriptor chains that are on the link or wait for it, with the time their last
@@ -34,23 +33,25 @@ pub(super) struct Transmitter {
 }
 
 impl Transmitter {
-    pub(super) fn new(delay: Duration) -> Transmitter {
+    pub(super) fn new() -> Transmitter {
         Transmitter {
-            delay,
             silent: false,
             sending: VecDeque::with_capacity(256),
             scratch: Vec::with_capacity(PACKET_BYTES_MAX),
         }
     }
 
-    /// When there is something to do next: the driver is to be told, or the ring looked at.
-    pub(super) fn next_event(&self) -> Time {
-        let (Some((_, first)), Some((_, last))) = (self.sending.front(), self.sending.back())
-        else {
-            return Time::NEVER;
-        };
-        let tell = *first + self.delay;
-        if self.silent { tell.min(*last) } else { tell }
+    /// When there is something to tell the driver.
+    pub(super) fn tells_at(&self) -> Time {
+        self.sending.front().map_or(Time::NEVER, |(_, left)| *left)
+    }
+
+    /// When the ring has to be looked at.
+    pub(super) fn looks_at(&self) -> Time {
+        match self.sending.back() {
+            Some((_, left)) if self.silent => *left,
+            _ => Time::NEVER,
+        }
     }
 
     /// Puts all that is in the ring on the link, and decides whether the driver is to kick.
@@ -87,18 +88,10 @@ impl Transmitter {
         uplink: &mut impl Uplink,
         counters: &mut NicCounters,
     ) -> Result<(), String> {
-        match self.sending.back() {
-            Some((_, last)) if self.silent && *last <= now => {
-                self.take(now, queue, memory, uplink, counters)
-            }
-            _ => Ok(()),
+        if self.looks_at() > now {
+            return Ok(());
         }
-    }
-
-    /// Whether the driver is to be told by `now`.
-    pub(super) fn tells(&self, now: Time) -> bool {
-        let first = self.sending.front();
-        first.is_some_and(|(_, left)| *left + self.delay <= now)
+        self.take(now, queue, memory, uplink, counters)
     }
 
     /// Gives back what has left by `now`, and says whether the driver wants an interrupt.
