@@ -298,9 +298,12 @@ impl Kernels {
         }
     }
 
-    /// An emptied buffer, for a packet to come.
-    pub fn recycle(&mut self, buffer: Vec<u8>) {
-        self.common.spare.push(buffer);
+    /// An empty buffer for a packet.
+    #[must_use]
+    pub fn buffer(&mut self) -> Vec<u8> {
+        let mut buffer = self.common.spare.pop().unwrap_or_default();
+        buffer.clear();
+        buffer
     }
 
     /// Whether a host's kernel has powered off.

@@ -24,4 +24,4 @@ pub use error::KernelError;
 pub use guest::RunFolder;
 pub use kernels::{HostConfig, Kernels, KernelsConfig};
 pub use network::Network;
-pub use nic::{Checksum, NicConfig, NicCounters, Packet, mark_ce};
+pub use nic::{Checksum, NicConfig, NicCounters, Packet};

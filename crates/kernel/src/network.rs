@@ -7,8 +7,9 @@ use crate::nic::{Packet, Uplink};
 /// The network between the hosts; a host is known by its number.
 pub trait Network {
     /// Puts a packet on a host's link, behind those before it and not before `earliest`; says when
-    /// its last bit has left.
-    fn transmit(&mut self, host: usize, earliest: Time, packet: Packet) -> Time;
+    /// its last bit has left, and gives a buffer that is no longer in use, if it has one (else an
+    /// empty one).
+    fn transmit(&mut self, host: usize, earliest: Time, packet: Packet) -> (Time, Vec<u8>);
 
     /// When the network's next event is; [`Time::NEVER`] if it has none. No frame reaches a host
     /// before.
@@ -37,7 +38,11 @@ impl<'a, N: Network> Port<'a, N> {
 
 impl<N: Network> Uplink for Port<'_, N> {
     fn transmit(&mut self, earliest: Time, packet: Packet) -> Time {
-        self.network.transmit(self.host, earliest, packet)
+        let (finish, buffer) = self.network.transmit(self.host, earliest, packet);
+        if buffer.capacity() > 0 {
+            self.spare.push(buffer);
+        }
+        finish
     }
 
     fn buffer(&mut self) -> Vec<u8> {

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailback_units::{ByteTime, Bytes, Duration, Rate, Time};
 
+use crate::frame::{FRAME_BYTES_MIN, GAP_BYTES};
 use crate::impairment::script::Direction;
 use crate::impairment::{Fate, Impairment, ImpairmentConfig};
 use crate::pool::Flight;
@@ -110,6 +111,14 @@ impl Link {
     #[must_use]
     pub fn arrival(&self, finish: Time) -> Time {
         finish + self.delay
+    }
+
+    /// Time from the beginning of the shortest frame until it has arrived.
+    #[must_use]
+    pub fn least_transit(&self) -> Duration {
+        self.byte_time
+            .time_for(u64::from(FRAME_BYTES_MIN + GAP_BYTES))
+            + self.delay
     }
 
     /// Decides whether the frame is lost on the way, and counts it if so.

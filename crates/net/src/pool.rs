@@ -92,6 +92,12 @@ impl FramePool {
         self.free.push(id.0);
     }
 
+    /// What lies in the pool's places: all frames that are in, and what is left of some that are
+    /// gone.
+    pub fn places(&self) -> impl Iterator<Item = &Frame> {
+        self.frames.iter()
+    }
+
     /// How many frames are in.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -29,11 +29,12 @@ use crate::world::{
 const TCP_HEADER_BYTES: u32 = 20;
 
 /// The world of a run, before anything has happened.
-pub(crate) fn world(run: &Run) -> World {
+/// `outside` says which hosts' machines are not modelled here, by their numbers; missing: they are.
+pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
     let wiring = Wiring::new(run);
-    let links = links(run, &wiring);
+    let links = links(run, &wiring, outside);
     let switches = switches(run, &wiring, links.len());
-    let hosts = hosts(run, &wiring);
+    let hosts = hosts(run, &wiring, outside);
     let (endpoints, workload) = applications(run);
     let ports: usize = switches.iter().map(|s| s.ports.len()).sum();
     let places = switches
@@ -63,11 +64,16 @@ pub(crate) fn world(run: &Run) -> World {
         ledger: Ledger::default(),
         iteration_start: Totals::default(),
         transactions: Vec::new(),
+        arrivals: Vec::new(),
         actions: Default::default(),
         hops: 0,
         events: 0,
         trajectory: 0,
     }
+}
+
+fn is_outside(outside: &[bool], host: usize) -> bool {
+    outside.get(host).copied().unwrap_or(false)
 }
 
 /// Which link direction joins which ports.
@@ -122,7 +128,7 @@ impl Wiring {
     }
 }
 
-fn links(run: &Run, wiring: &Wiring) -> Vec<LinkState> {
+fn links(run: &Run, wiring: &Wiring, outside: &[bool]) -> Vec<LinkState> {
     let name = |node: usize| match node.checked_sub(wiring.hosts) {
         None => run.network.hosts[node].name.as_str(),
         Some(switch) => run.network.switches[switch].name.as_str(),
@@ -136,6 +142,9 @@ fn links(run: &Run, wiring: &Wiring) -> Vec<LinkState> {
             Some(switch) => Sink::Switch {
                 switch: switch as u16,
                 port,
+            },
+            None if is_outside(outside, to) => Sink::Outside {
+                host: HostId(to as u16),
             },
             None => Sink::Host {
                 host: HostId(to as u16),
@@ -211,10 +220,11 @@ fn port(out_link: u32) -> PortState {
     }
 }
 
-fn hosts(run: &Run, wiring: &Wiring) -> Vec<HostState> {
+fn hosts(run: &Run, wiring: &Wiring, outside: &[bool]) -> Vec<HostState> {
     let state = |(number, host): (usize, &tailback_scenario::Host)| HostState {
         name: host.name.clone(),
         uplink: wiring.uplink(number),
+        outside: is_outside(outside, number),
         queue: TransmitQueue::new(&host.config),
         ring: ReceiveRing::new(&host.config),
         ce_to_ect1: host.config.ce_to_ect1,
@@ -243,7 +253,7 @@ fn applications(run: &Run) -> (Vec<Endpoint>, Workload) {
                     service_latency: host.service_latency,
                     service_jitter: host.service_jitter,
                     stream: Stream::new(run.seed, "service", u64::from(index)),
-                    request_left: 0,
+                    request_left: incast.request.get(),
                     answer_left: 0,
                 }
             });

@@ -144,7 +144,6 @@ impl Calendar {
 
     /// When the earliest event is.
     #[inline]
-    #[cfg(test)]
     pub(crate) fn next_at(&mut self) -> Option<Time> {
         if self.sorted.is_empty() {
             self.turn();

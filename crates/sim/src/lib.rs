@@ -7,6 +7,7 @@
 
 mod build;
 mod event;
+mod external;
 mod outcome;
 mod record;
 mod route;
@@ -19,6 +20,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tailback_scenario::{HostKind, Run};
 use tailback_units::{Duration, Time};
 
+pub use external::{KernelSetup, simulate_with_kernels};
 pub use tables::{Column, ColumnData, Table};
 
 /// A run's way of being watched and given up, from another thread.
@@ -44,6 +46,9 @@ pub enum SimError {
         /// What makes it one.
         why: &'static str,
     },
+    /// A kernel or a guest failed; says which and why.
+    #[error("{0}")]
+    Kernel(String),
     /// Bytes or frames were made or lost unseen: a defect of the simulator.
     #[error("conservation is violated: {0}")]
     Conservation(String),
@@ -86,7 +91,7 @@ pub fn simulate(run: &Run, control: &Control) -> Result<RunOutcome, SimError> {
             why,
         });
     }
-    let mut world = build::world(run);
+    let mut world = build::world(run, &[]);
     world.run(control)?;
     world.check_conservation()?;
     Ok(outcome::outcome(&world))

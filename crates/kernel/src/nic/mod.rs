@@ -18,7 +18,7 @@ use tailback_units::{Duration, Time};
 use virtio_queue::Queue;
 use vm_memory::GuestMemoryMmap;
 
-pub use packet::{Checksum, Packet, mark_ce};
+pub use packet::{Checksum, Packet};
 
 use receive::Receiver;
 use transmit::Transmitter;

@@ -77,44 +77,6 @@ pub(super) fn network(frame: &[u8]) -> Option<Network> {
     }
 }
 
-/// Sets congestion experienced (RFC 3168) in a frame's IP header, with its checksum, if its sender
-/// is ECN-capable; says whether it is.
-pub fn mark_ce(frame: &mut [u8]) -> bool {
-    const CE: u8 = 3;
-    match network(frame) {
-        Some(Network::V4(at)) if frame.len() >= at + 20 => {
-            if frame[at + 1] & CE == 0 {
-                return false;
-            }
-            let old = u16::from_be_bytes([frame[at], frame[at + 1]]);
-            frame[at + 1] |= CE;
-            let new = u16::from_be_bytes([frame[at], frame[at + 1]]);
-            let sum = u16::from_be_bytes([frame[at + 10], frame[at + 11]]);
-            let sum = updated(sum, old, new);
-            frame[at + 10..at + 12].copy_from_slice(&sum.to_be_bytes());
-            true
-        }
-        // The traffic class lies across the first two bytes: ECN is bits 4 and 5 of the second.
-        Some(Network::V6(at)) if frame.len() >= at + 40 => {
-            let capable = frame[at + 1] & CE << 4 != 0;
-            if capable {
-                frame[at + 1] |= CE << 4;
-            }
-            capable
-        }
-        _ => false,
-    }
-}
-
-/// A checksum after one of the words it covers has changed (RFC 1624, equation 3).
-fn updated(checksum: u16, old: u16, new: u16) -> u16 {
-    Sum::default()
-        .plus(&(!checksum).to_be_bytes())
-        .plus(&(!old).to_be_bytes())
-        .plus(&new.to_be_bytes())
-        .finish()
-}
-
 #[cfg(test)]
 #[path = "packet_tests.rs"]
 pub(super) mod tests;

@@ -71,42 +71,6 @@ fn a_field_outside_the_frame_is_left_alone() {
 }
 
 #[test]
-fn a_mark_reaches_the_header_and_its_sum() {
-    for ecn in [1, 2, 3] {
-        let mut packet = Packet {
-            bytes: tcp_frame(0xb8 | ecn, &[1, 2, 3]),
-            checksum: PARTIAL,
-        };
-        packet.complete_checksum();
-        assert!(mark_ce(&mut packet.bytes));
-        assert_eq!(packet.bytes[15], 0xb8 | 3);
-        assert!(sums_are_right(&packet.bytes));
-    }
-}
-
-#[test]
-fn a_sender_without_ecn_is_not_marked() {
-    let mut frame = tcp_frame(0xb8, &[]);
-    let before = frame.clone();
-    assert!(!mark_ce(&mut frame));
-    assert_eq!(frame, before);
-    let arp = [0; 60];
-    assert!(!mark_ce(&mut arp.clone()));
-    assert!(!mark_ce(&mut []));
-}
-
-#[test]
-fn ipv6_has_its_mark_in_the_second_byte() {
-    let mut frame = vec![0; 60];
-    frame[12..14].copy_from_slice(&[0x86, 0xdd]);
-    frame[14] = 0x60;
-    assert!(!mark_ce(&mut frame));
-    frame[15] = 0x20; // ECT(0)
-    assert!(mark_ce(&mut frame));
-    assert_eq!(frame[14..16], [0x60, 0x30]);
-}
-
-#[test]
 fn a_tag_moves_the_header() {
     let mut frame = tcp_frame(0, &[]);
     assert_eq!(network(&frame), Some(Network::V4(14)));

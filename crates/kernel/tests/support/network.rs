@@ -5,9 +5,9 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use tailback_kernel::{Network, Packet, mark_ce};
+use tailback_kernel::{Network, Packet};
 use tailback_units::{Duration, Rate, Time};
-use tailback_wire::plan;
+use tailback_wire::{ip, plan};
 
 /// Preamble, gap and FCS of a frame, bytes.
 const OVERHEAD_BYTES: u64 = 24;
@@ -120,7 +120,7 @@ impl Star {
                 return None;
             }
             if self.config.mark_above_bytes.is_some_and(|k| waiting > k)
-                && mark_ce(&mut packet.bytes)
+                && ip::mark_ce(&mut packet.bytes[14..])
             {
                 self.marks += 1;
             }
@@ -154,7 +154,7 @@ impl Star {
 }
 
 impl Network for Star {
-    fn transmit(&mut self, host: usize, earliest: Time, packet: Packet) -> Time {
+    fn transmit(&mut self, host: usize, earliest: Time, packet: Packet) -> (Time, Vec<u8>) {
         let finish = self.up_free[host].max(earliest) + self.serialisation(host, &packet);
         self.up_free[host] = finish;
         // Only arrivals are hashed: two hosts may send in either order at one time.
@@ -171,7 +171,7 @@ impl Network for Star {
             None => Place::Host(1 - host),
         };
         self.launch(finish + self.config.delay, place, packet);
-        finish
+        (finish, Vec::new())
     }
 
     fn next_event(&mut self) -> Time {

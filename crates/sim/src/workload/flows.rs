@@ -122,6 +122,11 @@ impl FlowsApp {
         self.read_bytes
     }
 
+    /// Applications outside have read so many bytes.
+    pub(super) fn read_outside(&mut self, bytes: u64) {
+        self.read_bytes += bytes;
+    }
+
     /// The flow of that number.
     pub(crate) fn flow(&self, number: usize) -> Option<&Flow> {
         self.flows.get(number)

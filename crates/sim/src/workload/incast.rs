@@ -97,6 +97,11 @@ impl IncastApp {
         self.phase == Phase::Done
     }
 
+    /// A client outside has been through so many iterations.
+    pub(super) fn finished_outside(&mut self, iterations: u64) {
+        self.iteration = iterations;
+    }
+
     pub(super) fn progress(&self) -> u64 {
         self.iteration
     }
@@ -192,6 +197,8 @@ impl IncastApp {
         let state = &mut self.servers[server];
         state.request_left = state.request_left.saturating_sub(bytes);
         if state.request_left == 0 {
+            // A client outside tells nobody when it begins again.
+            state.request_left = self.request_bytes;
             let jitter = Duration::from_ps(state.stream.exponential(state.service_jitter.as_ps()));
             let at = now + state.service_latency + jitter;
             actions.push_back(Action::Wake {

@@ -88,6 +88,16 @@ impl Workload {
         }
     }
 
+    /// Applications outside have been through so many iterations, or have read so many bytes of
+    /// flows.
+    pub(crate) fn finished_outside(&mut self, iterations: u64, flow_bytes: u64) {
+        match self {
+            Workload::Incast(app) => app.finished_outside(iterations),
+            Workload::Flows(app) => app.read_outside(flow_bytes),
+            Workload::Exchange(_) => {}
+        }
+    }
+
     /// The time of its alarm has come.
     pub(crate) fn alarm(&mut self, now: Time, actions: &mut VecDeque<Action>) {
         match self {

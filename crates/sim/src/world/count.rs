@@ -27,7 +27,7 @@ pub(crate) struct Transaction {
 }
 
 impl Totals {
-    fn since(self, earlier: Totals) -> Totals {
+    pub(crate) fn since(self, earlier: Totals) -> Totals {
         Totals {
             switch_drops: self.switch_drops - earlier.switch_drops,
             host_drops: self.host_drops - earlier.host_drops,
@@ -42,6 +42,12 @@ impl Totals {
 }
 
 impl World {
+    /// Drops and marks in the network so far: grows when anything is counted there.
+    pub(crate) fn in_network(&self) -> u64 {
+        let switches = self.switches.iter().map(|s| s.drops() + s.marked());
+        switches.sum::<u64>() + self.links.iter().map(|l| l.link.lost()).sum::<u64>()
+    }
+
     /// All counters as they stand.
     pub(crate) fn totals(&self) -> Totals {
         let mut totals = Totals {

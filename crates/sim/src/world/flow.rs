@@ -38,7 +38,9 @@ impl World {
         self.endpoints.push(Endpoint::new(id, source, destination));
         let listener = Endpoint::new(id + 1, destination, source);
         self.endpoints.push(listener);
-        self.connect(EndpointId(id));
+        if !self.hosts[source].outside {
+            self.connect(EndpointId(id));
+        }
     }
 
     /// A flow is over: remembers it and takes its two ends away.

@@ -17,6 +17,8 @@ use crate::workload::{Ending, Notice};
 pub(crate) struct HostState {
     pub(crate) name: String,
     pub(crate) uplink: u32,
+    /// Its machine is not modelled here: a real kernel.
+    pub(crate) outside: bool,
     pub(crate) queue: TransmitQueue,
     pub(crate) ring: ReceiveRing,
     /// CE becomes ECT(1) before TCP sees it.
@@ -108,10 +110,10 @@ impl Armed {
 }
 
 impl World {
-    /// A frame has come through a host's receive path.
+    /// A frame is delivered: it goes into the books and into the hash of the run's course.
     #[inline]
-    pub(super) fn receive(&mut self, frame: Flight) {
-        self.ledger.delivered.count(&frame);
+    pub(crate) fn note_delivery(&mut self, frame: &Flight) {
+        self.ledger.delivered.count(frame);
         let segment = &self.frames.get(frame.frame).segment;
         let seen = (u64::from(segment.seq.0) << 32)
             ^ u64::from(segment.ack.0)
@@ -119,6 +121,13 @@ impl World {
         self.trajectory = (self.trajectory ^ seen ^ self.now.as_ps())
             .wrapping_mul(0x9e37_79b9_7f4a_7c15)
             .rotate_left(23);
+    }
+
+    /// A frame has come through a host's receive path.
+    #[inline]
+    pub(super) fn receive(&mut self, frame: Flight) {
+        self.note_delivery(&frame);
+        let segment = &self.frames.get(frame.frame).segment;
         let endpoint = &mut self.endpoints[frame.to.0 as usize];
         match &mut endpoint.connection {
             Some(connection) => connection.handle_segment(self.now, segment),

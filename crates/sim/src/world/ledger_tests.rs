@@ -12,7 +12,7 @@ fn finished(switch: &str) -> World {
         "workload.iterations=2".to_owned(),
     ];
     let plan = Plan::from_toml(text, file, &overrides, None).expect("a good scenario");
-    let mut world = build::world(&plan.runs[0]);
+    let mut world = build::world(&plan.runs[0], &[]);
     world.run(&Control::default()).expect("it ends");
     world
 }

@@ -13,8 +13,8 @@ mod ledger;
 mod network;
 mod switching;
 
-use tailback_net::frame::EndpointId;
-use tailback_net::pool::FramePool;
+use tailback_net::frame::{EndpointId, HostId};
+use tailback_net::pool::{Flight, FramePool};
 use tailback_units::Time;
 
 use crate::event::{Calendar, Event};
@@ -55,6 +55,8 @@ pub(crate) struct World {
     /// Counters at the beginning of the current iteration, and all iterations so far.
     pub(crate) iteration_start: Totals,
     pub(crate) transactions: Vec<Transaction>,
+    /// Frames that have come to hosts outside and have not been handed to them.
+    pub(crate) arrivals: Vec<(HostId, Flight)>,
     /// What the workload asked for and has not been done yet.
     pub(crate) actions: VecDeque<Action>,
     /// Frames that have crossed a link.
@@ -70,8 +72,7 @@ const EVENTS_PER_CHECK: u64 = 1 << 16;
 impl World {
     /// Runs until the workload is done.
     pub(crate) fn run(&mut self, control: &Control) -> Result<(), SimError> {
-        self.workload.start(self.now, &mut self.actions);
-        self.do_actions();
+        self.start();
         while !self.workload.is_done() {
             self.step()?;
             self.events += 1;
@@ -82,9 +83,15 @@ impl World {
         control.check(self.workload.progress())
     }
 
+    /// Lets the applications begin.
+    pub(crate) fn start(&mut self) {
+        self.workload.start(self.now, &mut self.actions);
+        self.do_actions();
+    }
+
     /// Handles the earliest event: frames and ports before timers, then by rank.
     #[inline]
-    fn step(&mut self) -> Result<(), SimError> {
+    pub(crate) fn step(&mut self) -> Result<(), SimError> {
         let Some(Event { at, rank }) = self.calendar.pop() else {
             return Err(SimError::Stalled {
                 at: self.now,

@@ -32,6 +32,8 @@ pub(crate) enum Sink {
     /// Another stretch of the same link, which begins where this one ends and takes no time: what
     /// an impaired link may deliver out of order a host can be told of only as it comes.
     Onward { link: u32 },
+    /// A host whose machine is not modelled here: it gets the frame as it arrives.
+    Outside { host: HostId },
 }
 
 /// A switch's packet memory.
@@ -123,7 +125,7 @@ impl LinkState {
     /// A frame's last bit has left onto this link at `finish`: it is lost, dropped by a receive
     /// ring, or on its way. Answers with the time of the link's next event if that is new.
     #[inline]
-    pub(super) fn launch(
+    pub(crate) fn launch(
         &mut self,
         finish: Time,
         mut frame: Flight,
@@ -140,7 +142,7 @@ impl LinkState {
         }
         let arrival = self.link.arrival(finish);
         frame.at = match self.sink {
-            Sink::Switch { .. } | Sink::Onward { .. } => arrival,
+            Sink::Switch { .. } | Sink::Onward { .. } | Sink::Outside { .. } => arrival,
             Sink::Host { host } => {
                 match hosts[usize::from(host.0)].arrive(arrival, &frame, frames) {
                     Some(handled) => handled,

@@ -38,6 +38,7 @@ impl World {
                     self.calendar.schedule(link, at);
                 }
             }
+            Sink::Outside { host } => self.arrivals.push((host, frame)),
         }
     }
 

@@ -1,0 +1,199 @@
+//! Between kernels' cards and the world's links: frames with bytes, segments as bytes and back.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::net::{IpAddr, SocketAddr};
+
+use tailback_kernel::{Kernels, Network, Packet};
+use tailback_net::frame::{EndpointId, FRAME_BYTES_MIN, Frame, HostId};
+use tailback_tcp::{Ecn, Segment};
+use tailback_units::{Duration, Time};
+use tailback_wire::ethernet::{self, HEADER_BYTES};
+use tailback_wire::ip::{self, IpFields};
+use tailback_wire::{Payload, plan};
+
+use super::bytes::ByteStore;
+use super::{to_kernels, to_world};
+use crate::world::{Totals, World};
+
+/// Bytes of a frame's check sequence, which kernels' frames do not have.
+const FCS_BYTES: usize = 4;
+
+/// The world, with what kernels need at its edge.
+pub(super) struct Cable {
+    pub(super) world: World,
+    /// The host of each kernel, and the kernel of each host.
+    hosts: Vec<usize>,
+    kernels: Vec<Option<usize>>,
+    /// Bytes of frames in the world that have them.
+    bytes: ByteStore,
+    /// The host of each endpoint that there is or will be: a kernel may be ahead of the world.
+    ends: Vec<usize>,
+    /// For each endpoint whose peer is on a kernel: the port it was last heard from.
+    peer_ports: Vec<u16>,
+    /// What was counted, each time that it changed.
+    pub(super) log: Vec<(Time, Totals)>,
+    counted: u64,
+    /// The workload has begun: until then nothing of the world is on its way.
+    pub(super) begun: bool,
+}
+
+impl Cable {
+    /// The edge of `world` with kernels on `hosts`; `ends` are the hosts of all its endpoints.
+    pub(super) fn new(world: World, hosts: Vec<usize>, ends: Vec<usize>) -> Cable {
+        let mut kernels = vec![None; world.hosts.len()];
+        for (kernel, host) in hosts.iter().enumerate() {
+            kernels[*host] = Some(kernel);
+        }
+        Cable {
+            world,
+            hosts,
+            kernels,
+            bytes: ByteStore::default(),
+            peer_ports: vec![0; ends.len()],
+            ends,
+            log: Vec::new(),
+            counted: 0,
+            begun: false,
+        }
+    }
+
+    /// Hands the kernels all frames that have come to them.
+    pub(super) fn deliver(&mut self, kernels: &mut Kernels) {
+        let mut arrivals = std::mem::take(&mut self.world.arrivals);
+        for (host, flight) in arrivals.drain(..) {
+            let frame = *self.world.frames.get(flight.frame);
+            self.world.note_delivery(&flight);
+            self.world.frames.release(flight.frame);
+            let mut packet = Packet {
+                bytes: kernels.buffer(),
+                ..Packet::default()
+            };
+            if frame.payload.0 == 0 {
+                self.write_segment(&mut packet.bytes, &frame);
+            } else {
+                self.bytes.read(frame.payload, &mut packet);
+                if frame.segment.ecn == Ecn::Ce {
+                    ip::mark_ce(&mut packet.bytes[HEADER_BYTES..]);
+                }
+            }
+            if let Some(kernel) = self.kernels[usize::from(host.0)] {
+                kernels.receive(kernel, to_kernels(self.world.now), packet);
+            }
+        }
+        self.world.arrivals = arrivals;
+    }
+
+    /// Writes the frame of a modelled endpoint as bytes.
+    fn write_segment(&self, bytes: &mut Vec<u8>, frame: &Frame) {
+        let to = &self.world.endpoints[frame.to.0 as usize];
+        let (sender, receiver) = (to.peer, frame.to);
+        let heard = self.peer_ports.get(sender.0 as usize).copied();
+        let port = heard.filter(|port| *port != 0);
+        let address = |host: HostId, port| SocketAddr::new(IpAddr::V4(plan::ipv4(host.0)), port);
+        let source = address(to.peer_host, plan::port(sender.0));
+        let destination = address(to.host, port.unwrap_or(plan::port(receiver.0)));
+        let macs = (plan::mac(to.peer_host.0), plan::mac(to.host.0));
+        let fields = IpFields {
+            dscp: frame.segment.priority << 3,
+            ..IpFields::default()
+        };
+        ethernet::write(bytes, macs.0, macs.1, |out| {
+            let payload = Payload::Zeros;
+            ip::write(out, &frame.segment, source, destination, fields, payload);
+        });
+    }
+
+    /// What the world makes of a kernel's packet: host, endpoint and segment. None: it is for nobody
+    /// here.
+    fn address(&mut self, packet: &Packet) -> Option<(HostId, EndpointId, Segment)> {
+        let to = packet.bytes.first_chunk().copied()?;
+        let host = plan::host_of_mac(to).filter(|host| usize::from(*host) < self.kernels.len())?;
+        let read = ip::parse_offloaded(&packet.bytes[HEADER_BYTES..]);
+        if self.kernels[usize::from(host)].is_some() {
+            let Ok(read) = read else {
+                return Some((HostId(host), EndpointId(0), no_segment(&packet.bytes)));
+            };
+            // Only routes look at it, to spread flows.
+            let mut flow = DefaultHasher::new();
+            (read.from, read.to).hash(&mut flow);
+            let flow = EndpointId(flow.finish() as u32);
+            return Some((HostId(host), flow, read.segment));
+        }
+        let read = read.ok()?;
+        let number = usize::from(read.to.port().checked_sub(plan::FIRST_PORT)?);
+        if self.ends.get(number) != Some(&usize::from(host)) {
+            return None;
+        }
+        self.peer_ports[number] = read.from.port();
+        Some((HostId(host), EndpointId(number as u32), read.segment))
+    }
+
+    /// Notes what has been counted if it has changed.
+    pub(super) fn note_totals(&mut self) {
+        let counted = self.world.in_network();
+        if counted != self.counted {
+            self.counted = counted;
+            self.log.push((self.world.now, self.world.totals()));
+        }
+    }
+}
+
+/// What stands for a packet that is not TCP: nothing but its ECN field.
+fn no_segment(frame: &[u8]) -> Segment {
+    let ecn = match frame.get(HEADER_BYTES).map(|first| first >> 4) {
+        Some(4) => frame[HEADER_BYTES + 1] & 3,
+        _ => 0,
+    };
+    let mut segment = Segment::EMPTY;
+    segment.ecn = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][usize::from(ecn)];
+    segment
+}
+
+impl Network for Cable {
+    fn transmit(&mut self, kernel: usize, earliest: Time, packet: Packet) -> (Time, Vec<u8>) {
+        let host = self.hosts[kernel];
+        let uplink = self.world.hosts[host].uplink;
+        let length = (packet.bytes.len() + FCS_BYTES).max(FRAME_BYTES_MIN as usize);
+        let address = self.address(&packet);
+        let is_known = address.is_some();
+        let (destination, to, segment) =
+            address.unwrap_or((HostId(0), EndpointId(0), Segment::EMPTY));
+        let mut frame = Frame::new(segment, to, destination);
+        frame.frame_bytes = length as u16;
+        let world = &mut self.world;
+        let mut spare = Vec::new();
+        if is_known && self.kernels[usize::from(destination.0)].is_some() {
+            (frame.payload, spare) = self.bytes.keep(packet, &world.frames);
+        }
+        let earliest = to_world(earliest);
+        let flight = world.frames.put(earliest, frame);
+        let link = &mut world.links[uplink as usize];
+        let finish = link.link.transmit(earliest, &flight);
+        if is_known {
+            world.ledger.sent.count(&flight);
+            let (frames, hosts) = (&mut world.frames, &mut world.hosts);
+            if let Some(at) = link.launch(finish, flight, frames, hosts, &mut world.ledger) {
+                world.calendar.schedule(uplink, at);
+            }
+        } else {
+            // It takes its time on the link and ends there.
+            world.frames.release(flight.frame);
+        }
+        (to_kernels(finish), spare)
+    }
+
+    fn next_event(&mut self) -> Time {
+        if !self.begun {
+            return to_kernels(Time::ZERO);
+        }
+        match self.world.calendar.next_at() {
+            Some(at) => to_kernels(at),
+            None => Time::NEVER,
+        }
+    }
+
+    fn transit_min(&self, kernel: usize) -> Duration {
+        let uplink = self.world.hosts[self.hosts[kernel]].uplink;
+        self.world.links[uplink as usize].link.least_transit()
+    }
+}

@@ -1,0 +1,323 @@
+//! What the guests are told to do, and what they told in the end.
+//!
+//! Every kernel boots before the world's time zero, so that applications begin at the same time on
+//! kernels and in the world: the kernels' clock is [`START`] ahead of the world's.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use tailback_agent::config::{
+    Answerer, Bulk, Command, GuestConfig, IncastClient, IncastServer, Interface, Neighbour,
+    Offloads, Sink, Task,
+};
+use tailback_agent::{Record, record, root};
+use tailback_kernel::{HostConfig, NicConfig, RunFolder};
+use tailback_net::random::Stream;
+use tailback_scenario::{Flow, Incast, Run, Workload};
+use tailback_units::{Duration, Time};
+use tailback_wire::plan;
+
+use crate::SimError;
+
+/// Time of day at the kernels' time zero, ns since 1970: a constant (2023-11-14), for repeats.
+pub(super) const EPOCH_NS: u64 = 1_700_000_000_000_000_000;
+/// The world's time zero on the kernels' clock. A guest with a few sysctls is ready within
+/// a millisecond of its own time; programs it runs for its set-up take longer.
+pub(super) const START: Duration = Duration::from_ms(100);
+/// Bits of the network's part in all addresses of the plan.
+const PREFIX_LENGTH: u8 = 8;
+
+/// All hosts of a run that are kernels.
+pub(super) struct Guests<'a> {
+    run: &'a Run,
+    folder: RunFolder,
+    guests: Vec<Guest>,
+}
+
+struct Guest {
+    host: usize,
+    tasks: Vec<Task>,
+    /// All whose end it waits for are kernels, so it ends by itself.
+    awaited: bool,
+}
+
+impl<'a> Guests<'a> {
+    pub(super) fn new(run: &'a Run, outside: &[bool], folder: &Path) -> Guests<'a> {
+        let mut guests: Vec<Guest> = (0..run.network.hosts.len())
+            .filter(|host| outside.get(*host).copied().unwrap_or(false))
+            .map(|host| Guest {
+                host,
+                tasks: Vec::new(),
+                awaited: true,
+            })
+            .collect();
+        for (host, peer, task) in tasks(run) {
+            if let Some(guest) = guests.iter_mut().find(|guest| guest.host == host) {
+                guest.tasks.push(task);
+                guest.awaited &= peer.is_none_or(|peer| outside[peer]);
+            }
+        }
+        Guests {
+            run,
+            folder: RunFolder::new(folder),
+            guests,
+        }
+    }
+
+    /// The number of each kernel's host.
+    pub(super) fn hosts(&self) -> Vec<usize> {
+        self.guests.iter().map(|guest| guest.host).collect()
+    }
+
+    /// Numbers of the kernels that end by themselves.
+    pub(super) fn awaited(&self) -> impl Iterator<Item = usize> {
+        let numbered = self.guests.iter().enumerate();
+        numbered.filter(|(_, guest)| guest.awaited).map(|(k, _)| k)
+    }
+
+    /// Writes the folder that the guests see.
+    pub(super) fn prepare(&self, agent: &Path) -> Result<(), SimError> {
+        let failed = |what: &str, error: std::io::Error| {
+            let folder = self.folder.path().display();
+            SimError::Kernel(format!("cannot write {what} in {folder}: {error}"))
+        };
+        if !self.folder.root().join("init").exists() {
+            root::prepare(&self.folder.root(), agent).map_err(|e| failed("the guests' root", e))?;
+        }
+        for guest in &self.guests {
+            let folder = self.folder.host(&name(guest.host));
+            fs::create_dir_all(&folder).map_err(|e| failed("a guest's folder", e))?;
+            let text = serde_json::to_vec_pretty(&self.config(guest))
+                .map_err(|e| failed("a guest's configuration", e.into()))?;
+            fs::write(folder.join("config.json"), text)
+                .map_err(|e| failed("a guest's configuration", e))?;
+        }
+        Ok(())
+    }
+
+    fn mtu_bytes(&self, host: usize) -> u16 {
+        let node = tailback_scenario::Node::Host(host);
+        let link = self.run.network.links_of(node).next();
+        link.map_or(1500, |link| {
+            self.run.network.links[link].config.mtu.get() as u16
+        })
+    }
+
+    fn config(&self, guest: &Guest) -> GuestConfig {
+        let host = &self.run.network.hosts[guest.host];
+        let kernel = &host.kernel;
+        let others = (0..self.run.network.hosts.len()).filter(|other| *other != guest.host);
+        let tc = |line: &String| {
+            let words = line.split_whitespace().map(str::to_owned);
+            std::iter::once("tc".to_owned()).chain(words).collect()
+        };
+        GuestConfig {
+            host: host.name.clone(),
+            seed: self.run.seed,
+            epoch_ns: EPOCH_NS,
+            interface: Interface {
+                name: "eth0".to_owned(),
+                address: plan::ipv4(guest.host as u16),
+                prefix_length: PREFIX_LENGTH,
+                mtu_bytes: u32::from(self.mtu_bytes(guest.host)),
+                offloads: Offloads {
+                    tso: kernel.offloads.tso,
+                    gso: kernel.offloads.gso,
+                    gro: kernel.offloads.gro,
+                    tx_checksum: kernel.offloads.tx_checksum,
+                },
+            },
+            neighbours: others
+                .map(|other| Neighbour {
+                    address: plan::ipv4(other as u16),
+                    mac: plan::mac(other as u16)
+                        .map(|byte| format!("{byte:02x}"))
+                        .join(":"),
+                })
+                .collect(),
+            profile_sysctls: kernel.profile_sysctls.clone(),
+            sysctls: kernel.sysctls.clone(),
+            commands: kernel.tc.iter().map(tc).collect(),
+            sample_interval_ns: kernel.sample_interval.map(ns),
+            tasks: guest.tasks.clone(),
+        }
+    }
+
+    /// How the kernels are to be started.
+    pub(super) fn configs(&self) -> Vec<HostConfig> {
+        let config = |guest: &Guest| {
+            let host = &self.run.network.hosts[guest.host];
+            let seed = Stream::new(self.run.seed, "kernel", guest.host as u64).next_u64();
+            HostConfig {
+                name: host.name.clone(),
+                memory_mib: host.kernel.memory.get().div_ceil(1 << 20) as u32,
+                nic: NicConfig {
+                    mac: plan::mac(guest.host as u16),
+                    mtu_bytes: self.mtu_bytes(guest.host),
+                    segmentation_offload: true,
+                    checksum_offload: true,
+                    interrupt_gap: host.kernel.interrupt_moderation,
+                },
+                arguments: self.folder.arguments(&name(guest.host), seed),
+                console: self.folder.console(&name(guest.host)),
+            }
+        };
+        self.guests.iter().map(config).collect()
+    }
+
+    /// What each guest that ended by itself told, by the number of its host.
+    pub(super) fn records(&self) -> Result<BTreeMap<usize, Vec<Record>>, SimError> {
+        let mut all = BTreeMap::new();
+        for guest in self.guests.iter().filter(|guest| guest.awaited) {
+            let host = &self.run.network.hosts[guest.host].name;
+            let failed =
+                |why: String| SimError::Kernel(format!("the guest of host {host} failed: {why}"));
+            let path = self.folder.host(&name(guest.host)).join("results.jsonl");
+            let text = fs::read_to_string(&path).map_err(|e| failed(e.to_string()))?;
+            let records = record::parse(&text).map_err(|e| failed(e.to_string()))?;
+            for record in &records {
+                if let Record::Error { message } = record {
+                    return Err(failed(message.clone()));
+                }
+            }
+            if !matches!(records.last(), Some(Record::Done { .. })) {
+                return Err(failed("it died before its tasks were done".to_owned()));
+            }
+            all.insert(guest.host, records);
+        }
+        Ok(all)
+    }
+}
+
+/// What a host is called in the run's folder.
+fn name(host: usize) -> String {
+    format!("h{host}")
+}
+
+fn ns(span: Duration) -> u64 {
+    span.as_ps() / 1000
+}
+
+/// A time of the world on the kernels' clock, in whole nanoseconds no earlier than it: what the world
+/// does at that time is done before.
+fn kernel_ns(at: Time) -> u64 {
+    ns(START) + at.as_ps().div_ceil(1000)
+}
+
+/// The host of each of the world's endpoints, those of flows to come with them.
+pub(super) fn ends(run: &Run) -> Vec<usize> {
+    let of = |flows: Vec<Flow>| {
+        flows
+            .iter()
+            .flat_map(|f| [f.source, f.destination])
+            .collect()
+    };
+    match &run.workload {
+        Workload::Incast(incast) => (1..=incast.servers as usize)
+            .flat_map(|server| [0, server])
+            .collect(),
+        Workload::Bulk(bulk) => of(bulk.flows(run.seed, &run.network)),
+        Workload::Flows(flows) => of(flows.flows(run.seed, &run.network)),
+        Workload::Exchange(_) | Workload::Command(_) => Vec::new(),
+    }
+}
+
+/// Every task of the workload: the host it runs on, the host whose end it waits for if there is one,
+/// the task. Only those of kernels are used.
+fn tasks(run: &Run) -> Vec<(usize, Option<usize>, Task)> {
+    match &run.workload {
+        Workload::Incast(incast) => incast_tasks(run, incast),
+        Workload::Bulk(bulk) => {
+            let end = Time::ZERO + bulk.duration;
+            flow_tasks(&bulk.flows(run.seed, &run.network), end)
+        }
+        Workload::Flows(flows) => {
+            let end = Time::ZERO + flows.duration + flows.drain;
+            flow_tasks(&flows.flows(run.seed, &run.network), end)
+        }
+        // Refused before it comes here.
+        Workload::Exchange(_) => Vec::new(),
+        Workload::Command(commands) => {
+            let hosts = &run.network.hosts;
+            let number = |name: &str| hosts.iter().position(|host| host.name == name);
+            let address = |name: &str| {
+                number(name).map_or_else(String::new, |host| plan::ipv4(host as u16).to_string())
+            };
+            let task = |command: &tailback_scenario::Command| {
+                let task = Task::Command(Command {
+                    argv: command.argv(address),
+                    background: command.background,
+                    start_ns: kernel_ns(Time::ZERO + command.start),
+                });
+                number(&command.host).map(|host| (host, None, task))
+            };
+            commands.command.iter().filter_map(task).collect()
+        }
+    }
+}
+
+/// Port on which the receiver of connection `number` listens: its endpoint's in the world.
+fn port(number: usize) -> u16 {
+    plan::port(2 * number as u32 + 1)
+}
+
+fn incast_tasks(run: &Run, incast: &Incast) -> Vec<(usize, Option<usize>, Task)> {
+    const CLIENT: usize = 0;
+    let servers = 0..incast.servers;
+    let answerers = servers.clone().map(|index| Answerer {
+        address: plan::ipv4(index as u16 + 1),
+        port: port(index as usize),
+        answer_bytes: incast.answer_bytes(index),
+    });
+    let client = &run.network.hosts[CLIENT].config;
+    let ask = Task::IncastClient(IncastClient {
+        servers: answerers.collect(),
+        request_bytes: incast.request.get(),
+        iterations: u64::from(incast.iterations),
+        send_call_ns: ns(client.send_call_cost),
+        client_latency_ns: ns(client.client_latency),
+        start_ns: kernel_ns(Time::ZERO),
+    });
+    // The client ends when it has done its iterations, whoever its servers are.
+    let mut tasks = vec![(CLIENT, None, ask)];
+    for index in servers {
+        let host = index as usize + 1;
+        let config = &run.network.hosts[host].config;
+        let answer = Task::IncastServer(IncastServer {
+            port: port(index as usize),
+            connections: 1,
+            request_bytes: incast.request.get(),
+            answer_bytes: incast.answer_bytes(index),
+            service_latency_ns: ns(config.service_latency),
+            service_jitter_ns: ns(config.service_jitter),
+            stream: u64::from(index),
+        });
+        tasks.push((host, Some(CLIENT), answer));
+    }
+    tasks
+}
+
+fn flow_tasks(flows: &[Flow], end: Time) -> Vec<(usize, Option<usize>, Task)> {
+    let mut tasks = Vec::new();
+    for (number, flow) in flows.iter().enumerate() {
+        let send = Task::Bulk(Bulk {
+            address: plan::ipv4(flow.destination as u16),
+            port: port(number),
+            flows: 1,
+            bytes: flow.bytes,
+            duration_ns: Some(ns(end.since(flow.start))),
+            congestion_control: None,
+            window_bytes: None,
+            start_ns: kernel_ns(flow.start),
+        });
+        let receive = Task::Sink(Sink {
+            port: port(number),
+            connections: 1,
+            window_bytes: None,
+        });
+        tasks.push((flow.source, Some(flow.destination), send));
+        tasks.push((flow.destination, Some(flow.source), receive));
+    }
+    tasks
+}

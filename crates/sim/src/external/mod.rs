@@ -1,0 +1,178 @@
+//! Hosts that are real Linux kernels, in the same network and on the same clock as modelled ones.
+//!
+//! The world keeps links, switches and modelled hosts; a kernel host is a link that leads outside
+//! ([`Sink::Outside`](crate::world::Sink)) and a card that sends into its uplink. Whoever is next, the
+//! world's calendar or the kernels, does its event; at one time the world comes first. Frames of
+//! kernels carry their bytes beside them ([`cable`]), so switches and links treat them as any other;
+//! modelled TCP's segments become bytes when they come to a kernel, and the other way round.
+//! A run without kernels has nothing of this in its path.
+
+mod bytes;
+mod cable;
+mod guests;
+mod results;
+
+use std::path::PathBuf;
+use std::time::Duration as WallTime;
+
+use tailback_kernel::{KernelError, Kernels, KernelsConfig};
+use tailback_scenario::{Run, Workload};
+use tailback_units::Time;
+
+use crate::world::World;
+use crate::{Control, RunOutcome, SimError, build, outcome};
+
+use cable::Cable;
+use guests::{EPOCH_NS, Guests, START};
+
+/// What a run with kernels needs beyond its scenario.
+#[derive(Clone, Debug)]
+pub struct KernelSetup {
+    /// The User-Mode Linux program.
+    pub kernel: PathBuf,
+    /// The guests' first program, if the run's folder has no root yet.
+    pub agent: PathBuf,
+    /// The run's private folder, with a short path, on a tmpfs or not. Its `root` is the guests'
+    /// root file system; what guests write is in `host/NAME`.
+    pub folder: PathBuf,
+    /// A directory on a tmpfs for the guests' memory.
+    pub memory: PathBuf,
+    /// The core to bind the run to; none: all of the machine's.
+    pub core: Option<usize>,
+    /// How long a kernel may run without a word, wall-clock time.
+    pub patience: WallTime,
+}
+
+impl From<KernelError> for SimError {
+    fn from(error: KernelError) -> SimError {
+        SimError::Kernel(error.to_string())
+    }
+}
+
+/// Between two looks at whether the run is to be given up.
+const STEPS_PER_CHECK: u64 = 1 << 10;
+
+/// Runs one run whose hosts are kernels where `outside` says so, by the hosts' numbers.
+///
+/// # Errors
+///
+/// [`SimError::Kernel`] if a kernel or a guest failed, with the host's name; else as
+/// [`simulate`](crate::simulate).
+pub fn simulate_with_kernels(
+    run: &Run,
+    outside: &[bool],
+    setup: &KernelSetup,
+    control: &Control,
+) -> Result<RunOutcome, SimError> {
+    if let (Workload::Exchange(_), true) = (&run.workload, outside.contains(&true)) {
+        return Err(SimError::Kernel(
+            "the workload \"exchange\" runs on modelled hosts only: kernels have no agent for it; \
+             use incast, bulk, flows or command"
+                .to_owned(),
+        ));
+    }
+    let guests = Guests::new(run, outside, &setup.folder);
+    guests.prepare(&setup.agent)?;
+    let mut cable = Cable::new(
+        build::world(run, outside),
+        guests.hosts(),
+        guests::ends(run),
+    );
+    let config = KernelsConfig {
+        kernel: setup.kernel.clone(),
+        directory: setup.folder.clone(),
+        memory: setup.memory.clone(),
+        epoch_ns: EPOCH_NS,
+        patience: setup.patience,
+        shared_clock: true,
+        look_ahead: true,
+        core: setup.core,
+    };
+    let mut kernels = Kernels::boot(&config, &guests.configs(), &mut cable)?;
+    let modelled = starts_in_the_world(run, outside);
+    drive(&mut cable, &mut kernels, &guests, modelled, control)?;
+    let drops = |(kernel, host): (usize, usize)| (host, kernels.counters(kernel).rx_ring_drops);
+    let ring_drops: Vec<(usize, u64)> = guests.hosts().into_iter().enumerate().map(drops).collect();
+    drop(kernels);
+    let log = std::mem::take(&mut cable.log);
+    let records = guests.records()?;
+    results::fill(&mut cable.world, run, &log, &records);
+    cable.world.check_conservation()?;
+    let outcome = outcome::outcome(&cable.world);
+    Ok(results::complete(
+        outcome,
+        &cable.world,
+        &records,
+        &ring_drops,
+    ))
+}
+
+/// A time on the kernels' clock, which is ahead: they boot before the world's time zero.
+fn to_kernels(at: Time) -> Time {
+    at + START
+}
+
+/// A time of the kernels on the world's clock; zero while they boot.
+fn to_world(at: Time) -> Time {
+    at.before(START)
+}
+
+/// Whether any modelled application opens connections of its own accord.
+fn starts_in_the_world(run: &Run, outside: &[bool]) -> bool {
+    match &run.workload {
+        // Host 0 is the client.
+        Workload::Incast(_) => !outside[0],
+        Workload::Bulk(_) | Workload::Flows(_) => !outside.iter().all(|is| *is),
+        Workload::Command(_) => false,
+        Workload::Exchange(_) => true,
+    }
+}
+
+/// Runs world and kernels until the workload is done in both.
+fn drive(
+    cable: &mut Cable,
+    kernels: &mut Kernels,
+    guests: &Guests,
+    modelled: bool,
+    control: &Control,
+) -> Result<(), SimError> {
+    while kernels.next_event() < to_kernels(Time::ZERO) {
+        kernels.step(cable)?;
+    }
+    cable.begun = true;
+    if modelled {
+        cable.world.start();
+    }
+    for step in 0_u64.. {
+        let in_world = cable.world.calendar.next_at();
+        let in_kernels = kernels.next_event();
+        match in_world {
+            Some(at) if to_kernels(at) <= in_kernels => {
+                cable.world.step()?;
+                cable.deliver(kernels);
+            }
+            None if in_kernels == Time::NEVER => return Err(stalled(&cable.world)),
+            _ => {
+                cable.note_totals();
+                cable.world.now = to_world(in_kernels);
+                kernels.step(cable)?;
+            }
+        }
+        let is_over = !modelled || cable.world.workload.is_done();
+        if is_over && guests.awaited().all(|guest| kernels.has_ended(guest)) {
+            break;
+        }
+        if step.is_multiple_of(STEPS_PER_CHECK) {
+            control.check(cable.world.workload.progress())?;
+        }
+    }
+    cable.note_totals();
+    control.check(cable.world.workload.progress())
+}
+
+fn stalled(world: &World) -> SimError {
+    SimError::Stalled {
+        at: world.now,
+        done: world.workload.progress(),
+    }
+}

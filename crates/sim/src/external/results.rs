@@ -1,0 +1,210 @@
+//! From what guests told to the tables that every run gives.
+//!
+//! Times are on the world's clock. What TCP on a kernel counted is known for the run as a whole, so
+//! the means of `summary` have it and the rows of `transactions` do not.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddrV4;
+
+use tailback_agent::{Record, record::Flow};
+use tailback_scenario::{Run, Workload};
+use tailback_units::Time;
+use tailback_wire::plan;
+
+use super::to_world;
+use crate::RunOutcome;
+use crate::tables::{ColumnData, Table};
+use crate::world::{Totals, Transaction, World};
+
+type Records = BTreeMap<usize, Vec<Record>>;
+
+/// A time that a guest told, on the world's clock.
+fn at(ns: u64) -> Time {
+    to_world(Time::from_ps(ns * 1000))
+}
+
+/// Puts into the world what the guests' applications did, as if its own had done it. `log` is what
+/// was counted in the network, by time.
+pub(super) fn fill(world: &mut World, run: &Run, log: &[(Time, Totals)], records: &Records) {
+    let until = |at: Time| {
+        let seen = log.partition_point(|(time, _)| *time <= at);
+        seen.checked_sub(1)
+            .map_or(Totals::default(), |last| log[last].1)
+    };
+    if let Workload::Incast(_) = &run.workload {
+        let mut iterations = 0;
+        for record in records.values().flatten() {
+            if let Record::Transaction {
+                started_ns,
+                ended_ns,
+                ..
+            } = record
+            {
+                let (started, ended) = (at(*started_ns), at(*ended_ns));
+                iterations += 1;
+                world.transactions.push(Transaction {
+                    started,
+                    completion: ended.since(started),
+                    counted: until(ended).since(until(started)),
+                });
+            }
+        }
+        if iterations > 0 {
+            world.workload.finished_outside(iterations, 0);
+        }
+    } else if world.transactions.is_empty() {
+        let received = flows(records).filter(|flow| !flow.sends);
+        let bytes = received.map(|flow| flow.read_bytes).sum();
+        world.workload.finished_outside(1, bytes);
+        world.transactions.push(Transaction {
+            started: Time::ZERO,
+            completion: world.now.since(Time::ZERO),
+            counted: world.totals(),
+        });
+    }
+}
+
+/// Adds what kernels counted and told to a run's tables. `ring_drops` are those of each card.
+pub(super) fn complete(
+    mut outcome: RunOutcome,
+    world: &World,
+    records: &Records,
+    ring_drops: &[(usize, u64)],
+) -> RunOutcome {
+    let iterations = world.transactions.len().max(1) as f64;
+    let counted = |name: &str| -> f64 {
+        let counters = records.values().flatten().filter_map(|r| match r {
+            Record::Counters { counters, .. } => counters.get(name),
+            _ => None,
+        });
+        counters.sum::<u64>() as f64 / iterations
+    };
+    let in_rings: u64 = ring_drops.iter().map(|(_, drops)| drops).sum();
+    for table in &mut outcome.tables {
+        match table.name {
+            "summary" => {
+                let recoveries =
+                    counted("TcpExt.TCPSackRecovery") + counted("TcpExt.TCPRenoRecovery");
+                table.add("host_drops_mean", in_rings as f64 / iterations);
+                table.add("retransmissions_mean", counted("Tcp.RetransSegs"));
+                table.add("timeouts_mean", counted("TcpExt.TCPTimeouts"));
+                table.add("fast_recoveries_mean", recoveries);
+            }
+            "transactions" => {
+                table
+                    .columns
+                    .retain(|c| !["retransmissions", "timeouts"].contains(&c.name.as_str()));
+            }
+            "flows" if flows(records).next().is_some() => *table = flow_table(world, records),
+            "drops" => {
+                for (host, drops) in ring_drops.iter().filter(|(_, drops)| *drops > 0) {
+                    table.push_row("place", world.hosts[*host].name.clone());
+                    table.push_row("cause", "rx-ring-full".to_owned());
+                    table.push_count("frames", *drops);
+                }
+            }
+            _ => {}
+        }
+    }
+    outcome
+}
+
+fn flows(records: &Records) -> impl Iterator<Item = &Flow> {
+    records
+        .values()
+        .flatten()
+        .filter_map(|record| match record {
+            Record::Flow(flow) => Some(flow),
+            _ => None,
+        })
+}
+
+/// One row for each connection, as its two ends saw it.
+fn flow_table(world: &World, records: &Records) -> Table {
+    let host = |address: SocketAddrV4| {
+        plan::host_of_ipv4(*address.ip()).map_or_else(String::new, |host| {
+            world.hosts[usize::from(host)].name.clone()
+        })
+    };
+    // Both ends of a connection tell; the end that listens has the port that numbers it.
+    let number = |flow: &Flow| {
+        let listens = flow.local.port().min(flow.peer.port());
+        u64::from(listens - plan::FIRST_PORT) / 2
+    };
+    let mut rows: BTreeMap<u64, [Option<&Flow>; 2]> = BTreeMap::new();
+    for flow in flows(records) {
+        rows.entry(number(flow)).or_default()[usize::from(!flow.sends)] = Some(flow);
+    }
+    let rows: Vec<(u64, [Option<&Flow>; 2])> = rows.into_iter().collect();
+    let info = |name: &'static str| {
+        rows.iter().map(move |(_, [sender, _])| {
+            let info = sender.and_then(|flow| flow.tcp_info.get(name));
+            info.copied().unwrap_or(0)
+        })
+    };
+    let ends = |flow: &[Option<&Flow>; 2]| match flow {
+        [Some(sender), _] => (sender.local, sender.peer),
+        [None, Some(receiver)] => (receiver.peer, receiver.local),
+        [None, None] => unreachable!("a row has an end"),
+    };
+    let received = |flow: &[Option<&Flow>; 2]| match flow {
+        [_, Some(receiver)] => receiver.read_bytes,
+        [sender, None] => sender.map_or(0, |s| s.tcp_info.get("bytes_acked").copied().unwrap_or(0)),
+    };
+    let span = |flow: &[Option<&Flow>; 2]| {
+        let all = flow.iter().flatten();
+        let start = all.clone().map(|f| f.started_ns).min().unwrap_or(0);
+        let end = all.map(|f| f.last_byte_ns).max().unwrap_or(0);
+        (at(start), at(end))
+    };
+    Table::new("flows")
+        .counts("flow", rows.iter().map(|(number, _)| *number))
+        .names("source", rows.iter().map(|(_, f)| host(ends(f).0)))
+        .names("destination", rows.iter().map(|(_, f)| host(ends(f).1)))
+        .counts("received_bytes", rows.iter().map(|(_, f)| received(f)))
+        .counts("segments_sent", info("segs_out"))
+        .counts("retransmissions", info("total_retrans"))
+        .counts("timeouts", info("total_rto"))
+        .counts("cwnd_segments", info("snd_cwnd"))
+        .measures("srtt_us", info("rtt_us").map(|rtt| rtt as f64))
+        .measures("start_s", rows.iter().map(|(_, f)| span(f).0.as_secs_f64()))
+        .flags(
+            "complete",
+            rows.iter().map(|(_, f)| f.iter().all(Option::is_some)),
+        )
+        .measures(
+            "completion_ms",
+            rows.iter().map(|(_, f)| {
+                let (start, end) = span(f);
+                end.since(start).as_ms_f64()
+            }),
+        )
+}
+
+impl Table {
+    /// Adds to a measure of the only row.
+    fn add(&mut self, name: &str, value: f64) {
+        if let Some(ColumnData::F64(values)) = self.column_mut(name)
+            && let Some(first) = values.first_mut()
+        {
+            *first += value;
+        }
+    }
+
+    fn push_row(&mut self, name: &str, value: String) {
+        if let Some(ColumnData::Str(values)) = self.column_mut(name) {
+            values.push(value);
+        }
+    }
+
+    fn push_count(&mut self, name: &str, value: u64) {
+        if let Some(ColumnData::U64(values)) = self.column_mut(name) {
+            values.push(value);
+        }
+    }
+
+    fn column_mut(&mut self, name: &str) -> Option<&mut ColumnData> {
+        let column = self.columns.iter_mut().find(|c| c.name == name)?;
+        Some(&mut column.data)
+    }
+}

@@ -1,0 +1,160 @@
+//! Kernels and modelled hosts in one network.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration as WallTime;
+
+use tailback_scenario::Plan;
+use tailback_sim::{ColumnData, Control, KernelSetup, RunOutcome, SimError, simulate_with_kernels};
+
+fn program(variable: &str, cached: &str, remedy: &str) -> PathBuf {
+    let cache = std::env::var_os("XDG_CACHE_HOME").map_or_else(
+        || PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(".cache"),
+        PathBuf::from,
+    );
+    let path = std::env::var_os(variable).map_or(cache.join(cached), PathBuf::from);
+    assert!(
+        path.exists(),
+        "{} is missing: run `{remedy}`",
+        path.display()
+    );
+    path
+}
+
+/// Runs the first run of a scenario with the hosts `outside` says on kernels.
+fn run(
+    text: &str,
+    overrides: &[&str],
+    outside: impl Fn(usize) -> bool,
+) -> Result<RunOutcome, SimError> {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
+    let plan = Plan::from_toml(text, "test.toml", &overrides, None).expect("it is a scenario");
+    let run = &plan.runs[0];
+    let outside: Vec<bool> = (0..run.network.hosts.len()).map(outside).collect();
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let folder = Path::new("/dev/shm").join(format!("tbs{}.{number}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a folder can be made");
+    let setup = KernelSetup {
+        kernel: program(
+            "TAILBACK_KERNEL",
+            "tailback/kernels/default/linux",
+            "tailback kernel build",
+        ),
+        agent: program("TAILBACK_AGENT", "tailback/tailback-agent", "make agent"),
+        folder: folder.clone(),
+        memory: PathBuf::from("/dev/shm"),
+        core: Some(std::process::id() as usize % 2),
+        patience: WallTime::from_secs(30),
+    };
+    let outcome = simulate_with_kernels(run, &outside, &setup, &Control::default());
+    if std::env::var_os("TAILBACK_KEEP").is_none() {
+        let _ = fs::remove_dir_all(&folder);
+    }
+    outcome
+}
+
+fn measure(outcome: &RunOutcome, table: &str, name: &str) -> Vec<f64> {
+    let table = outcome.tables.iter().find(|t| t.name == table);
+    match table.and_then(|t| t.column(name)) {
+        Some(ColumnData::F64(values)) => values.clone(),
+        Some(ColumnData::U64(values)) => values.iter().map(|v| *v as f64).collect(),
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+fn incast() -> String {
+    tailback_scenario::BUILT_IN
+        .iter()
+        .find(|(name, _, _)| *name == "incast-8mb")
+        .map(|(_, _, text)| (*text).to_owned())
+        .expect("the scenario is built in")
+}
+
+const SMALL: [&str; 3] = [
+    "sweep.servers=[3]",
+    "workload.size=\"1MB\"",
+    "workload.iterations=4",
+];
+
+fn small(more: &[&str], outside: impl Fn(usize) -> bool) -> RunOutcome {
+    let overrides: Vec<&str> = SMALL.iter().chain(more).copied().collect();
+    let outcome = run(&incast(), &overrides, outside).expect("it runs");
+    let completions = measure(&outcome, "transactions", "completion_ms");
+    assert_eq!(completions.len(), 4);
+    // 3 MB at 10 Gbit/s take 2.4 ms; a timeout of 200 ms may come to it, or two.
+    let range = 2.4..700.0;
+    assert!(
+        completions.iter().all(|c| range.contains(c)),
+        "{completions:?}"
+    );
+    assert_eq!(measure(&outcome, "summary", "data_bytes_total"), [12e6]);
+    outcome
+}
+
+#[test]
+fn an_incast_among_kernels_gives_the_tables_of_any_run() {
+    let outcome = small(&[], |_| true);
+    let received = measure(&outcome, "flows", "received_bytes");
+    assert_eq!(received, [4e6; 3]);
+    let again = small(&[], |_| true);
+    assert_eq!(again.trajectory, outcome.trajectory);
+    assert_eq!(again.tables, outcome.tables);
+    let other = small(&["run.seed=99"], |_| true);
+    assert_ne!(other.trajectory, outcome.trajectory);
+}
+
+#[test]
+fn a_kernel_reads_from_modelled_servers() {
+    small(&[], |host| host == 0);
+    let lossy = small(&["network.link.loss=0.002"], |host| host == 0);
+    assert!(measure(&lossy, "summary", "link_losses_mean")[0] > 0.0);
+}
+
+#[test]
+fn a_modelled_client_reads_from_kernels() {
+    small(&[], |host| host != 0);
+    let lossy = small(&["network.link.loss=0.002"], |host| host != 0);
+    assert!(measure(&lossy, "summary", "link_losses_mean")[0] > 0.0);
+}
+
+#[test]
+fn a_mix_of_servers_is_served_alike() {
+    let outcome = small(&[], |host| host == 1);
+    let again = small(&[], |host| host == 1);
+    assert_eq!(again.trajectory, outcome.trajectory);
+}
+
+/// Two pairs over one switch, one flow each for 20 ms.
+const BULK: &str = r#"
+name = "bulk"
+[network]
+topology = "star"
+switch = "arista-7124s"
+hosts = 4
+link = { rate = "10Gbit", delay = "1us", mtu = "9000B" }
+[host]
+preset = "rhel-5.4-x5540-ne020"
+[stack]
+preset = "linux-2.6.18"
+[workload]
+kind = "bulk"
+pairs = { kind = "permutation" }
+duration = "20ms"
+"#;
+
+#[test]
+fn bulk_flows_run_between_kernels_and_the_model() {
+    for outside in [
+        [true; 4],
+        [true, false, true, false],
+        [false, true, false, true],
+    ] {
+        let outcome = run(BULK, &[], |host| outside[host]).expect("it runs");
+        let bytes = measure(&outcome, "summary", "data_bytes_total")[0];
+        // Of 100 MB that four links could carry in that time at the most; what kernels read from
+        // modelled hosts is not in it.
+        assert!(bytes > 10e6 && bytes < 100e6, "{outside:?}: {bytes}");
+    }
+}
