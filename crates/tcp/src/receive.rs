@@ -5,7 +5,7 @@
 //! __tcp_select_window) of 2.6.18 and of 7.2; `rules` says in what they differ. `tuning` has how
 //! buffer and window grow, `ack` when to acknowledge, `compression` which acknowledgements are held
 //! back, `reassembly` data out of order.
-//! Memory is charged per received frame (truesize), whatever it carries.
+//! Memory is charged per received frame (truesize), whatever it carries, or as the host says.
 //! Left out: collapsing of queues when memory is short (a fifth to be gained with full frames), the
 //! prequeue, memory pressure of the whole machine.
 
@@ -63,6 +63,9 @@ pub(crate) struct Receive {
     /// Memory of frames in the in-order and the out-of-order queue.
     queued_memory: u32,
     truesize: u32,
+    /// Of the segment at hand: memory it is charged for, and payload of each segment in it; zero:
+    /// it is one frame.
+    frame: (u32, u32),
     /// Largest payload this side takes, options off.
     advmss: u32,
     pub(crate) window_shift: u8,
@@ -121,6 +124,7 @@ impl Receive {
             rcvbuf: bytes(stack.tcp_rmem[1]),
             queued_memory: 0,
             truesize,
+            frame: (truesize, 0),
             advmss,
             window_shift: 0,
             scaling: stack.tcp_window_scaling,
@@ -453,15 +457,15 @@ impl Receive {
     /// Throws away what is furthest out of order, an eighth of the buffer at a time, but nothing
     /// before `seq` (tcp_prune_ofo_queue).
     fn prune(&mut self, seq: Seq) -> bool {
-        let goal = (self.rcvbuf >> 3).div_ceil(self.truesize.max(1)).max(1);
+        let goal = (self.rcvbuf >> 3).max(1);
         let mut any = false;
         while self.queued_memory > self.rcvbuf {
-            let frames = self.reassembly.prune(seq, goal);
-            if frames == 0 {
+            let memory = self.reassembly.prune(seq, goal, self.ack.rcv_mss);
+            if memory == 0 {
                 break;
             }
             any = true;
-            self.release(frames);
+            self.release(memory);
         }
         self.pruned += u64::from(any);
         self.queued_memory <= self.rcvbuf
@@ -493,9 +497,13 @@ impl Receive {
     /// The size of the peer's segments, and how much of a frame is payload (tcp_measure_rcv_mss).
     #[inline]
     pub(crate) fn measure_mss(&mut self, segment: &Segment, fixed_bytes: u32) {
-        let payload_bytes = u32::from(segment.payload_bytes);
+        let whole = u32::from(segment.payload_bytes);
+        let payload_bytes = match self.frame.1 {
+            0 => whole,
+            mss => mss.min(whole),
+        };
         if self.scaling_ratio > 0 && payload_bytes > self.ack.rcv_mss {
-            self.measure_ratio(payload_bytes);
+            self.measure_ratio(whole);
         }
         let ends = segment.flags.intersects(Flags::PSH.with(Flags::FIN));
         let pushes = segment.flags.intersects(Flags::PSH);
@@ -505,7 +513,7 @@ impl Receive {
     }
 
     fn measure_ratio(&mut self, payload_bytes: u32) {
-        let ratio = ((payload_bytes << 8) / self.truesize.max(1)).clamp(1, 255);
+        let ratio = ((payload_bytes << 8) / self.frame.0.max(1)).clamp(1, 255);
         if ratio != self.scaling_ratio {
             self.scaling_ratio = ratio;
             self.window_clamp = self.window_of(self.rcvbuf);
@@ -515,19 +523,32 @@ impl Receive {
 
     /// Throws out-of-order data away.
     pub(crate) fn purge(&mut self) {
-        let frames = self.reassembly.purge();
-        self.release(frames);
+        let memory = self.reassembly.purge();
+        self.release(memory);
     }
 
-    /// A frame's data is kept.
+    /// The segment at hand is `mss` bytes of payload each, put together by the host, and takes
+    /// `memory` bytes; zeros: one frame as usual.
+    pub(crate) fn set_frame(&mut self, memory: u32, mss: u32) {
+        let memory = if memory > 0 { memory } else { self.truesize };
+        self.frame = (memory, mss);
+    }
+
+    /// Memory that the segment at hand takes.
+    #[inline]
+    pub(crate) fn frame_memory(&self) -> u32 {
+        self.frame.0
+    }
+
+    /// The data of the segment at hand is kept.
     #[inline]
     pub(crate) fn charge(&mut self) {
-        self.queued_memory += self.truesize;
+        self.queued_memory += self.frame.0;
     }
 
-    /// Frames that were kept turned out to be superfluous.
-    pub(crate) fn release(&mut self, frames: u32) {
-        self.queued_memory -= (frames * self.truesize).min(self.queued_memory);
+    /// What was kept turned out to be superfluous.
+    pub(crate) fn release(&mut self, memory: u32) {
+        self.queued_memory -= memory.min(self.queued_memory);
     }
 
     /// Bytes in order that the application has not read.
@@ -540,8 +561,7 @@ impl Receive {
     /// The application reads `bytes` of what is readable.
     pub(crate) fn read(&mut self, bytes: u32, now: u32) {
         let readable = self.readable();
-        let in_order =
-            self.queued_memory - (self.reassembly.frames() * self.truesize).min(self.queued_memory);
+        let in_order = self.queued_memory - self.reassembly.memory().min(self.queued_memory);
         let freed = if bytes >= readable {
             in_order
         } else {

@@ -286,6 +286,7 @@ impl Connection {
         self.retrans_stamp = None;
         let receiver_now = self.receiver_now(jiffies);
         self.receive.establish(receiver_now);
+        self.receive.ack.begin(jiffies);
         self.cwnd_stamp = jiffies;
         self.last_sent = jiffies;
         self.pushed_seq = self.snd_una;

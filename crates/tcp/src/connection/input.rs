@@ -72,6 +72,14 @@ impl Connection {
         }
     }
 
+    /// A segment has arrived that the host put together of several (GRO), with up to `mss` bytes of
+    /// payload each; `memory_bytes` is what it is charged for (truesize).
+    pub fn handle_aggregate(&mut self, now: Time, segment: &Segment, mss: u32, memory_bytes: u32) {
+        self.receive.set_frame(memory_bytes, mss);
+        self.handle_segment(now, segment);
+        self.receive.set_frame(0, 0);
+    }
+
     /// The application reads up to `most` bytes; answers how many it got.
     pub fn read(&mut self, now: Time, most: u64) -> u64 {
         let bytes = u64::from(self.receive.readable()).min(most);
@@ -245,7 +253,8 @@ impl Connection {
         self.stats.out_of_order_received += 1;
         let (dsack, start, end) = (self.dsack(), segment.seq, segment.end_seq());
         let first = self.receive.reassembly.is_empty();
-        if self.receive.reassembly.place(start, end, dsack) == Placed::Kept {
+        let memory = self.receive.frame_memory();
+        if self.receive.reassembly.place(start, end, memory, dsack) == Placed::Kept {
             self.receive.charge();
         }
         let block = self.receive.reassembly.extend_block(start, end);

@@ -93,6 +93,11 @@ impl AckPolicy {
         self.ato.min(self.delay_max)
     }
 
+    /// The connection is established.
+    pub(crate) fn begin(&mut self, now: Jiffies) {
+        self.last_received = now;
+    }
+
     /// When data last came.
     pub(crate) fn last_received(&self) -> Jiffies {
         self.last_received

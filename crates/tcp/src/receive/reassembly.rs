@@ -12,12 +12,12 @@ const BLOCKS: usize = 4;
 /// Blocks that a header has room for, without timestamps.
 const BLOCKS_SENT: usize = 4;
 
-/// A run of out-of-order data, and the frames that hold it.
+/// A run of out-of-order data, and the memory that holds it.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     start: Seq,
     end: Seq,
-    frames: u32,
+    memory: u32,
 }
 
 /// What became of out-of-order data.
@@ -72,23 +72,28 @@ impl Reassembly {
         self.runs.last().map(|run| run.end)
     }
 
-    /// Throws data away from the end, not before `from`, until `goal` frames are gone; answers how
-    /// many are (tcp_prune_ofo_queue). Frames are taken to be of one size.
-    pub(crate) fn prune(&mut self, from: Seq, goal: u32) -> u32 {
+    /// Throws data away from the end, not before `from`, until `goal` bytes of memory are free;
+    /// answers how many are (tcp_prune_ofo_queue). Of a run whole segments of `mss` bytes go, taken
+    /// to need memory alike.
+    pub(crate) fn prune(&mut self, from: Seq, goal: u32, mss: u32) -> u32 {
         let mut gone = 0;
         while gone < goal {
             let Some(run) = self.runs.last_mut().filter(|r| !from.after(r.start)) else {
                 break;
             };
-            let drop = run.frames.min(goal - gone);
-            gone += drop;
-            if drop == run.frames {
+            let wanted = u64::from(goal - gone);
+            let bytes = u64::from(run.end - run.start);
+            let cut = (bytes * wanted).div_ceil(u64::from(run.memory.max(1))) as u32;
+            let cut = cut.next_multiple_of(mss.max(1));
+            if u64::from(cut) >= bytes {
+                gone += run.memory;
                 self.runs.pop();
                 continue;
             }
-            let frame = (run.end - run.start) / run.frames;
-            run.frames -= drop;
-            run.end = run.start + frame * run.frames;
+            let memory = (u64::from(run.memory) * u64::from(cut) / bytes) as u32;
+            run.end = run.start + (bytes as u32 - cut);
+            run.memory -= memory;
+            gone += memory.max(1);
         }
         if gone > 0 {
             self.block_count = 0;
@@ -103,10 +108,10 @@ impl Reassembly {
         self.runs.is_empty()
     }
 
-    /// Frames held.
+    /// Memory held.
     #[inline]
-    pub(crate) fn frames(&self) -> u32 {
-        self.runs.iter().map(|r| r.frames).sum()
+    pub(crate) fn memory(&self) -> u32 {
+        self.runs.iter().map(|r| r.memory).sum()
     }
 
     /// The blocks to send with the next segment, a duplicate first.
@@ -176,14 +181,14 @@ impl Reassembly {
     /// Keeps out-of-order data, and remembers it in the blocks.
     #[cfg(test)]
     pub(crate) fn insert(&mut self, start: Seq, end: Seq, dsack: bool) -> Placed {
-        let placed = self.place(start, end, dsack);
+        let placed = self.place(start, end, 1, dsack);
         let block = self.extend_block(start, end);
         self.promote_block(block, start, end);
         placed
     }
 
     /// Keeps out-of-order data. `dsack` if duplicates are to be told.
-    pub(crate) fn place(&mut self, start: Seq, end: Seq, dsack: bool) -> Placed {
+    pub(crate) fn place(&mut self, start: Seq, end: Seq, memory: u32, dsack: bool) -> Placed {
         if self.runs.is_empty() {
             self.dsack = None;
         }
@@ -208,17 +213,10 @@ impl Reassembly {
         let slot = if joins {
             let run = &mut self.runs[at - 1];
             run.end = run.end.max(end);
-            run.frames += 1;
+            run.memory += memory;
             at - 1
         } else {
-            self.runs.insert(
-                at,
-                Run {
-                    start,
-                    end,
-                    frames: 1,
-                },
-            );
+            self.runs.insert(at, Run { start, end, memory });
             at
         };
         self.join_following(slot, end, dsack);
@@ -236,7 +234,7 @@ impl Reassembly {
             }
             let run = &mut self.runs[slot];
             run.end = run.end.max(next.end);
-            run.frames += next.frames;
+            run.memory += next.memory;
             self.runs.remove(slot + 1);
         }
     }
@@ -281,8 +279,8 @@ impl Reassembly {
         }
     }
 
-    /// rcv_nxt has reached `next`: takes what is in order now; answers where it ends and how many
-    /// frames of it were superfluous (tcp_ofo_queue, tcp_sack_remove).
+    /// rcv_nxt has reached `next`: takes what is in order now; answers where it ends and how much
+    /// memory of it was superfluous (tcp_ofo_queue, tcp_sack_remove).
     pub(crate) fn advance(&mut self, mut next: Seq, dsack: bool) -> (Seq, u32) {
         let reached = next;
         let mut superfluous = 0;
@@ -296,7 +294,7 @@ impl Reassembly {
             if run.end.after(next) {
                 next = run.end;
             } else {
-                superfluous += run.frames;
+                superfluous += run.memory;
             }
             self.runs.remove(0);
         }
@@ -319,14 +317,14 @@ impl Reassembly {
         (next, superfluous)
     }
 
-    /// Throws everything away; answers how many frames that frees.
+    /// Throws everything away; answers how much memory that frees.
     pub(crate) fn purge(&mut self) -> u32 {
-        let frames = self.frames();
+        let memory = self.memory();
         self.runs.clear();
         self.block_count = 0;
         self.dsack = None;
         self.effective = 0;
-        frames
+        memory
     }
 }
 

@@ -43,7 +43,7 @@ fn a_filled_hole_joins_two_blocks() {
     r.insert(Seq(30), Seq(40), true);
     assert_eq!(r.insert(Seq(20), Seq(30), true), Placed::Kept);
     assert_eq!(blocks(&r), [block(10, 40)]);
-    assert_eq!(r.frames(), 3);
+    assert_eq!(r.memory(), 3);
 }
 
 #[test]

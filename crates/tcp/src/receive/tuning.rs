@@ -158,7 +158,7 @@ impl Receive {
         {
             return;
         }
-        let increase = if self.window_of(self.truesize) <= payload_bytes {
+        let increase = if self.window_of(self.frame.0) <= payload_bytes {
             2 * self.advmss
         } else {
             self.growth_of_wasteful(payload_bytes)
@@ -175,7 +175,7 @@ impl Receive {
         let Some(room) = most.checked_sub(self.rcv_ssthresh).filter(|r| *r > 0) else {
             return;
         };
-        let increase = if self.window_of(self.truesize) <= payload_bytes {
+        let increase = if self.window_of(self.frame.0) <= payload_bytes {
             2 * self.advmss
         } else {
             self.growth_of_wasteful(payload_bytes)
@@ -188,7 +188,7 @@ impl Receive {
 
     /// Growth for a frame whose overhead exceeds the window's allowance (__tcp_grow_window).
     fn growth_of_wasteful(&self, payload_bytes: u32) -> u32 {
-        let mut truesize = self.window_of(self.truesize) / 2;
+        let mut truesize = self.window_of(self.frame.0) / 2;
         let mut window = self.window_of(self.rmem_max) / 2;
         while self.rcv_ssthresh <= window {
             if truesize <= payload_bytes {

@@ -222,11 +222,11 @@ fn what_is_furthest_out_of_order_is_thrown_away_first() {
         let segment = ahead(&mut net, n * MSS);
         net.inject(SERVER, &segment);
     }
-    let kept = net.end(SERVER).receive.reassembly.frames();
+    let kept = net.end(SERVER).receive.reassembly.memory();
     let segment = ahead(&mut net, MSS);
     net.inject(SERVER, &segment);
     let receive = &net.end(SERVER).receive;
-    assert!(receive.reassembly.frames() < kept, "{kept}");
+    assert!(receive.reassembly.memory() < kept, "{kept}");
     assert!(net.end(SERVER).stats().pruned > 0);
     // What came last is nearest to what is expected, and is kept.
     let end = net.end(SERVER).receive.reassembly.last_end().unwrap();
