@@ -38,7 +38,6 @@ _VARIANTS = {
     "ipv6": [
         "--ip_version=ipv6",
         "--mtu=1520",
-        "--so_flags=mtu=1520",
         "--local_ip=fd3d:0a0b:17d6::1",
         "--gateway_ip=fd3d:0a0b:17d6:8888::1",
         "--remote_ip=fd3d:fa7b:d17d::1",
@@ -77,6 +76,15 @@ def variants(script: Script, wanted: tuple[str, ...]) -> tuple[str, ...]:
     return wanted if version is None else (version,)
 
 
+def _so_flags(script: Script, variant: str) -> list[str]:
+    """What the shared object is told: the interface's MTU, the size of segments in a packet."""
+    flags = ["mtu=1520"] if variant == "ipv6" else []
+    mss = script.flags().get("mss")
+    if mss is not None:
+        flags.append(f"mss={mss}")
+    return [f"--so_flags={','.join(flags)}"] if flags else []
+
+
 def _first_difference(error: str, script: Script) -> str:
     """What packetdrill says, without the script's path, on one line."""
     text = error.replace(str(script.path), script.path.name)
@@ -93,6 +101,7 @@ def run_one(script: Script, variant: str, tools: Tools) -> str | None:
             str(tools.packetdrill),
             f"--so_filename={tools.library}",
             *_VARIANTS[variant],
+            *_so_flags(script, variant),
             script.path.name,
         ]
         try:

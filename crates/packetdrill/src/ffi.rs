@@ -166,9 +166,14 @@ fn set_up(flags: &str) -> Result<Host, String> {
                     .filter(|mtu| (100..=65_535).contains(mtu))
                     .ok_or_else(|| format!("--so_flags: {flag:?}: an MTU is 100 to 65535"))?;
             }
+            Some(("mss", bytes)) => {
+                setup.mss = bytes
+                    .parse()
+                    .map_err(|_| format!("--so_flags: {flag:?}: a segment size is a number"))?;
+            }
             _ => {
                 return Err(format!(
-                    "--so_flags: {flag:?}: known are profile=NAME and mtu=BYTES"
+                    "--so_flags: {flag:?}: known are profile=NAME, mtu=BYTES and mss=BYTES"
                 ));
             }
         }

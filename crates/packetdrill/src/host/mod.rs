@@ -5,6 +5,7 @@
 //! something has happened. Packets leave with the time at which TCP sent them.
 
 mod calls;
+mod memory;
 mod options;
 mod packets;
 
@@ -42,6 +43,9 @@ pub enum Outcome<T> {
 pub struct Setup {
     /// Largest packet of its interface, bytes.
     pub mtu: u32,
+    /// Payload of each segment in a packet that came as several (packetdrill's --mss), bytes; 0:
+    /// packets came as they are.
+    pub mss: u32,
     /// Its IPv4 address.
     pub ipv4: Ipv4Addr,
     /// Its IPv6 address.
@@ -53,6 +57,7 @@ impl Default for Setup {
     fn default() -> Setup {
         Setup {
             mtu: 1500,
+            mss: 0,
             ipv4: Ipv4Addr::new(192, 168, 0, 1),
             ipv6: Ipv6Addr::new(0xfd3d, 0xa0b, 0x17d6, 0, 0, 0, 0, 1),
         }

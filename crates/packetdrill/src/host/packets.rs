@@ -47,7 +47,11 @@ impl Host {
     fn receive_on(&mut self, number: u32, segment: &Segment) {
         let now = self.now;
         if let Some(link) = self.links.get_mut(&number) {
-            link.tcp.handle_segment(now, segment);
+            let headers = if link.remote.is_ipv4() { 20 } else { 40 };
+            let length = headers + segment.header_bytes() + u32::from(segment.payload_bytes);
+            let memory_bytes = super::memory::truesize_bytes(length);
+            link.tcp
+                .handle_aggregate(now, segment, self.setup.mss, memory_bytes);
         }
         self.drive(number);
     }

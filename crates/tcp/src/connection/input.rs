@@ -138,12 +138,14 @@ impl Connection {
             // A lone FIN takes no room.
             let lone_fin = today && segment.payload_bytes == 0;
             if self.receive.window_left() == 0 && !lone_fin {
+                self.stats.zero_window_drops += 1;
                 return self.acknowledge_quickly();
             }
         } else if !end.after(next) {
             self.tell_duplicate(seq, end);
             return self.acknowledge_quickly();
         } else if !seq.before(next + self.receive.window_left()) {
+            self.stats.beyond_window += 1;
             return self.acknowledge_quickly();
         } else {
             if !today {
@@ -154,13 +156,18 @@ impl Connection {
             }
             self.tell_duplicate(seq, next);
             if self.receive.window_left() == 0 {
+                self.stats.zero_window_drops += 1;
                 return self.acknowledge_quickly();
             }
         }
-        if segment.payload_bytes > 0 {
-            if !self.make_room(seq) && !self.receive.out_of_memory() {
+        if today || segment.payload_bytes > 0 {
+            let taken = self.make_room(seq) || self.receive.out_of_memory();
+            if !taken && segment.payload_bytes > 0 {
+                self.stats.receive_queue_drops += 1;
                 return;
             }
+        }
+        if segment.payload_bytes > 0 {
             self.receive.charge();
             self.echo_precisely(segment);
             self.feed_back_sce(segment);

@@ -90,6 +90,12 @@ pub struct Stats {
     pub out_of_order_received: u64,
     /// Duplicate selective acknowledgements received.
     pub dsacks_received: u64,
+    /// Segments beyond the window (BeyondWindow).
+    pub beyond_window: u64,
+    /// Segments dropped at a window of zero (TCPZeroWindowDrop).
+    pub zero_window_drops: u64,
+    /// Segments in order dropped for want of memory (TCPRcvQDrop).
+    pub receive_queue_drops: u64,
     /// Times out-of-order data was thrown away for want of memory (OfoPruned).
     pub pruned: u64,
 }

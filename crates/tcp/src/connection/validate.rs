@@ -73,6 +73,8 @@ impl Connection {
             } else if syn && strict {
                 self.challenge(now);
             } else {
+                let old = segment.end_seq().before(self.receive.rcv_wup);
+                self.stats.beyond_window += u64::from(!old);
                 self.answer_invalid(now, segment);
             }
             return false;

@@ -33,7 +33,6 @@ pub(super) fn today() -> Stack {
     Stack {
         tcp_congestion_control: CongestionKind::Reno,
         tcp_wmem: [Bytes::new(4096), Bytes::new(1 << 20), Bytes::new(1 << 22)],
-        tcp_congestion_control: CongestionKind::Reno,
         ..preset("linux-7.2")
     }
 }
