@@ -10,6 +10,7 @@ __all__ = [
     "Plan",
     "RunResult",
     "__version__",
+    "bottleneck",
     "built_in",
     "check",
     "dat_to_toml",
@@ -65,6 +66,12 @@ class Plan:
 
         Raises `SimulationError` on a broken law, `Interrupted` if cancelled.
         """
+
+def bottleneck(config: str) -> str:
+    """Runs one bottleneck between ideal ends; configuration and result are JSON.
+
+    Without holding the GIL. Raises `ValueError` on a configuration that is none.
+    """
 
 def check(text: str, file_name: str, overrides: list[str], base_dir: str | None) -> list[Problem]:
     """All problems of a scenario (TOML text), errors and warnings."""

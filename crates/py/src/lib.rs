@@ -2,6 +2,7 @@
 //!
 //! What Python sees is typed in python/tailback/_native.pyi.
 
+mod bottleneck;
 mod control;
 mod errors;
 mod plan;
@@ -12,6 +13,8 @@ use pyo3::prelude::*;
 
 #[pymodule(name = "_native")]
 mod native {
+    #[pymodule_export]
+    use crate::bottleneck::bottleneck;
     #[pymodule_export]
     use crate::control::Control;
     #[pymodule_export]

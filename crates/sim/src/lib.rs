@@ -5,6 +5,7 @@
 //! component has at most one pending event; TCP, switches and hosts are driven from outside and
 //! hold no clock.
 
+pub mod bottleneck;
 mod build;
 mod event;
 mod external;

@@ -66,7 +66,6 @@ impl Pipe {
             is_app_limited: std::mem::take(&mut window.mark_app_limited),
             is_ack_delayed: false,
             departure_ahead_us: 0,
-            ece: false,
         };
         bbr.on_rate_sample(window, view, &sample);
     }

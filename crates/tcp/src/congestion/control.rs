@@ -5,9 +5,6 @@
 //! full control ([`CongestionControl::full_control`]) and sets window and pacing rate itself from
 //! delivery-rate samples, as Linux's cong_control does.
 
-// What only an algorithm in full control or the modern sender uses is read by neither yet.
-#![allow(dead_code)]
-
 use super::window::Window;
 use crate::clock::Jiffies;
 use crate::connection::CaState;
@@ -134,8 +131,6 @@ pub(crate) struct RateSample {
     pub(crate) is_ack_delayed: bool,
     /// The next departure's time by pacing, less now; zero if due (tcp_wstamp_ns).
     pub(crate) departure_ahead_us: u32,
-    /// The acknowledgement carried ECE.
-    pub(crate) ece: bool,
 }
 
 /// One congestion control.

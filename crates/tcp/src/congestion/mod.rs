@@ -178,7 +178,6 @@ impl Congestion {
         matches!(self, Congestion::Dctcp(_))
     }
 
-    #[allow(dead_code)] // As in `control`.
     /// Whether it sets window and pacing rate from rate samples (cong_control), and so takes the
     /// place of recovery's window reduction and needs pacing.
     #[inline]
@@ -187,7 +186,6 @@ impl Congestion {
     }
 }
 
-#[allow(dead_code)] // As in `control`.
 impl Congestion {
     #[inline]
     pub(crate) fn init(&mut self, window: &mut Window, view: &View) {

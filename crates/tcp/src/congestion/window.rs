@@ -40,7 +40,6 @@ pub(crate) struct Window {
     pub(crate) enter_cwr: bool,
     /// The algorithm asks that what is in flight count as limited by the application; the sender
     /// takes the wish and clears it after [`super::CongestionControl::on_rate_sample`].
-    #[allow(dead_code)] // As in `control`.
     pub(crate) mark_app_limited: bool,
 }
 

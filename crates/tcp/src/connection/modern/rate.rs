@@ -172,7 +172,6 @@ impl Connection {
             is_app_limited: gathered.app_limited,
             is_ack_delayed: news.maybe_delayed,
             departure_ahead_us: (ahead_ns / 1000) as u32,
-            ece: news.ece,
         };
         let Some(prior_us) = gathered.prior_us.filter(|_| !reneging) else {
             return sample;
