@@ -215,6 +215,7 @@ impl World {
             let books = (&mut self.frames, &mut self.ledger);
             let (first, last) = send(state, &mut self.hosts, books, now, &transmit, to);
             self.hosts[host].queue.leaves(last);
+            connection.left_host(now, last, &transmit);
             self.hosts[host].ring.sent();
             if let Some(first) = first {
                 self.calendar.schedule(uplink, first);

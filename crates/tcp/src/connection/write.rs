@@ -65,6 +65,9 @@ impl Connection {
     /// (sk_stream_is_writeable).
     #[must_use]
     pub fn writable(&self) -> bool {
+        if self.is_modern() {
+            return self.is_writeable_today();
+        }
         let queued = self.queued_memory();
         queued + queued / 2 <= u64::from(self.sndbuf)
     }

@@ -31,6 +31,8 @@ pub(super) struct HostQueue {
     memory_bytes: u64,
     /// Sending waits for one to leave (TSQ_THROTTLED).
     throttled: bool,
+    /// The host has said when something leaves, so it has a queue.
+    known: bool,
 }
 
 impl HostQueue {
@@ -55,8 +57,17 @@ impl HostQueue {
         left && std::mem::take(&mut self.throttled)
     }
 
+    /// The host has a queue, known by other means.
+    #[inline]
+    pub(super) fn expect_queue(&mut self) {
+        self.known = true;
+    }
+
     #[inline]
     pub(super) fn enters(&mut self, memory_bytes: u32) {
+        if !self.known {
+            return;
+        }
         self.memory_bytes += u64::from(memory_bytes);
     }
 }
@@ -67,7 +78,11 @@ impl Connection {
     #[inline]
     pub fn left_host(&mut self, now: Time, at: Time, transmit: &Transmit) {
         let segment = &transmit.segment;
-        if !self.is_modern() || segment.payload_bytes == 0 || at <= now {
+        if !self.is_modern() || segment.payload_bytes == 0 {
+            return;
+        }
+        self.modern.host.known = true;
+        if at <= now {
             return;
         }
         let memory_bytes = self.packet_memory(u32::from(segment.payload_bytes));

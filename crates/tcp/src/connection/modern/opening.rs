@@ -48,5 +48,8 @@ impl Connection {
             self.rtt.rto = self.clock.us_to_ticks(u64::from(FALLBACK_US));
         }
         self.window.cwnd = if lost > 1 { 1 } else { self.initial_cwnd() };
+        if !self.congestion.full_control() {
+            self.update_pacing_rate();
+        }
     }
 }

@@ -312,6 +312,7 @@ impl Connection {
             let memory = self.packet_memory(payload_bytes);
             self.modern.host.enters(memory);
             if self.stack.pacing == Pacing::Fq {
+                self.modern.host.expect_queue();
                 self.modern.fq.departs(packet.sent_ns);
             }
         }

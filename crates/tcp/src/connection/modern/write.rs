@@ -167,6 +167,12 @@ impl Connection {
         }
     }
 
+    /// Whether there is a fair amount of room in the send buffer (__sk_stream_is_writeable).
+    pub(in crate::connection) fn is_writeable_today(&self) -> bool {
+        let queued = self.queued_memory_today();
+        queued + queued / 2 <= u64::from(self.sndbuf) && self.unsent * 2 < self.notsent_lowat()
+    }
+
     /// Room in the send buffer may let a waiting application go on (tcp_check_space,
     /// tcp_new_space, sk_stream_write_space).
     #[inline]
@@ -178,8 +184,7 @@ impl Connection {
             self.expand_sndbuf();
             self.cwnd_stamp = now;
         }
-        let queued = self.queued_memory_today();
-        if queued + queued / 2 <= u64::from(self.sndbuf) && self.unsent * 2 < self.notsent_lowat() {
+        if self.is_writeable_today() {
             self.no_space = false;
             self.stop_chrono(now, Limiter::SendBuffer);
             self.events.push(Event::Writable);

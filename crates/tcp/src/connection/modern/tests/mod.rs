@@ -1,5 +1,6 @@
 mod basics;
 mod frto;
+mod host;
 mod rack;
 mod script;
 mod tlp;

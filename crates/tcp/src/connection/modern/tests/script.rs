@@ -4,7 +4,7 @@ use tailback_units::{Bytes, Duration, Time};
 
 use crate::congestion::CongestionKind;
 use crate::testing::{config, preset};
-use crate::{Config, Connection, Flags, SackBlock, Segment, Seq, Stack, SynOptions};
+use crate::{Config, Connection, Flags, SackBlock, Segment, Seq, SocketOption, Stack, SynOptions};
 
 /// Payload of a segment: timestamps, if there are, take 12 of 1460 bytes.
 pub(super) const MSS: u32 = 1448;
@@ -27,6 +27,8 @@ pub(super) struct Script {
     timestamps: bool,
     trace: Vec<Sent>,
     pub(super) frames: Vec<Segment>,
+    /// When the host will have sent what it is given now.
+    host: Option<Box<dyn FnMut(Time) -> Time>>,
 }
 
 pub(super) fn today() -> Stack {
@@ -64,6 +66,7 @@ impl Script {
             timestamps,
             trace: Vec::new(),
             frames: Vec::new(),
+            host: None,
         };
         script.wait(rtt_us);
         script.ack(0);
@@ -127,6 +130,20 @@ impl Script {
         }
     }
 
+    /// The sender's host has a queue from now on.
+    pub(super) fn host(&mut self, leaves: impl FnMut(Time) -> Time + 'static) {
+        self.host = Some(Box::new(leaves));
+    }
+
+    pub(super) fn now(&self) -> Time {
+        self.now
+    }
+
+    pub(super) fn set_nodelay(&mut self) {
+        let set = self.tcp.set_option(self.now, SocketOption::NoDelay(true));
+        assert!(set.is_ok());
+    }
+
     /// Time passes; timers fire.
     pub(super) fn wait(&mut self, us: u64) {
         let end = self.now + Duration::from_us(us);
@@ -160,6 +177,12 @@ impl Script {
         self.tcp.check_invariants();
         while let Some(transmit) = self.tcp.poll_transmit(self.now) {
             let segment = transmit.segment;
+            if let Some(host) = &mut self.host
+                && segment.payload_bytes > 0
+            {
+                let leaves = host(self.now);
+                self.tcp.left_host(self.now, leaves, &transmit);
+            }
             if segment.payload_bytes == 0 {
                 continue;
             }

@@ -1,0 +1,101 @@
+//! TCP small queues, pacing and autocorking: what waits in the sender's own host.
+
+use tailback_units::{Duration, Time};
+
+use super::script::{MSS, Script, today};
+use crate::{Pacing, Stack};
+
+#[test]
+fn internal_pacing_spreads_a_round_trip_at_twice_the_window_in_slow_start() {
+    let mut script = Script::open(
+        Stack {
+            pacing: Pacing::Internal,
+            ..today()
+        },
+        100_000,
+    );
+    script.write(40);
+    // The first ten segments are not paced.
+    assert_eq!(script.ranges().last(), Some(&(8, 10)));
+    script.wait(100_000);
+    script.ack(10);
+    script.sent();
+    script.wait(99_000);
+    let sent = script.sent();
+    // 20 segments a round trip of 100 ms, twice as fast: a packet of two every 5 ms.
+    let gaps: Vec<u64> = sent.windows(2).map(|w| w[1].at_us - w[0].at_us).collect();
+    assert!(gaps.len() >= 6, "{sent:?}");
+    assert!(gaps.iter().all(|g| (4_900..=5_100).contains(g)), "{gaps:?}");
+}
+
+#[test]
+fn the_pacing_rate_is_120_percent_of_the_window_after_slow_start() {
+    let mut script = Script::open(today(), 100_000);
+    script.tcp.window.ssthresh = 5;
+    script.write(10);
+    script.wait(100_000);
+    script.ack(10);
+    let cwnd = u64::from(script.tcp.probe().cwnd);
+    let rate = script.tcp.window.pacing_rate;
+    assert_eq!(rate, u64::from(MSS) * cwnd * 12);
+}
+
+#[test]
+fn packets_for_offload_shrink_with_the_round_trip() {
+    // 64 KB less headers within 512 us, half of that for each 512 us more; a window of 400
+    // segments in 300 us is far above a millisecond's worth.
+    for (rtt_us, segments) in [(100, 45), (600, 22), (1_100, 11), (50_000, 2)] {
+        let script = Script::open(today(), rtt_us);
+        let mut tcp = script.tcp.clone();
+        tcp.window.pacing_rate = 0;
+        assert_eq!(tcp.tso_segments(MSS), segments, "{rtt_us} us");
+    }
+}
+
+#[test]
+fn no_more_than_two_packets_wait_in_the_host_tsq() {
+    let mut script = Script::open(today(), 50_000);
+    // The card needs ten milliseconds a packet.
+    let mut free = script.now();
+    script.host(move |now: Time| {
+        free = free.max(now) + Duration::from_ms(10);
+        free
+    });
+    script.write(10);
+    script.wait(60_000);
+    script.ack(10);
+    script.sent();
+    script.write(40);
+    // Two segments each; more than two packets' memory is too much.
+    let first = script.ranges().len();
+    assert_eq!(first, 3);
+    script.wait(10_000);
+    assert_eq!(script.ranges().len(), 1);
+    script.wait(10_000);
+    assert_eq!(script.ranges().len(), 1);
+}
+
+#[test]
+fn a_short_write_waits_while_a_packet_is_in_the_host_autocork() {
+    for (autocorking, lengths) in [(true, vec![100, 200]), (false, vec![100; 3])] {
+        let mut script = Script::open(
+            Stack {
+                tcp_autocorking: autocorking,
+                ..today()
+            },
+            50_000,
+        );
+        script.host(|now: Time| now + Duration::from_us(100));
+        script.write(1);
+        script.wait(1_000);
+        script.set_nodelay();
+        script.write_bytes(100);
+        script.write_bytes(100);
+        script.write_bytes(100);
+        script.sent();
+        // The first went out alone; the others are joined when it has left the host.
+        script.wait(200);
+        let frames: Vec<u16> = script.frames.iter().map(|f| f.payload_bytes).collect();
+        assert_eq!(frames[1..], lengths);
+    }
+}
