@@ -15,12 +15,14 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 AGENT := python/tailback/_agent
 
-.PHONY: help demo test bench packetdrill build agent kernel lock clean rust-test python-test
+.PHONY: help demo test bench bench-ns3 bench-record packetdrill build agent kernel lock clean rust-test python-test
 
 help:
 	@echo 'make demo   set everything up, run incast-8mb, print its table, write its report'
 	@echo 'make test   run every check: Rust and Python tests, linters, types, schema'
 	@echo 'make bench  measure the simulator, print a table, write target/bench.json'
+	@echo 'make bench-ns3  the same cases here and on ns-3 (Debian package), side by side'
+	@echo 'make bench-record  count instructions a hop anew: benches/instructions.json'
 	@echo 'make packetdrill PACKETDRILL=binary SCRIPTS=folder'
 	@echo '            run packetdrill scripts against the TCP, print a table'
 	@echo 'make build  only set up: virtual environment, native module, agent'
@@ -56,6 +58,13 @@ python-test: build
 
 bench: build
 	@$(BIN)/python benches/bench.py
+
+bench-ns3: build
+	@tools/system-packages ns3
+	@$(BIN)/python benches/bench.py --ns3 --rounds 3
+
+bench-record: build
+	@$(BIN)/python benches/instructions.py
 
 # packetdrill itself is the user's to bring (docs/models/packetdrill.md).
 packetdrill:

@@ -1,99 +1,198 @@
-"""Speed of the simulator: each case is run alone, several times, and the fastest counts.
+"""Speed of the simulator: each case in a process of its own, several times.
 
-Prints a table and writes target/bench.json: case → figures, units in their names.
+Prints a table and writes target/bench.json: case → figures, units in their names. With `--ns3` the
+cases that ns-3 can do run on both, side by side, and the ratio is printed (target/bench-ns3.json).
 """
 
+import argparse
 import json
-from dataclasses import dataclass, field
+import os
+import statistics
+import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rich.table import Table
 
-import tailback
-from tailback._native import Control
-from tailback.backends.sim import Simulator
 from tailback.cli import console
 from tailback.results.machine import machine
 
-OUTPUT = Path("target/bench.json")
-ROUNDS = 3
-"""Rounds of each case; other programs can only slow a round down, so the fastest counts."""
+ROOT = Path(__file__).parent.parent
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+CASES = ROOT / "benches" / "cases"
+SCENARIOS = ROOT / "scenarios" / "incast"
+RUNNER = TARGET / "release" / "examples" / "case"
+NS3 = ROOT / "target" / "ns3-cases"
+NS3_LIBRARIES = ("applications", "traffic-control", "point-to-point", "internet", "network", "core")
+ROUNDS = 5
+"""Rounds of each case, in turn with all others: the machine's moods hit all cases alike."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A built-in scenario with values replaced; all runs of its sweep count together."""
+    """A scenario file, of whose runs the first is measured, with values replaced."""
 
     name: str
-    scenario: str
-    overrides: dict[str, Any] = field(default_factory=dict)
+    file: Path
+    overrides: tuple[str, ...] = ()
+    ns3_seconds: float | None = None
+    """Simulated seconds of the comparison with ns-3; `None`: not compared."""
 
 
-SWITCHES = {"shared": "arista-7124s", "voq": "cisco-nexus-5010"}
-"""Short names of the two kinds of switch buffer, for the names of cases."""
+def case(name: str, ns3_seconds: float | None = None, *overrides: str) -> Case:
+    """Return the case of that name among the benchmark's own scenarios."""
+    return Case(name, CASES / f"{name}.toml", overrides, ns3_seconds)
 
-CASES = [
-    Case("incast-8mb", "incast-8mb", {"workload.iterations": 50}),
-    *(
-        Case(
-            f"incast-8mb-{kind}-{servers}",
-            "incast-8mb",
-            {
-                "sweep.switch": [switch],
-                "sweep.servers": [servers],
-                "workload.iterations": 100,
-            },
-        )
-        for servers in (9, 23)
-        for kind, switch in SWITCHES.items()
-    ),
+
+def study(kind: str, switch: str, servers: int) -> Case:
+    """Return a case of the incast study."""
+    values = (
+        f'sweep.switch=["{switch}"]',
+        f"sweep.servers=[{servers}]",
+        "workload.iterations=100",
+    )
+    return Case(f"incast-8mb-{kind}-{servers}", SCENARIOS / "incast-8mb.toml", values)
+
+
+ALL = [
+    case("incast-1500", 10),
+    case("incast-9000", 10),
+    case("dctcp-2to1-25g", 0.05),
+    case("stars-100", 0.001),
+    case("stars-1000"),
+    case("long-fat", 1.0),
+    case("fat-tree-8"),
+    case("fat-tree-16"),
+    study("shared", "arista-7124s", 23),
+    study("voq", "cisco-nexus-5010", 23),
 ]
 
 
 def main() -> None:
     """Measure, print, write."""
-    figures: dict[str, dict[str, float]] = {}
-    table = Table("case", title=f"{machine()['cpu']}, one thread", title_justify="left")
-    for heading in ("hops/CPU s", "hops", "events", "CPU s", "wall s", "simulated s/wall s"):
-        table.add_column(heading, justify="right")
-    for case in CASES:
-        figures[case.name] = measure(case)
-        table.add_row(case.name, *row(figures[case.name]))
-    console.print_table(table)
-    OUTPUT.parent.mkdir(exist_ok=True)
-    OUTPUT.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
-    console.out.out(f"Written: {OUTPUT}")
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("cases", nargs="*", help="names of cases; none: all")
+    parser.add_argument("--ns3", action="store_true", help="compare with ns-3")
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    arguments = parser.parse_args()
+    chosen = [c for c in ALL if not arguments.cases or c.name in arguments.cases]
+    build()
+    if arguments.ns3:
+        compare([c for c in chosen if c.ns3_seconds is not None], arguments.rounds)
+    else:
+        measure(chosen, arguments.rounds)
 
 
-def measure(case: Case) -> dict[str, float]:
-    """The figures of all runs of a case together, each run the fastest of some rounds."""
-    scenario = tailback.load(case.scenario)
-    for path, value in case.overrides.items():
-        scenario = scenario.set(path, value)
-    names = ("hops", "events", "cpu_s", "wall_s")
-    figures: dict[str, float] = dict.fromkeys((*names, "simulated_s"), 0)
-    for run in scenario.plan.runs:
-        rounds = [Simulator().run(scenario.plan, run["index"], Control()) for _ in range(ROUNDS)]
-        best = min(rounds, key=lambda tables: float(tables["performance"]["cpu_s"].item()))
-        for name in names:
-            figures[name] += best["performance"][name].item()
-        figures["simulated_s"] += float(best["summary"]["duration_s_total"].item())
-    figures["hops_per_cpu_s"] = figures["hops"] / figures["cpu_s"]
-    figures["simulated_s_per_wall_s"] = figures["simulated_s"] / figures["wall_s"]
+def build() -> None:
+    """Build the program that runs one case."""
+    command = ["cargo", "build", "--release", "--locked", "--quiet"]
+    subprocess.run([*command, "-p", "tailback-sim", "--example", "case"], cwd=ROOT, check=True)
+
+
+def run(one: Case, *more: str) -> dict[str, Any]:
+    """Run a case once: its figures."""
+    command = [str(RUNNER), str(one.file), *one.overrides, *more]
+    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    figures: dict[str, Any] = json.loads(done.stdout)
     return figures
 
 
-def row(figures: dict[str, float]) -> list[str]:
-    """A case's figures as the table shows them."""
-    return [
-        f"{figures['hops_per_cpu_s'] / 1e6:.2f} M",
-        f"{figures['hops']:,}",
-        f"{figures['events']:,}",
-        f"{figures['cpu_s']:.2f}",
-        f"{figures['wall_s']:.2f}",
-        f"{figures['simulated_s_per_wall_s']:.1f}",
-    ]
+def measure(cases: list[Case], rounds: int) -> None:
+    """Measure cases and write their figures."""
+    taken: dict[str, list[dict[str, Any]]] = {c.name: [] for c in cases}
+    for _ in range(rounds):
+        for one in cases:
+            taken[one.name].append(run(one))
+    table = new_table()
+    for heading in ("hops/CPU s", "least", "most", "hops", "CPU s per simulated s", "memory"):
+        table.add_column(heading, justify="right")
+    figures: dict[str, dict[str, float]] = {}
+    for name, runs in taken.items():
+        speeds = sorted(r["hops_per_cpu_s"] for r in runs)
+        cpu_s = statistics.median(r["cpu_s"] for r in runs)
+        figures[name] = {
+            "hops_per_cpu_s": statistics.median(speeds),
+            "hops_per_cpu_s_min": speeds[0],
+            "hops_per_cpu_s_max": speeds[-1],
+            "hops": runs[0]["hops"],
+            "events": runs[0]["events"],
+            "cpu_s": cpu_s,
+            "cpu_s_per_simulated_s": cpu_s / runs[0]["simulated_s"],
+            "memory_bytes": max(r["memory_bytes"] for r in runs),
+        }
+        row = figures[name]
+        table.add_row(
+            name,
+            *(f"{row[key] / 1e6:.2f} M" for key in list(row)[:3]),
+            f"{row['hops']:,}",
+            f"{row['cpu_s_per_simulated_s']:.3f}",
+            f"{row['memory_bytes'] / 1e6:.1f} MB",
+        )
+    console.print_table(table)
+    write("bench.json", figures)
+
+
+def compare(cases: list[Case], rounds: int) -> None:
+    """Run cases here and on ns-3, in turn, and write the ratios."""
+    build_ns3()
+    table = new_table()
+    for heading in ("ns-3 hops/CPU s", "Tailback hops/CPU s", "ratio", "hops of each"):
+        table.add_column(heading, justify="right")
+    figures: dict[str, dict[str, float]] = {}
+    for one in cases:
+        duration = f"workload.duration={one.ns3_seconds}s"
+        pairs = [(run_ns3(one), run(one, duration)) for _ in range(rounds)]
+        theirs, ours = (
+            statistics.median(pair[side]["hops_per_cpu_s"] for pair in pairs) for side in (0, 1)
+        )
+        figures[one.name] = {
+            "ns3_hops_per_cpu_s": theirs,
+            "hops_per_cpu_s": ours,
+            "ratio": ours / theirs,
+        }
+        table.add_row(
+            one.name,
+            f"{theirs / 1e6:.3f} M",
+            f"{ours / 1e6:.2f} M",
+            f"{ours / theirs:.0f}",
+            f"{pairs[0][0]['hops']:,} / {pairs[0][1]['hops']:,}",
+        )
+    console.print_table(table)
+    write("bench-ns3.json", figures)
+
+
+def build_ns3() -> None:
+    """Build our program against the distribution's ns-3."""
+    source = ROOT / "benches" / "ns3" / "cases.cc"
+    NS3.parent.mkdir(exist_ok=True)
+    libraries = [f"-lns3-{name}" for name in NS3_LIBRARIES]
+    subprocess.run(
+        ["g++", "-O2", "-std=c++17", "-o", str(NS3), str(source), *libraries],
+        cwd=ROOT,
+        check=True,
+    )
+
+
+def run_ns3(one: Case) -> dict[str, Any]:
+    """Run a case once on ns-3: its figures."""
+    command = [str(NS3), f"--case={one.name}", f"--seconds={one.ns3_seconds}"]
+    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    figures: dict[str, Any] = json.loads(done.stdout)
+    return figures
+
+
+def new_table() -> Table:
+    """Return a table of cases that says on what machine."""
+    return Table("case", title=f"{machine()['cpu']}, one thread", title_justify="left")
+
+
+def write(name: str, figures: dict[str, dict[str, float]]) -> None:
+    """Write figures under target/."""
+    output = ROOT / "target" / name
+    output.parent.mkdir(exist_ok=True)
+    output.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+    console.out.out(f"Written: {output.relative_to(ROOT)}")
 
 
 if __name__ == "__main__":

@@ -177,17 +177,23 @@ impl Link {
         place == 0
     }
 
-    /// When the next frame is to be handled.
+    /// The next frame to be handled.
     #[inline]
     #[must_use]
-    pub fn next_at(&self) -> Option<Time> {
-        self.flying.front().map(|f| f.at)
+    pub fn next(&self) -> Option<&Flight> {
+        self.flying.front()
     }
 
-    /// Takes the next frame.
+    /// The next frame will be looked at soon: brings it into the processor's cache.
     #[inline]
-    pub fn land(&mut self) -> Option<Flight> {
-        self.flying.pop_front()
+    pub fn prefetch_next(&self) {
+        self.flying.prefetch_front();
+    }
+
+    /// Takes the next frame, if it is to be handled by now.
+    #[inline]
+    pub fn land(&mut self, now: Time) -> Option<Flight> {
+        self.flying.pop_front_if(|flight| flight.at <= now)
     }
 
     /// Frames on their way.

@@ -57,7 +57,7 @@ fn a_late_frame_is_overtaken() {
     assert!(link.launch_out_of_order(due(30, 3)));
     assert!(link.launch_out_of_order(due(10, 1)));
     assert!(!link.launch_out_of_order(due(20, 2)));
-    let order: Vec<u16> = std::iter::from_fn(|| link.land())
+    let order: Vec<u16> = std::iter::from_fn(|| link.land(Time::NEVER))
         .map(|frame| frame.payload_bytes)
         .collect();
     assert_eq!(order, [1, 2, 3]);

@@ -4,6 +4,7 @@
 //! [`Flight`]s: all they need to know of a frame, a third of its size. A place that falls free is the
 //! next to be used, while it is in the processor's cache.
 
+use prefetch_index::prefetch_index;
 use tailback_units::Time;
 
 use crate::frame::{EndpointId, Frame, GAP_BYTES, HostId};
@@ -77,6 +78,12 @@ impl FramePool {
     #[must_use]
     pub fn get(&self, id: FrameId) -> &Frame {
         &self.frames[id.0 as usize]
+    }
+
+    /// A frame will be looked at soon: brings it into the processor's cache.
+    #[inline]
+    pub fn prefetch(&self, id: FrameId) {
+        prefetch_index(&self.frames, id.0 as usize);
     }
 
     /// A frame, to be changed. What its [`Flight`] repeats must stay.

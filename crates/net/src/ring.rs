@@ -1,5 +1,7 @@
 //! A first-in, first-out ring for the per-packet path.
 
+use prefetch_index::prefetch_index;
+
 /// A ring that grows by doubling. Its length is a power of two, so that an index wraps by a mask.
 #[derive(Clone, Debug)]
 pub struct Ring<T> {
@@ -77,6 +79,21 @@ impl<T: Copy> Ring<T> {
         }
     }
 
+    /// Takes the first if it is as wished.
+    #[inline]
+    pub fn pop_front_if(&mut self, wished: impl FnOnce(&T) -> bool) -> Option<T> {
+        if self.len == 0 {
+            return None;
+        }
+        let item = self.items[self.head as usize];
+        if !wished(&item) {
+            return None;
+        }
+        self.head = self.place(1) as u32;
+        self.len -= 1;
+        Some(item)
+    }
+
     /// Takes the first.
     #[inline]
     pub fn pop_front(&mut self) -> Option<T> {
@@ -87,6 +104,12 @@ impl<T: Copy> Ring<T> {
         self.head = self.place(1) as u32;
         self.len -= 1;
         Some(item)
+    }
+
+    /// The first will be looked at soon: brings it into the processor's cache.
+    #[inline]
+    pub fn prefetch_front(&self) {
+        prefetch_index(&self.items, self.head as usize);
     }
 
     /// All, the first first.

@@ -16,7 +16,7 @@ use tailback_scenario::{Node, Run, Workload as Spec};
 use tailback_tcp::Config;
 use tailback_units::{Duration, Time};
 
-use crate::event::Calendar;
+use crate::event::{CROWD, Calendar};
 use crate::record::Recorder;
 use crate::route::{self, Attachments, Graph, Routes};
 use crate::workload::{ExchangeApp, FlowsApp, IncastApp, Latencies, Server, Workload};
@@ -45,6 +45,7 @@ pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
         .record
         .anatomy_iteration
         .map(|i| u64::from(i).min(run.workload.iterations().saturating_sub(1)));
+    let crowded = links.len() >= CROWD;
     World {
         now: Time::ZERO,
         calendar: Calendar::new(links.len() + ports),
@@ -66,6 +67,8 @@ pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
         transactions: Vec::new(),
         arrivals: Vec::new(),
         actions: Default::default(),
+        done: false,
+        crowded,
         hops: 0,
         events: 0,
         trajectory: 0,
@@ -148,6 +151,7 @@ fn links(run: &Run, wiring: &Wiring, outside: &[bool]) -> Vec<LinkState> {
             },
             None => Sink::Host {
                 host: HostId(to as u16),
+                at_once: is_at_once(&run.network.hosts[to]),
             },
         };
         let way = if number.is_multiple_of(2) {
@@ -156,7 +160,7 @@ fn links(run: &Run, wiring: &Wiring, outside: &[bool]) -> Vec<LinkState> {
             Direction::Backward
         };
         let link = Link::new(config, way, Stream::new(run.seed, "link", number as u64));
-        let name = format!("{}>{}", name(from), name(to));
+        let name: Box<str> = format!("{}>{}", name(from), name(to)).into();
         if link.is_impaired() && matches!(sink, Sink::Host { .. }) {
             let link = (count + onward.len()) as u32;
             let end = std::mem::replace(&mut sink, Sink::Onward { link });
@@ -171,6 +175,12 @@ fn links(run: &Run, wiring: &Wiring, outside: &[bool]) -> Vec<LinkState> {
     let mut states: Vec<LinkState> = wiring.directions.iter().enumerate().map(state).collect();
     states.append(&mut onward);
     states
+}
+
+/// Whether a host's receive path hands over each frame as it arrives, and as it is.
+fn is_at_once(host: &tailback_scenario::Host) -> bool {
+    let state = ReceiveRing::new(&host.config);
+    state.is_instant() && !host.config.ce_to_ect1
 }
 
 fn switches(run: &Run, wiring: &Wiring, links: usize) -> Vec<SwitchState> {

@@ -34,6 +34,9 @@ pub(crate) enum Wait {
 const NONE: u32 = u32::MAX;
 /// Days are looked at this often to see whether their length fits.
 const DAYS_PER_REVIEW: u32 = 1024;
+/// From so many components on a day holds more events: what they need does not fit the processor's
+/// cache, and whoever looks ahead has it fetched in time.
+pub(crate) const CROWD: usize = 2048;
 /// Shortest and longest day: 2^this picoseconds (16 ps, 1 ms).
 const SHIFTS: std::ops::RangeInclusive<u32> = 4..=30;
 
@@ -66,6 +69,8 @@ pub(crate) struct Calendar {
     nodes: Vec<Node>,
     /// Nodes not in use.
     free: u32,
+    /// Events that a day should have.
+    aim: u32,
     far: BinaryHeap<Reverse<Event>>,
     /// When the first of `far` is.
     far_at: Time,
@@ -86,6 +91,7 @@ impl Calendar {
             busy: vec![0; days / 64],
             nodes: Vec::with_capacity(components),
             free: NONE,
+            aim: if components < CROWD { 2 } else { 10 },
             far: BinaryHeap::new(),
             far_at: Time::NEVER,
             review: Review::default(),
@@ -135,6 +141,9 @@ impl Calendar {
     fn insert_sorted(&mut self, event: Event) {
         let mut index = self.sorted.len();
         self.sorted.push(event);
+        if index == 0 || self.sorted[index - 1] >= event {
+            return;
+        }
         while index > 0 && self.sorted[index - 1] < event {
             self.sorted[index] = self.sorted[index - 1];
             index -= 1;
@@ -153,19 +162,35 @@ impl Calendar {
         (at != Time::NEVER).then_some(at)
     }
 
+    /// Whose event comes after `others` others, as far as that is known without turning the wheel.
+    #[inline]
+    pub(crate) fn upcoming(&self, others: usize) -> Option<u32> {
+        let index = self.sorted.len().checked_sub(others + 1)?;
+        self.sorted.get(index).map(|event| event.rank)
+    }
+
     /// Takes the earliest event out.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<Event> {
         if self.sorted.is_empty() {
             self.turn();
         }
-        let Some(near) = self.sorted.last().copied() else {
+        let Some(near) = self.sorted.pop() else {
             return self.pop_far();
         };
-        if self.far_at <= near.at && self.far.peek().is_some_and(|Reverse(far)| *far < near) {
+        if self.far_at <= near.at {
+            return self.pop_either(near);
+        }
+        Some(near)
+    }
+
+    /// `near` has been taken out, but one of those far away may come before it.
+    #[cold]
+    fn pop_either(&mut self, near: Event) -> Option<Event> {
+        if self.far.peek().is_some_and(|Reverse(far)| *far < near) {
+            self.sorted.push(near);
             return self.pop_far();
         }
-        self.sorted.pop();
         Some(near)
     }
 
@@ -173,18 +198,15 @@ impl Calendar {
     fn pop_far(&mut self) -> Option<Event> {
         let Reverse(event) = self.far.pop()?;
         self.far_at = self.far.peek().map_or(Time::NEVER, |Reverse(e)| e.at);
-        if self.sorted.is_empty() && self.wheel_is_empty() {
-            // Nothing is near: the wheel may begin at this event.
+        if self.sorted.is_empty() {
+            // Nothing on the wheel comes before this event's day: the wheel may begin with it.
             self.today = self.today.max(event.at.as_ps() >> self.shift);
         }
         Some(event)
     }
 
-    fn wheel_is_empty(&self) -> bool {
-        self.busy.iter().all(|word| *word == 0)
-    }
-
-    /// Turns the wheel to the next day that has events, and sorts them.
+    /// Turns the wheel to the next day that has events, and sorts them; unless one that is far away
+    /// comes on a day before.
     fn turn(&mut self) {
         if self.review.days >= DAYS_PER_REVIEW {
             self.adjust();
@@ -192,18 +214,22 @@ impl Calendar {
         let Some(slot) = self.next_busy() else { return };
         let mask = self.days.len() - 1;
         let ahead = slot.wrapping_sub(self.today as usize) & mask;
-        self.today += ahead as u64;
+        let day = self.today + ahead as u64;
+        if self.far_at.as_ps() >> self.shift < day {
+            return;
+        }
+        self.today = day;
         self.busy[slot / 64] &= !(1 << (slot % 64));
         let mut node = std::mem::replace(&mut self.days[slot], NONE);
-        while node != NONE {
-            let Node { event, next } = self.nodes[node as usize];
-            self.nodes[node as usize].next = self.free;
+        while let Some(Node { event, next }) = self.nodes.get_mut(node as usize) {
+            let after = std::mem::replace(next, self.free);
+            let event = *event;
             self.free = node;
             self.insert_sorted(event);
-            self.review.events += 1;
-            node = next;
+            node = after;
         }
         self.review.days += 1;
+        self.review.events += self.sorted.len() as u32;
     }
 
     /// The next day after today that has events.
@@ -232,9 +258,9 @@ impl Calendar {
         let Review { days, events, far } = std::mem::take(&mut self.review);
         let shift = if far > events / 8 {
             self.shift + 1
-        } else if events > 4 * days {
-            self.shift - (events / (2 * days)).ilog2().min(self.shift)
-        } else if events < days + days / 4 {
+        } else if events > 2 * self.aim * days {
+            self.shift - (events / (self.aim * days)).ilog2().min(self.shift)
+        } else if events < self.aim * days * 5 / 8 {
             self.shift + 1
         } else {
             return;

@@ -226,15 +226,8 @@ impl Segment {
     #[must_use]
     pub fn header_bytes(&self) -> u32 {
         let timestamps = if self.has_timestamps { 12 } else { 0 };
-        if let Some(syn) = self.syn_options() {
-            let scale = if syn.window_scale.is_some() { 4 } else { 0 };
-            // SACK-permitted shares the timestamp option's padding where both are sent.
-            let sack = if syn.sack_permitted && !self.has_timestamps {
-                4
-            } else {
-                0
-            };
-            return 20 + 4 + timestamps + scale + sack;
+        if self.flags.intersects(Flags::SYN) {
+            return 20 + timestamps + self.syn_option_bytes();
         }
         let sack = if self.sack_count == 0 {
             0
@@ -242,6 +235,21 @@ impl Segment {
             4 + 8 * u32::from(self.sack_count)
         };
         20 + timestamps + sack
+    }
+
+    /// Bytes of a SYN's options beside timestamps.
+    #[cold]
+    fn syn_option_bytes(&self) -> u32 {
+        self.syn_options().map_or(0, |syn| {
+            let scale = if syn.window_scale.is_some() { 4 } else { 0 };
+            // SACK-permitted shares the timestamp option's padding where both are sent.
+            let sack = if syn.sack_permitted && !self.has_timestamps {
+                4
+            } else {
+                0
+            };
+            4 + scale + sack
+        })
     }
 
     /// Sequence space this segment takes: its payload, and one each for SYN and FIN.

@@ -77,6 +77,16 @@ impl ReceiveRing {
         Some(self.idle_at)
     }
 
+    /// Whether every frame is handled as it arrives: then the ring may as well not be asked.
+    #[must_use]
+    pub fn is_instant(&self) -> bool {
+        self.segment_cost.is_zero()
+            && self.kilobyte_cost_ps == 0
+            && self.delay_min.is_zero()
+            && self.delay_span.is_zero()
+            && self.moderation.is_none()
+    }
+
     /// The card has sent a packet: a completion that moderation counts.
     #[inline]
     pub fn sent(&mut self) {

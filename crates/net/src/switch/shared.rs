@@ -7,6 +7,7 @@
 //! or the shared pool has room and both ports are below their hog marks.
 //! Left out: soft-drop watermark and its jitter, traffic classes, pause marks.
 
+use prefetch_index::prefetch_index;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailback_units::{Bytes, Time};
@@ -239,6 +240,12 @@ impl SharedBuffer {
     #[must_use]
     pub fn queued_bytes(&self, out_port: u16) -> u64 {
         self.egress[usize::from(out_port)].queued_bytes
+    }
+
+    /// A port will be used soon: brings its books into the processor's cache.
+    #[inline]
+    pub fn prefetch(&self, out_port: u16) {
+        prefetch_index(&self.egress, usize::from(out_port));
     }
 
     /// Takes what has left one port by `now` off the books.

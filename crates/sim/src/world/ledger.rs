@@ -155,7 +155,7 @@ impl World {
             }
         }
         for state in &self.links {
-            row(state.name.clone(), "link-loss", state.link.lost());
+            row(state.name.to_string(), "link-loss", state.link.lost());
         }
         for host in &self.hosts {
             row(host.name.clone(), "rx-ring-full", host.ring.dropped());

@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 
+mod ahead;
 mod count;
 mod flow;
 mod hosts;
@@ -59,6 +60,10 @@ pub(crate) struct World {
     pub(crate) arrivals: Vec<(HostId, Flight)>,
     /// What the workload asked for and has not been done yet.
     pub(crate) actions: VecDeque<Action>,
+    /// The workload is done.
+    pub(crate) done: bool,
+    /// The world is too large for the processor's cache: it pays to look ahead.
+    pub(crate) crowded: bool,
     /// Frames that have crossed a link.
     pub(crate) hops: u64,
     pub(crate) events: u64,
@@ -73,7 +78,7 @@ impl World {
     /// Runs until the workload is done.
     pub(crate) fn run(&mut self, control: &Control) -> Result<(), SimError> {
         self.start();
-        while !self.workload.is_done() {
+        while !self.done {
             self.step()?;
             self.events += 1;
             if self.events.is_multiple_of(EVENTS_PER_CHECK) {
@@ -98,6 +103,9 @@ impl World {
                 done: self.workload.progress(),
             });
         };
+        if self.crowded {
+            self.fetch_ahead();
+        }
         if self.recorder.due(at) {
             self.sample_until(at);
         }
@@ -137,5 +145,6 @@ impl World {
                 Action::End { started } => self.end_iteration(started),
             }
         }
+        self.done = self.workload.is_done();
     }
 }

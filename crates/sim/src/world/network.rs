@@ -13,22 +13,27 @@ use tailback_units::{Duration, Time};
 use super::{HostState, Ledger};
 use crate::route::Routes;
 
-/// One direction of a link and what is at its end.
+/// One direction of a link and what is at its end: two cache lines, which belong together.
 #[derive(Debug)]
+#[repr(align(128))]
 pub(crate) struct LinkState {
     pub(crate) link: Link,
     pub(crate) sink: Sink,
-    pub(crate) name: String,
+    pub(crate) name: Box<str>,
 }
 
 /// What a link leads to.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Sink {
     /// A port of a switch.
     Switch { switch: u16, port: u16 },
     /// A host: its receive ring is fed by this link alone, so when TCP gets a frame is known as
     /// soon as the frame is on its way, and needs no event of its own.
-    Host { host: HostId },
+    Host {
+        host: HostId,
+        /// Its receive path takes no time and holds nothing.
+        at_once: bool,
+    },
     /// Another stretch of the same link, which begins where this one ends and takes no time: what
     /// an impaired link may deliver out of order a host can be told of only as it comes.
     Onward { link: u32 },
@@ -143,7 +148,8 @@ impl LinkState {
         let arrival = self.link.arrival(finish);
         frame.at = match self.sink {
             Sink::Switch { .. } | Sink::Onward { .. } | Sink::Outside { .. } => arrival,
-            Sink::Host { host } => {
+            Sink::Host { at_once: true, .. } => arrival,
+            Sink::Host { host, .. } => {
                 match hosts[usize::from(host.0)].arrive(arrival, &frame, frames) {
                     Some(handled) => handled,
                     None => {

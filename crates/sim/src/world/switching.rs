@@ -14,14 +14,23 @@ impl World {
     #[inline]
     pub(super) fn handle_landing(&mut self, rank: u32) {
         let state = &mut self.links[rank as usize];
-        let Some(frame) = state.link.land() else {
+        // An event whose frame has been overtaken, and landed, is out of date.
+        let Some(frame) = state.link.land(self.now) else {
             return;
         };
-        if let Some(next) = state.link.next_at() {
-            self.calendar.schedule(rank, next);
+        let sink = state.sink;
+        if let Some(next) = state.link.next() {
+            self.calendar.schedule(rank, next.at);
+            if let Sink::Host { .. } = sink {
+                // It comes a frame's line time later: what it needs may come from memory meanwhile.
+                self.frames.prefetch(next.frame);
+                if let Some(connection) = &self.endpoints[next.to.0 as usize].connection {
+                    connection.prefetch();
+                }
+            }
         }
         self.hops += 1;
-        match state.sink {
+        match sink {
             Sink::Switch { switch, port } => self.forward(switch, port, rank, frame),
             Sink::Host { .. } => self.receive(frame),
             Sink::Onward { link } => {

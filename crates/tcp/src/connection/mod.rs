@@ -49,6 +49,7 @@ pub use tcp_info::TcpInfo;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use prefetch_index::prefetch_index;
 use tailback_units::{Duration, Time};
 
 use crate::clock::{Jiffies, JiffyClock};
@@ -345,6 +346,18 @@ impl Connection {
             deadline.min(self.sender_deadline())
         } else {
             deadline
+        }
+    }
+
+    /// The connection will be used soon: brings it into the processor's cache.
+    #[inline]
+    pub fn prefetch(&self) {
+        // From a field's place to each of the struct's lines, in steps of the field's own size.
+        let field = std::slice::from_ref(&self.snd_una);
+        let offset = std::mem::offset_of!(Connection, snd_una);
+        for line in (0..size_of::<Connection>()).step_by(64) {
+            let step = (line as isize - offset as isize) / size_of::<Seq>() as isize;
+            prefetch_index(field, step as usize);
         }
     }
 
