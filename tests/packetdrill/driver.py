@@ -17,7 +17,7 @@ NAMES = (
     "free socket bind listen accept connect read readv recv recvfrom recvmsg write writev send "
     "sendto sendmsg fcntl ioctl close shutdown getsockopt setsockopt poll netdev_send "
     "netdev_receive usleep gettimeofday epoll_create epoll_ctl epoll_wait pipe splice"
-).split()
+).split()  # noqa: SIM905
 LOCAL, REMOTE = "192.168.0.1", "192.0.2.1"
 PEER_PORT, PORT = 40000, 8080
 FLAGS = "FSRPAUEW"
