@@ -43,6 +43,9 @@ class RunResult:
     def events(self) -> int:
         """Events handled."""
 
+    def capture(self) -> bytes | None:
+        """The frames that the scenario asked to capture, as a pcapng file."""
+
     def tables(self) -> dict[str, bytes]:
         """Each table by its name, as an Arrow IPC stream."""
 

@@ -3,6 +3,10 @@
 from typing import Any, TypedDict
 
 
+CAPTURE = "capture"
+"""The name under which a backend hands over a run's capture: one row, its column `pcapng` the bytes."""
+
+
 class PlannedRun(TypedDict):
     """One run of a plan."""
 

@@ -10,7 +10,7 @@ use tailback_units::Time;
 use crate::frame::{EndpointId, Frame, GAP_BYTES, HostId};
 
 /// A frame in a [`FramePool`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct FrameId(u32);
 
 /// A frame on its way, as links and switches see it: 24 bytes.

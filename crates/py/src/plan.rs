@@ -110,6 +110,12 @@ impl RunResult {
         self.outcome.events
     }
 
+    /// The frames that the scenario asked to capture, as a pcapng file.
+    fn capture<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        let bytes = self.outcome.capture.as_ref()?;
+        Some(PyBytes::new(py, bytes))
+    }
+
     /// Each table by its name, as an Arrow IPC stream.
     fn tables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);

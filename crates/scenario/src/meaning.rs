@@ -67,6 +67,10 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
         Ok(topology) => {
             let workload = scenario.workload.name_findings(&topology);
             findings.extend(workload.into_iter().map(|f| f.within("workload")));
+            if let Some(pcap) = &scenario.record.pcap {
+                let found = pcap.findings(&topology).into_iter();
+                findings.extend(found.map(|f| f.within("record.pcap")));
+            }
             if findings.is_empty() {
                 Ok(topology)
             } else {

@@ -13,6 +13,7 @@ use tailback_tcp::Stack;
 
 use crate::kernel::KernelConfig;
 use crate::network::Network;
+use crate::pcap::PcapConfig;
 use crate::preset::Kind;
 use crate::schema::{Overlays, PresetTables, Presettable};
 use crate::sweep::Axis;
@@ -103,6 +104,9 @@ pub struct Record {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 4_294_967_295_u32))]
     pub anatomy_iteration: Option<u32>,
+    /// A capture of frames, for Wireshark: one pcapng file a run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pcap: Option<PcapConfig>,
 }
 
 /// A configuration of which there are presets.

@@ -16,6 +16,7 @@ use tailback_scenario::{Node, Run, Workload as Spec};
 use tailback_tcp::Config;
 use tailback_units::{Duration, Time};
 
+use crate::capture::Capture;
 use crate::event::{CROWD, Calendar};
 use crate::record::Recorder;
 use crate::route::{self, Attachments, Graph, Routes};
@@ -41,6 +42,13 @@ pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
         .iter()
         .flat_map(|s| (0..s.ports.len()).map(move |p| format!("{}:{p}", s.name)))
         .collect();
+    let ledger = Ledger::new(run.record.pcap.as_ref().map(|config| {
+        let ends = run.network.links.iter().flat_map(|link| {
+            let [a, b] = [link.a, link.b].map(|node| run.network.name(node));
+            [(a, b), (b, a)]
+        });
+        Box::new(Capture::new(config, ends))
+    }));
     let iteration = run
         .record
         .anatomy_iteration
@@ -62,7 +70,7 @@ pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
         flows: Vec::new(),
         seed: run.seed,
         workload,
-        ledger: Ledger::default(),
+        ledger,
         iteration_start: Totals::default(),
         transactions: Vec::new(),
         arrivals: Vec::new(),
@@ -165,12 +173,18 @@ fn links(run: &Run, wiring: &Wiring, outside: &[bool]) -> Vec<LinkState> {
             let link = (count + onward.len()) as u32;
             let end = std::mem::replace(&mut sink, Sink::Onward { link });
             onward.push(LinkState {
+                number: link,
                 link: Link::onward(config),
                 sink: end,
                 name: name.clone(),
             });
         }
-        LinkState { link, sink, name }
+        LinkState {
+            number: number as u32,
+            link,
+            sink,
+            name,
+        }
     };
     let mut states: Vec<LinkState> = wiring.directions.iter().enumerate().map(state).collect();
     states.append(&mut onward);

@@ -7,6 +7,7 @@
 
 pub mod bottleneck;
 mod build;
+mod capture;
 mod event;
 mod external;
 mod outcome;
@@ -69,6 +70,8 @@ pub struct RunOutcome {
     /// Its tables: `summary` (one row), `transactions`, `flows`, `drops` and, if the scenario asks
     /// for an anatomy, `queues` and `progress`.
     pub tables: Vec<Table>,
+    /// The frames that the scenario asked to capture, as a pcapng file.
+    pub capture: Option<Vec<u8>>,
     /// Frames that crossed a link, data and acknowledgements.
     pub hops: u64,
     /// Events handled.
@@ -95,7 +98,9 @@ pub fn simulate(run: &Run, control: &Control) -> Result<RunOutcome, SimError> {
     let mut world = build::world(run, &[]);
     world.run(control)?;
     world.check_conservation()?;
-    Ok(outcome::outcome(&world))
+    let mut outcome = outcome::outcome(&world);
+    outcome.capture = capture::file(&world, run);
+    Ok(outcome)
 }
 
 /// The first host that has to be a real kernel, and why.

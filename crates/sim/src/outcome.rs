@@ -17,6 +17,7 @@ pub(crate) fn outcome(world: &World) -> RunOutcome {
     tables.extend(world.recorder.tables());
     RunOutcome {
         tables,
+        capture: None,
         hops: world.hops,
         events: world.events,
         simulated: world.now.since(Time::ZERO),

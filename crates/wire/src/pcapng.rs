@@ -101,14 +101,29 @@ impl<W: Write> Writer<W> {
         direction: Direction,
         comment: Option<&str>,
     ) -> io::Result<()> {
+        self.cut_packet(interface, at, (frame, frame.len()), direction, comment)
+    }
+
+    /// The same for a frame of which only the first bytes are kept: these, and how long it was.
+    ///
+    /// # Errors
+    ///
+    /// What the output says.
+    pub fn cut_packet(
+        &mut self,
+        interface: Interface,
+        at: Time,
+        (kept, frame_bytes): (&[u8], usize),
+        direction: Direction,
+        comment: Option<&str>,
+    ) -> io::Result<()> {
         let ns = at.as_ps() / PS_PER_NS;
         self.put(&interface.0.to_le_bytes());
         self.put(&((ns >> 32) as u32).to_le_bytes());
         self.put(&(ns as u32).to_le_bytes());
-        let length = (frame.len() as u32).to_le_bytes();
-        self.put(&length);
-        self.put(&length);
-        self.put(frame);
+        self.put(&(kept.len() as u32).to_le_bytes());
+        self.put(&(frame_bytes as u32).to_le_bytes());
+        self.put(kept);
         self.pad();
         if let Some(comment) = comment {
             self.option(OPT_COMMENT, comment.as_bytes());

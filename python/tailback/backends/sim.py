@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from tailback._native import Control, Plan
+from tailback.records import CAPTURE
 
 
 class Simulator:
@@ -34,4 +35,6 @@ class Simulator:
                 "hops_per_cpu_s": [result.hops / cpu_s if cpu_s else 0.0],
             }
         )
+        if (capture := result.capture()) is not None:
+            tables[CAPTURE] = pl.DataFrame({"pcapng": [capture]})
         return tables

@@ -38,6 +38,12 @@ from tailback.cli.options import scenario_argument, scenario_from, set_option
     show_default=True,
     help="Where the runs are spread: local = the cores of this machine.",
 )
+@click.option(
+    "--pcap",
+    is_flag=True,
+    help="Capture frames into DIR/captures, for Wireshark: those that the scenario's record.pcap "
+    "names, else all.",
+)
 @click.option("--report", "with_report", is_flag=True, help="Write the report too.")
 def command(
     scenario: str,
@@ -48,6 +54,7 @@ def command(
     backend: str,
     engine: str,  # noqa: ARG001 - there is one so far
     *,
+    pcap: bool,
     with_report: bool,
 ) -> None:
     """Run a scenario's sweep and write its results.
@@ -60,6 +67,8 @@ def command(
     from tailback.cli.summary import print_summary
 
     found = scenario_from(scenario, overrides)
+    if pcap and "pcap" not in found.resolved.get("record", {}):
+        found = found.set("record.pcap.hosts", [])
     with shown(found) as on_progress:
         results = api.run(
             found, out=out, jobs=jobs, seed=seed, backend=backend, on_progress=on_progress

@@ -2,6 +2,8 @@
 
     DIR.partial/manifest.json           what is being run
     DIR.partial/runs/0007/TABLE.parquet the tables of a finished run
+    DIR.partial/runs/0007/capture.pcapng its frames, if the scenario asks to capture any;
+                                        DIR/captures/0007.pcapng in the end
 
 A finished run appears in one rename, so that a killed program loses at most the runs it was
 at. When all are there they are joined in the order of the plan, and the folder is renamed to
@@ -20,12 +22,14 @@ from typing import Literal
 import polars as pl
 
 from tailback.errors import InputError
+from tailback.records import CAPTURE
 from tailback.results import manifest as manifests
 from tailback.results.columns import RunColumns
 from tailback.results.manifest import Manifest
-from tailback.results.storage import StorageError, explained, write_parquet
+from tailback.results.storage import StorageError, explained, write_bytes, write_parquet
 from tailback.scenario import Scenario
 
+_PCAPNG = "capture.pcapng"
 _KEPT = "what is finished is kept: free some space and give the same command again"
 
 
@@ -55,6 +59,9 @@ class PartialFolder:
             shutil.rmtree(scratch, ignore_errors=True)
             scratch.mkdir(parents=True)
             for name, frame in tables.items():
+                if name == CAPTURE:
+                    write_bytes(scratch / _PCAPNG, frame["pcapng"][0])
+                    continue
                 write_parquet(scratch / f"{name}.parquet", columns.prepend(index, frame))
             scratch.rename(self._runs / f"{index:04}")
 
@@ -63,6 +70,7 @@ class PartialFolder:
         with explained(self.path, _KEPT):
             if self.manifest["status"] != "complete":
                 self.manifest["tables"] = self._join()
+                self._gather_captures()
                 self._mark("complete")
             shutil.rmtree(self._runs, ignore_errors=True)
             if self.target.exists():
@@ -95,6 +103,12 @@ class PartialFolder:
         self.manifest["status"] = status
         self.manifest["duration_s"] = round(self._before_s + time.monotonic() - self._opened_s, 3)
         manifests.write(self.path, self.manifest)
+
+    def _gather_captures(self) -> None:
+        for capture in sorted(self._runs.glob(f"[0-9]*/{_PCAPNG}")):
+            folder = self.path / "captures"
+            folder.mkdir(exist_ok=True)
+            capture.rename(folder / f"{capture.parent.name}.pcapng")
 
     def _join(self) -> list[str]:
         runs = [self._runs / f"{index:04}" for index in range(self.manifest["runs"])]

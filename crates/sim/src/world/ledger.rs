@@ -10,6 +10,7 @@ use tailback_net::switch::DropCause;
 use super::World;
 use super::network::SwitchBuffer;
 use crate::SimError;
+use crate::capture::Capture;
 
 /// Frames and the payload in them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,11 +28,13 @@ impl Tally {
 }
 
 /// What has been sent, delivered and dropped outside of switches and links.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Ledger {
     pub(crate) sent: Tally,
     pub(crate) delivered: Tally,
     ring_dropped: Tally,
+    /// The frames themselves, if they are wanted.
+    pub(crate) capture: Option<Box<Capture>>,
 }
 
 /// A place where frames were lost, why, and how many.
@@ -43,6 +46,14 @@ pub(crate) struct DropRow {
 }
 
 impl Ledger {
+    /// Empty books, and a capture if one is wanted.
+    pub(crate) fn new(capture: Option<Box<Capture>>) -> Ledger {
+        Ledger {
+            capture,
+            ..Ledger::default()
+        }
+    }
+
     #[cold]
     pub(crate) fn ring_drop(&mut self, frame: &Flight) {
         self.ring_dropped.count(frame);

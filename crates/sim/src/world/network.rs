@@ -11,12 +11,15 @@ use tailback_net::switch::voq::VoqBuffer;
 use tailback_units::{Duration, Time};
 
 use super::{HostState, Ledger};
+use crate::capture::Note;
 use crate::route::Routes;
 
 /// One direction of a link and what is at its end: two cache lines, which belong together.
 #[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct LinkState {
+    /// Its place among the links.
+    pub(crate) number: u32,
     pub(crate) link: Link,
     pub(crate) sink: Sink,
     pub(crate) name: Box<str>,
@@ -138,7 +141,11 @@ impl LinkState {
         hosts: &mut [HostState],
         ledger: &mut Ledger,
     ) -> Option<Time> {
+        if let Some(capture) = &mut ledger.capture {
+            capture.carried(self.number, finish, &frame, frames);
+        }
         if self.link.loses(&frame) {
+            self.note(Note::Lost { link: self.number }, &frame, frames, ledger);
             frames.release(frame.frame);
             return None;
         }
@@ -153,6 +160,8 @@ impl LinkState {
                 match hosts[usize::from(host.0)].arrive(arrival, &frame, frames) {
                     Some(handled) => handled,
                     None => {
+                        let note = Note::RingFull { link: self.number };
+                        self.note(note, &frame, frames, ledger);
                         ledger.ring_drop(&frame);
                         frames.release(frame.frame);
                         return None;
@@ -161,6 +170,14 @@ impl LinkState {
             }
         };
         self.link.launch(frame).then_some(frame.at)
+    }
+
+    /// Something happens to a frame on this link.
+    #[cold]
+    fn note(&self, note: Note, frame: &Flight, frames: &FramePool, ledger: &mut Ledger) {
+        if let Some(capture) = &mut ledger.capture {
+            capture.note(frame.at, self.number, frame, frames, note);
+        }
     }
 
     /// The same on a link with impairments, which does not end at a host.
@@ -176,6 +193,7 @@ impl LinkState {
         let mut first = false;
         match self.link.fate(&frame) {
             Fate::Lost => {
+                self.note(Note::Lost { link: self.number }, &frame, frames, ledger);
                 frames.release(frame.frame);
                 return None;
             }

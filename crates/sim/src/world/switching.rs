@@ -1,13 +1,14 @@
 //! Frames landing, switches forwarding.
 
 use tailback_net::marking::{QueueLook, Verdict};
-use tailback_net::pool::{Flight, FramePool};
+use tailback_net::pool::Flight;
 use tailback_net::switch::DropCause;
 use tailback_net::switch::voq::Grant;
 use tailback_units::Time;
 
 use super::World;
-use super::network::{PortState, Sink, SwitchBuffer};
+use super::network::{Sink, SwitchBuffer};
+use crate::capture::Note;
 
 impl World {
     /// The first frame of a link is there.
@@ -64,7 +65,7 @@ impl World {
             SwitchBuffer::Shared(buffer) => {
                 let pool = match buffer.offer(now, in_port, out_port, frame.frame_bytes) {
                     Ok(pool) => pool,
-                    Err(cause) => return drop_frame(port, &mut self.frames, cause, &frame),
+                    Err(cause) => return self.drop_frame(switch, out_port, cause, &frame),
                 };
                 let queued_bytes = buffer.queued_bytes(out_port);
                 let out_link = port.out_link;
@@ -79,9 +80,18 @@ impl World {
                         .arrive(now, look, self.frames.get_mut(frame.frame))
                     {
                         Verdict::Pass => {}
-                        Verdict::Marked => port.marked += 1,
+                        Verdict::Marked => {
+                            port.marked += 1;
+                            if let Some(capture) = &mut self.ledger.capture {
+                                let note = Note::Marked {
+                                    switch,
+                                    port: out_port,
+                                };
+                                capture.note(now, port.out_link, &frame, &self.frames, note);
+                            }
+                        }
                         Verdict::Drop => {
-                            return drop_frame(port, &mut self.frames, DropCause::Early, &frame);
+                            return self.drop_frame(switch, out_port, DropCause::Early, &frame);
                         }
                     }
                 }
@@ -123,14 +133,23 @@ impl World {
                         .arrive(now, look, self.frames.get_mut(frame.frame))
                     {
                         Verdict::Pass => {}
-                        Verdict::Marked => port.marked += 1,
+                        Verdict::Marked => {
+                            port.marked += 1;
+                            if let Some(capture) = &mut self.ledger.capture {
+                                let note = Note::Marked {
+                                    switch,
+                                    port: out_port,
+                                };
+                                capture.note(now, port.out_link, &frame, &self.frames, note);
+                            }
+                        }
                         Verdict::Drop => {
-                            return drop_frame(port, &mut self.frames, DropCause::Early, &frame);
+                            return self.drop_frame(switch, out_port, DropCause::Early, &frame);
                         }
                     }
                 }
                 if let Err(cause) = buffer.offer(now, in_port, out_port, frame) {
-                    return drop_frame(port, &mut self.frames, cause, &frame);
+                    return self.drop_frame(switch, out_port, cause, &frame);
                 }
                 port.queued_bytes_max = port
                     .queued_bytes_max
@@ -210,11 +229,21 @@ impl World {
             (rank - self.switches[switch].first_rank) as u16,
         ))
     }
-}
 
-#[cold]
-fn drop_frame(port: &mut PortState, frames: &mut FramePool, cause: DropCause, frame: &Flight) {
-    port.drops[cause as usize] += 1;
-    port.dropped_payload_bytes += u64::from(frame.payload_bytes);
-    frames.release(frame.frame);
+    /// A switch drops a frame on the way to a port.
+    #[cold]
+    fn drop_frame(&mut self, switch: u16, port: u16, cause: DropCause, frame: &Flight) {
+        let state = &mut self.switches[usize::from(switch)].ports[usize::from(port)];
+        state.drops[cause as usize] += 1;
+        state.dropped_payload_bytes += u64::from(frame.payload_bytes);
+        if let Some(capture) = &mut self.ledger.capture {
+            let note = Note::Dropped {
+                switch,
+                port,
+                cause,
+            };
+            capture.note(self.now, state.out_link, frame, &self.frames, note);
+        }
+        self.frames.release(frame.frame);
+    }
 }

@@ -1,0 +1,251 @@
+//! What links carry, as a pcapng file.
+//!
+//! A frame is noted when its last bit has left onto a captured link, with its headers as they are
+//! there. Drops and marks come later, elsewhere: they become comments on every copy of the frame
+//! that was noted, so that a capture at the sender says which of its segments were lost, and where.
+//! A frame that no captured link has carried and that is dropped before one is noted there, with a
+//! comment that says so. Bytes are made at the end: headers true, payload zeros, addresses by
+//! [`tailback_wire::plan`].
+
+use std::collections::BTreeMap;
+
+use tailback_net::frame::Frame;
+use tailback_net::pool::{Flight, FrameId, FramePool};
+use tailback_net::switch::DropCause;
+use tailback_scenario::{PcapConfig, Run};
+use tailback_units::Time;
+use tailback_wire::ip::{self, IpFields, Payload};
+use tailback_wire::pcapng::{Direction, Writer};
+use tailback_wire::{ethernet, plan};
+
+use crate::world::World;
+
+/// Something that happened to a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Note {
+    /// A switch dropped it on the way to a port.
+    Dropped {
+        switch: u16,
+        port: u16,
+        cause: DropCause,
+    },
+    /// A switch marked it on the way to a port.
+    Marked { switch: u16, port: u16 },
+    /// It was lost on the link, by number.
+    Lost { link: u32 },
+    /// The receive ring of the host at the end of the link was full.
+    RingFull { link: u32 },
+}
+
+#[derive(Debug)]
+struct Record {
+    at: Time,
+    link: u32,
+    frame: Frame,
+    /// The link has not carried it: it was dropped before.
+    unsent: bool,
+    /// The record of the same frame on the captured link before.
+    before: Option<u32>,
+    notes: Vec<Note>,
+}
+
+/// The frames that a run has captured so far.
+#[derive(Debug)]
+pub(crate) struct Capture {
+    /// By link number.
+    selected: Vec<bool>,
+    start: Time,
+    end: Time,
+    frames_max: usize,
+    snap_bytes: usize,
+    records: Vec<Record>,
+    /// The last record of each frame in the pool.
+    latest: BTreeMap<FrameId, u32>,
+    /// Frames that came after the capture was full.
+    missed: u64,
+}
+
+impl Capture {
+    /// The capture that a run asks for; `names` are its links' ends.
+    pub(crate) fn new<'a>(
+        config: &PcapConfig,
+        names: impl Iterator<Item = (&'a str, &'a str)>,
+    ) -> Capture {
+        Capture {
+            selected: names.map(|(from, to)| config.selects(from, to)).collect(),
+            start: Time::ZERO + config.start,
+            end: config.end.map_or(Time::NEVER, |end| Time::ZERO + end),
+            frames_max: config.frames_max as usize,
+            snap_bytes: config.snap.map_or(usize::MAX, |snap| snap.get() as usize),
+            records: Vec::new(),
+            latest: BTreeMap::new(),
+            missed: 0,
+        }
+    }
+
+    /// A frame's last bit leaves onto a link at `at`.
+    #[cold]
+    pub(crate) fn carried(&mut self, link: u32, at: Time, flight: &Flight, frames: &FramePool) {
+        self.record(link, at, flight, frames, false);
+    }
+
+    fn record(&mut self, link: u32, at: Time, flight: &Flight, frames: &FramePool, unsent: bool) {
+        let selected = self.selected.get(link as usize) == Some(&true);
+        if !selected || at < self.start || at > self.end {
+            return;
+        }
+        if self.records.len() >= self.frames_max {
+            self.missed += 1;
+            return;
+        }
+        let frame = *frames.get(flight.frame);
+        let before = self.record_of(flight.frame, &frame);
+        let number = self.records.len() as u32;
+        self.latest.insert(flight.frame, number);
+        self.records.push(Record {
+            at,
+            link,
+            frame,
+            unsent,
+            before,
+            notes: Vec::new(),
+        });
+    }
+
+    /// The last record of this very frame; places in the pool are used again.
+    fn record_of(&self, id: FrameId, frame: &Frame) -> Option<u32> {
+        let number = *self.latest.get(&id)?;
+        let known = &self.records[number as usize].frame;
+        let same = known.to == frame.to
+            && known.segment.seq == frame.segment.seq
+            && known.segment.ack == frame.segment.ack
+            && known.segment.flags == frame.segment.flags
+            && known.segment.ts_val == frame.segment.ts_val;
+        same.then_some(number)
+    }
+
+    /// Something happens to a frame at `now`, on the way to a link.
+    #[cold]
+    pub(crate) fn note(
+        &mut self,
+        now: Time,
+        to_link: u32,
+        flight: &Flight,
+        frames: &FramePool,
+        note: Note,
+    ) {
+        let dropped = matches!(note, Note::Dropped { .. });
+        let mut next = self.record_of(flight.frame, frames.get(flight.frame));
+        if next.is_none() && dropped {
+            self.record(to_link, now, flight, frames, true);
+            next = self.record_of(flight.frame, frames.get(flight.frame));
+        }
+        while let Some(number) = next {
+            let record = &mut self.records[number as usize];
+            record.notes.push(note);
+            next = record.before;
+        }
+        if dropped {
+            self.latest.remove(&flight.frame);
+        }
+    }
+}
+
+/// The pcapng file of a finished world, if it was to make one.
+pub(crate) fn file(world: &World, run: &Run) -> Option<Vec<u8>> {
+    let capture = world.ledger.capture.as_deref()?;
+    // Nothing fails: the file is in memory.
+    write(world, run, capture).ok()
+}
+
+fn write(world: &World, run: &Run, capture: &Capture) -> std::io::Result<Vec<u8>> {
+    let mut writer = Writer::new(Vec::new(), concat!("Tailback ", env!("CARGO_PKG_VERSION")))?;
+    let mut interfaces = Vec::with_capacity(capture.selected.len());
+    for (number, selected) in capture.selected.iter().enumerate() {
+        let config = run.network.links.get(number / 2).map(|link| &link.config);
+        interfaces.push(match config {
+            Some(config) if *selected => {
+                let name = &world.links[number].name;
+                Some(writer.interface(name, config.rate.as_bps())?)
+            }
+            _ => None,
+        });
+    }
+    let mut order: Vec<&Record> = capture.records.iter().collect();
+    order.sort_by_key(|record| record.at);
+    let mut bytes = Vec::new();
+    for (index, record) in order.iter().enumerate() {
+        let Some(interface) = interfaces[record.link as usize] else {
+            continue;
+        };
+        bytes.clear();
+        frame_bytes(world, &record.frame, &mut bytes);
+        let mut said: Vec<String> = Vec::new();
+        if record.unsent {
+            said.push("not on this link:".into());
+        }
+        said.extend(record.notes.iter().map(|note| note.said(world)));
+        if index + 1 == order.len() && capture.missed > 0 {
+            let missed = capture.missed;
+            said.push(format!(
+                "the capture is full: {missed} frames after this one are not in it"
+            ));
+        }
+        let comment = (!said.is_empty()).then(|| said.join(" "));
+        let kept = bytes.len().min(capture.snap_bytes);
+        writer.cut_packet(
+            interface,
+            record.at,
+            (&bytes[..kept], bytes.len()),
+            Direction::Outbound,
+            comment.as_deref(),
+        )?;
+    }
+    writer.finish()
+}
+
+impl Note {
+    fn said(self, world: &World) -> String {
+        let port = |switch: u16, port: u16| {
+            let state = &world.switches[usize::from(switch)];
+            let link = state.ports[usize::from(port)].out_link;
+            format!(
+                "{} (port {port}, {})",
+                state.name, world.links[link as usize].name
+            )
+        };
+        match self {
+            Note::Dropped {
+                switch,
+                port: at,
+                cause,
+            } => format!("dropped at {}: {}.", port(switch, at), cause.name()),
+            Note::Marked { switch, port: at } => format!("marked at {}.", port(switch, at)),
+            Note::Lost { link } => format!("lost on {}.", world.links[link as usize].name),
+            Note::RingFull { link } => {
+                format!(
+                    "dropped after {}: receive ring full.",
+                    world.links[link as usize].name
+                )
+            }
+        }
+    }
+}
+
+/// The frame as it is on the wire, without FCS.
+fn frame_bytes(world: &World, frame: &Frame, out: &mut Vec<u8>) {
+    let to = &world.endpoints[frame.to.0 as usize];
+    let hosts = [to.peer_host.0, frame.destination.0];
+    let [from, to] = [(hosts[0], to.peer.0), (hosts[1], frame.to.0)]
+        .map(|(host, endpoint)| (plan::ipv4(host), plan::port(endpoint)).into());
+    ethernet::write(out, plan::mac(hosts[0]), plan::mac(hosts[1]), |out| {
+        ip::write(
+            out,
+            &frame.segment,
+            from,
+            to,
+            IpFields::default(),
+            Payload::Zeros,
+        );
+    });
+}
