@@ -2,9 +2,8 @@
 
 from typing import Any, TypedDict
 
-
 CAPTURE = "capture"
-"""The name under which a backend hands over a run's capture: one row, its column `pcapng` the bytes."""
+"""The table under which a backend hands over a capture: one row, its bytes in column `pcapng`."""
 
 
 class PlannedRun(TypedDict):

@@ -5,25 +5,15 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from helpers import command
 
-SCENARIO = """
-name = "captured"
-[network]
-topology = "star"
-switch = { preset = "arista-7124s" }
-hosts = 9
-link = { rate = "10Gbit", delay = "25ns", mtu = "1500B" }
-[host]
-preset = "rhel-5.4-x5540-ne020"
-[stack]
-preset = "linux-2.6.18"
-[workload]
-kind = "incast"
-servers = 8
-size = "1MB"
-iterations = 1
-"""
+import tailback
+from helpers import SMALL_ARGS, Command
+
+OVERFLOWING = (
+    *("--set", 'sweep.switch=["cisco-nexus-5010"]', "--set", "sweep.servers=[9]"),
+    *("--set", "workload.iterations=1", "--set", "workload.size=2MB"),
+)
+"""Overrides that make incast-8mb one short run in which the switch drops."""
 
 
 def tshark(capture: Path, *arguments: str) -> list[str]:
@@ -39,18 +29,20 @@ def tshark(capture: Path, *arguments: str) -> list[str]:
         text=True,
         check=True,
     )
-    complaints = [line for line in done.stderr.splitlines() if "super user" not in line]
+    complaints = [line for line in done.stderr.splitlines() if "Running as user" not in line]
     assert complaints == []
     return done.stdout.splitlines()
 
 
 @pytest.fixture(scope="module")
 def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("pcap")
-    (folder / "captured.toml").write_text(SCENARIO)
-    done = command("run", "captured.toml", "--pcap", "--out", "out", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    return folder / "out" / "captures" / "0000.pcapng"
+    results = tailback.run(
+        tailback.load("incast-8mb")
+        .override(*OVERFLOWING[1::2])
+        .set("record.pcap.hosts", ["host0"]),
+        out=tmp_path_factory.mktemp("pcap") / "out",
+    )
+    return results.path / "captures" / "0000.pcapng"
 
 
 def test_all_checksums_are_right_and_nothing_is_malformed(capture: Path) -> None:
@@ -64,7 +56,8 @@ def test_all_checksums_are_right_and_nothing_is_malformed(capture: Path) -> None
 
 def test_times_are_nanoseconds_in_order(capture: Path) -> None:
     times = [
-        int(float(line) * 1e9 + 0.5) for line in tshark(capture, "-T", "fields", "-e", "frame.time_relative")
+        int(float(line) * 1e9 + 0.5)
+        for line in tshark(capture, "-T", "fields", "-e", "frame.time_relative")
     ]
     assert times == sorted(times)
     ends = tshark(capture, "-T", "fields", "-e", "frame.time_epoch", "-e", "frame.interface_name")
@@ -79,7 +72,13 @@ def test_drops_are_comments_of_frames(capture: Path) -> None:
     assert all("dropped at switch" in comment for comment in comments)
 
 
-def test_without_the_option_there_is_no_capture(tmp_path: Path) -> None:
-    (tmp_path / "captured.toml").write_text(SCENARIO)
-    assert command("run", "captured.toml", "--out", "out", cwd=tmp_path).returncode == 0
+def test_the_option_captures_every_link_of_every_run(command: Command, tmp_path: Path) -> None:
+    answer = command("run", "incast-8mb", *SMALL_ARGS, "--pcap", "--out", tmp_path / "out")
+    assert answer.code == 0, answer.err
+    names = sorted(path.name for path in (tmp_path / "out" / "captures").iterdir())
+    assert names == [f"{run:04}.pcapng" for run in range(4)]
+
+
+def test_without_the_option_there_is_no_capture(command: Command, tmp_path: Path) -> None:
+    assert command("run", "incast-8mb", *SMALL_ARGS, "--out", tmp_path / "out").code == 0
     assert not (tmp_path / "out" / "captures").exists()

@@ -596,7 +596,6 @@ impl Receive {
         info.rcv_wnd = self.rcv_wnd;
     }
 
-    #[cfg(test)]
     pub(crate) fn rcvbuf(&self) -> u32 {
         self.rcvbuf
     }

@@ -98,12 +98,17 @@ impl Host {
         let socket = self.sockets.get(&fd).ok_or(libc::EBADF)?;
         let stack = self.view.stack();
         let tcp = &socket.tcp;
-        let sndbuf = tcp
-            .sndbuf_bytes(&stack)
-            .unwrap_or(stack.tcp_wmem[1].get() as u32);
-        let rcvbuf = tcp
-            .rcvbuf_bytes(&stack)
-            .unwrap_or(stack.tcp_rmem[1].get() as u32);
+        let (sndbuf, rcvbuf) = match socket.kind {
+            Kind::Connected(number) if self.links.contains_key(&number) => {
+                self.links[&number].tcp.buffers()
+            }
+            _ => (
+                tcp.sndbuf_bytes(&stack)
+                    .unwrap_or(stack.tcp_wmem[1].get() as u32),
+                tcp.rcvbuf_bytes(&stack)
+                    .unwrap_or(stack.tcp_rmem[1].get() as u32),
+            ),
+        };
         let seconds = |span: Duration, or: Duration| {
             let span = if span.is_zero() { or } else { span };
             (span.as_us() / 1_000_000) as i32

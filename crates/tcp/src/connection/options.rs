@@ -209,6 +209,12 @@ impl Connection {
         &self.options
     }
 
+    /// Send and receive buffer as they stand (sk_sndbuf, sk_rcvbuf), bytes.
+    #[must_use]
+    pub fn buffers(&self) -> (u32, u32) {
+        (self.sndbuf, self.receive.rcvbuf())
+    }
+
     /// Sets an option.
     ///
     /// # Errors
