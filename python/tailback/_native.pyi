@@ -3,7 +3,7 @@
 from typing import final
 
 from tailback.errors import Problem
-from tailback.records import BuiltIn, PlannedRun
+from tailback.records import BuiltIn, KernelHost, PlannedRun
 
 __all__ = [
     "Control",
@@ -68,6 +68,36 @@ class Plan:
         """Simulates one run without holding the GIL.
 
         Raises `SimulationError` on a broken law, `Interrupted` if cancelled.
+        """
+    def kernel_hosts(self, index: int, *, all_hosts: bool) -> list[KernelHost]:
+        """The hosts of a run that are kernels, or would be if all were."""
+    def run_with_kernels(
+        self,
+        index: int,
+        control: Control,
+        *,
+        all_hosts: bool,
+        kernel: str,
+        agent: str,
+        folder: str,
+        memory: str,
+        core: int | None,
+        patience_s: float,
+    ) -> RunResult:
+        """Makes one run with real kernels for these hosts, without holding the GIL.
+
+        Args:
+            index: the run's place in the plan.
+            control: its strings.
+            all_hosts: all hosts are kernels, not only those of the scenario.
+            kernel: path of the User-Mode Linux program.
+            agent: path of the guests' first program.
+            folder: a private folder with a short path; `root` in it is the guests' root.
+            memory: a folder on a tmpfs, for the guests' memory.
+            core: the core that the run is bound to.
+            patience_s: wall-clock seconds after which a kernel without a word is stuck.
+
+        Raises `SimulationError` that names the host, `Interrupted` if cancelled.
         """
 
 def bottleneck(config: str) -> str:

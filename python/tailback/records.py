@@ -26,3 +26,16 @@ class BuiltIn(TypedDict):
     name: str
     path: str
     text: str
+
+
+class KernelHost(TypedDict):
+    """A host that is to be a real kernel."""
+
+    host: str
+    """Its name."""
+    version: str | None
+    """Version or its beginning; None: the default kernel's."""
+    hz: int | None
+    """Ticks a second; None: the default kernel's."""
+    programs: list[str]
+    """What it runs beside the agent."""

@@ -1,11 +1,12 @@
 //! Plans and runs.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
-use tailback_sim::RunOutcome;
+use tailback_scenario::{Host, HostKind, Run, Workload};
+use tailback_sim::{KernelSetup, RunOutcome, SimError};
 
 use crate::control::Control;
 use crate::errors::{scenario_error, sim_error, simulation_error};
@@ -73,21 +74,108 @@ impl Plan {
 
     /// Simulates one run without holding the GIL.
     fn run(&self, py: Python<'_>, index: usize, control: &Control) -> PyResult<RunResult> {
-        let run = self.inner.runs.get(index).ok_or_else(|| {
+        let run = self.at(index)?;
+        finish(py, || tailback_sim::simulate(run, &control.inner))
+    }
+
+    /// The hosts of a run that are kernels, or would be if all were.
+    #[pyo3(signature = (index, *, all_hosts))]
+    fn kernel_hosts<'py>(
+        &self,
+        py: Python<'py>,
+        index: usize,
+        all_hosts: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let run = self.at(index)?;
+        let list = PyList::empty(py);
+        for (host, is_kernel) in run.network.hosts.iter().zip(outside(run, all_hosts)) {
+            if is_kernel {
+                let dict = PyDict::new(py);
+                dict.set_item("host", &host.name)?;
+                dict.set_item("version", host.kernel.version.as_deref())?;
+                dict.set_item("hz", host.kernel.hz)?;
+                dict.set_item("programs", programs(run, host))?;
+                list.append(dict)?;
+            }
+        }
+        Ok(list)
+    }
+
+    /// Makes one run with real kernels for these hosts, without holding the GIL.
+    #[pyo3(signature = (
+        index, control, *, all_hosts, kernel, agent, folder, memory, core, patience_s
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "by name, from Python")]
+    fn run_with_kernels(
+        &self,
+        py: Python<'_>,
+        index: usize,
+        control: &Control,
+        all_hosts: bool,
+        kernel: PathBuf,
+        agent: PathBuf,
+        folder: PathBuf,
+        memory: PathBuf,
+        core: Option<usize>,
+        patience_s: f64,
+    ) -> PyResult<RunResult> {
+        let run = self.at(index)?;
+        let setup = KernelSetup {
+            kernel,
+            agent,
+            folder,
+            memory,
+            core,
+            patience: std::time::Duration::from_secs_f64(patience_s),
+        };
+        let outside = outside(run, all_hosts);
+        finish(py, || {
+            tailback_sim::simulate_with_kernels(run, &outside, &setup, &control.inner)
+        })
+    }
+}
+
+impl Plan {
+    fn at(&self, index: usize) -> PyResult<&Run> {
+        self.inner.runs.get(index).ok_or_else(|| {
             let count = self.inner.runs.len();
             pyo3::exceptions::PyIndexError::new_err(format!("run {index}: there are {count} runs"))
-        })?;
-        // A panic is a defect of the simulator: it fails this run and no other.
-        let outcome = py
-            .detach(|| {
-                catch_unwind(AssertUnwindSafe(|| {
-                    tailback_sim::simulate(run, &control.inner)
-                }))
-            })
-            .map_err(|panic| simulation_error(panic_message(panic.as_ref())))?
-            .map_err(|error| sim_error(&error))?;
-        Ok(RunResult { outcome })
+        })
     }
+}
+
+/// Makes a run with the GIL released. A panic is a defect of the simulator: it fails this run and no
+/// other.
+fn finish(
+    py: Python<'_>,
+    run: impl FnOnce() -> Result<RunOutcome, SimError> + Send,
+) -> PyResult<RunResult> {
+    let outcome = py
+        .detach(|| catch_unwind(AssertUnwindSafe(run)))
+        .map_err(|panic| simulation_error(panic_message(panic.as_ref())))?
+        .map_err(|error| sim_error(&error))?;
+    Ok(RunResult { outcome })
+}
+
+/// Whether each host of a run is a kernel.
+fn outside(run: &Run, all_hosts: bool) -> Vec<bool> {
+    let hosts = run.network.hosts.iter();
+    hosts
+        .map(|host| all_hosts || host.kind == HostKind::Kernel)
+        .collect()
+}
+
+/// What a host runs beside the agent.
+fn programs(run: &Run, host: &Host) -> Vec<String> {
+    let mut programs = Vec::new();
+    if !host.kernel.tc.is_empty() {
+        programs.push("tc".to_owned());
+    }
+    if let Workload::Command(commands) = &run.workload {
+        let own = commands.command.iter().filter(|c| c.host == host.name);
+        programs.extend(own.filter_map(|c| Some(c.run.split_whitespace().next()?.to_owned())));
+    }
+    programs
 }
 
 /// The tables of one finished run.

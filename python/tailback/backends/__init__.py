@@ -6,6 +6,7 @@ from typing import Protocol
 import polars as pl
 
 from tailback._native import Control, Plan
+from tailback.backends.kernel import KernelHosts
 from tailback.backends.sim import Simulator
 from tailback.errors import InputError
 
@@ -21,7 +22,7 @@ class Backend(Protocol):
         """Makes one run; raises `SimulationError` if it fails, `Interrupted` if cancelled."""
 
 
-BACKENDS: dict[str, Backend] = {"sim": Simulator()}
+BACKENDS: dict[str, Backend] = {"sim": Simulator(), "kernel": KernelHosts()}
 
 
 def backend_named(name: str) -> Backend:

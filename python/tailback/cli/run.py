@@ -26,10 +26,10 @@ from tailback.cli.options import scenario_argument, scenario_from, set_option
 @click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Replaces the seed.")
 @click.option(
     "--backend",
-    type=click.Choice(["sim"]),
+    type=click.Choice(["sim", "kernel"]),
     default="sim",
     show_default=True,
-    help="What makes the runs.",
+    help="What makes the runs: sim = the simulator; kernel = all hosts are real Linux kernels.",
 )
 @click.option(
     "--engine",

@@ -84,3 +84,29 @@ fn all_that_is_wrong_is_said_at_once() {
         assert!(problems.contains(path), "{problems}");
     }
 }
+
+#[test]
+fn the_guide_s_examples_are_sound() {
+    let guide = include_str!("../../../../docs/guide/kernels.md");
+    let blocks: Vec<&str> = guide
+        .split("```toml\n")
+        .skip(1)
+        .filter_map(|part| part.split("```").next())
+        .collect();
+    let [star, host, kernel, commands] = blocks.as_slice() else {
+        panic!("{} examples", blocks.len())
+    };
+    assert!(STAR.contains(star.lines().last().unwrap()), "{star}");
+    assert!(host.contains("kind = \"kernel\""), "{host}");
+    let before = STAR.find("[kernel]").unwrap();
+    let text = format!("{}{kernel}{commands}", &STAR[..before])
+        .replace(r#"["client", "a", "b"]"#, r#"["client", "server", "b"]"#);
+    let plan = plan(&text, &[]).unwrap();
+    let host = &plan.runs[0].network.hosts[0].kernel;
+    assert_eq!(host.version.as_deref(), Some("7.2"));
+    assert_eq!(host.tc.len(), 2);
+    assert_eq!(
+        host.sample_interval,
+        Some(tailback_units::Duration::from_ms(1))
+    );
+}

@@ -1,0 +1,117 @@
+"""Real Linux kernels as hosts, in virtual time (Rust, crates/kernel, crates/sim/src/external)."""
+
+import io
+import os
+import queue
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import polars as pl
+
+from tailback._native import Control, Plan
+from tailback.errors import InputError, SimulationError
+from tailback.kernel import cache, guest
+from tailback.kernel.check import MEMORY
+
+PATIENCE_S = 30.0
+"""Wall-clock seconds that a kernel may run without a word before it counts as stuck."""
+
+KEEP = "TAILBACK_KEEP"
+"""With this variable set, the guests' folders stay, for a look at them."""
+
+_CORES: queue.Queue[int] = queue.Queue()
+for _number in sorted(os.sched_getaffinity(0)):
+    _CORES.put(_number)
+
+
+class KernelHosts:
+    """All hosts are kernels. The same scenario, seed and kernel give the same tables."""
+
+    name = "kernel"
+
+    def run(self, plan: Plan, index: int, control: Control) -> Mapping[str, pl.DataFrame]:
+        """Makes one run on one core; several go on side by side."""
+        return run_with_kernels(plan, index, control, all_hosts=True)
+
+
+def run_with_kernels(
+    plan: Plan, index: int, control: Control, *, all_hosts: bool
+) -> Mapping[str, pl.DataFrame]:
+    """Makes one run in which all hosts are kernels, or those that the scenario makes kernels."""
+    wanted = plan.kernel_hosts(index, all_hosts=all_hosts)
+    asked = {(host["version"], host["hz"]) for host in wanted}
+    if len(asked) > 1:
+        texts = sorted(f"version {version or 'any'}, HZ {hz or 'any'}" for version, hz in asked)
+        raise InputError(
+            f"all kernels of a run are the same, and the hosts ask for {'; '.join(texts)}"
+        )
+    kernel = cache.find(*asked.pop()) if asked else cache.find()
+    with _core() as core, _folder() as folder:
+        programs = [program for host in wanted for program in host["programs"]]
+        guest.prepare(folder / "root", programs)
+        wall_s = time.perf_counter()
+        try:
+            result = plan.run_with_kernels(
+                index,
+                control,
+                all_hosts=all_hosts,
+                kernel=str(kernel.program),
+                agent=str(guest.agent()),
+                folder=str(folder),
+                memory=str(MEMORY),
+                core=core,
+                patience_s=PATIENCE_S,
+            )
+        except SimulationError as error:
+            said = _last_words(folder)
+            raise SimulationError(f"{error}\n{said}" if said else str(error)) from error
+        wall_s = time.perf_counter() - wall_s
+    tables = {name: pl.read_ipc_stream(io.BytesIO(data)) for name, data in result.tables().items()}
+    tables["performance"] = pl.DataFrame(
+        {
+            "hops": [result.hops],
+            "events": [result.events],
+            "wall_s": [wall_s],
+            "hops_per_wall_s": [result.hops / wall_s],
+            "kernel": [kernel.name],
+        }
+    )
+    return tables
+
+
+@contextmanager
+def _core() -> Iterator[int]:
+    """A core that no other run uses."""
+    core = _CORES.get()
+    try:
+        yield core
+    finally:
+        _CORES.put(core)
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    """A private folder with a short path, in memory."""
+    folder = Path(tempfile.mkdtemp(prefix="tailback-", dir=MEMORY if MEMORY.is_dir() else None))
+    try:
+        yield folder
+    finally:
+        if KEEP not in os.environ:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _last_words(folder: Path) -> str:
+    """The ends of what kernels have printed, where it is more than that they power down."""
+    lines = []
+    for console in sorted(folder.glob("host/*/console.log")):
+        said = [
+            line
+            for line in console.read_text(errors="replace").splitlines()
+            if line.strip() and "Power down" not in line
+        ]
+        lines += [f"    {console.parent.name}: {line}" for line in said[-3:]]
+    return "\n".join(lines[-30:])

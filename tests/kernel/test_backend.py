@@ -1,0 +1,66 @@
+"""Runs whose hosts are real kernels: the same tables, the same every time."""
+
+from pathlib import Path
+
+import pytest
+from polars.testing import assert_frame_equal
+
+import tailback
+from tailback.backends import kernel as backend
+from tailback.errors import InputError, RunsFailed
+from tailback.kernel import guest
+
+SMALL = [
+    'sweep.switch=["arista-7124s"]',
+    "sweep.servers=[1, 3]",
+    "workload.iterations=3",
+    "workload.size=200kB",
+]
+
+
+def test_an_incast_of_kernels_repeats(tmp_path: Path) -> None:
+    scenario = tailback.load("incast-8mb").override(*SMALL)
+    first, second = (
+        tailback.run(scenario, out=tmp_path / name, backend="kernel", jobs=jobs)
+        for name, jobs in (("a", 1), ("b", 2))
+    )
+    for name in ("summary", "transactions", "flows", "drops"):
+        assert_frame_equal(first.table(name), second.table(name))
+    summary = first.table("summary")
+    assert summary["iterations"].to_list() == [3, 3]
+    assert summary["data_bytes_total"].to_list() == [3 * 200_000, 3 * 3 * 200_000]
+    assert first.table("performance")["kernel"].str.starts_with("7.").all()
+
+
+def test_columns_are_the_simulator_s(tmp_path: Path) -> None:
+    scenario = tailback.load("incast-8mb").override(*SMALL)
+    kernel = tailback.run(scenario, out=tmp_path / "kernel", backend="kernel")
+    sim = tailback.run(scenario, out=tmp_path / "sim")
+    assert sim.table("summary").columns == kernel.table("summary").columns
+    # TCP_INFO has no count of fast recoveries: the summary's is from the hosts' counters.
+    lacking = set(sim.table("flows").columns) - set(kernel.table("flows").columns)
+    assert lacking <= {"fast_recoveries"}
+
+
+def test_hosts_of_one_run_have_one_kernel(tmp_path: Path) -> None:
+    text = tailback.load("incast-8mb").override(*SMALL, 'kernel.version="1.0"')
+    with pytest.raises(InputError, match=r"no kernel 1\.0.*tailback kernel build"):
+        tailback.run(text, out=tmp_path / "out", backend="kernel")
+
+
+def test_a_sysctl_that_no_kernel_has_names_the_host(tmp_path: Path) -> None:
+    scenario = tailback.load("incast-8mb").override(*SMALL, "kernel.sysctl.net.ipv4.tcp_nonsense=1")
+    with pytest.raises(RunsFailed, match="tcp_nonsense"):
+        tailback.run(scenario, out=tmp_path / "out", backend="kernel")
+
+
+def test_programs_that_this_machine_lacks_are_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no-such-program, which this machine does not have"):
+        guest.prepare(tmp_path, ["no-such-program"])
+
+
+def test_nothing_is_left_behind(tmp_path: Path) -> None:
+    before = set(backend.MEMORY.glob("tailback-*"))
+    scenario = tailback.load("incast-8mb").override(*SMALL)
+    tailback.run(scenario, out=tmp_path / "out", backend="kernel")
+    assert set(backend.MEMORY.glob("tailback-*")) <= before
