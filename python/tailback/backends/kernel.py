@@ -16,6 +16,7 @@ from tailback._native import Control, Plan
 from tailback.errors import InputError, SimulationError
 from tailback.kernel import cache, guest
 from tailback.kernel.check import MEMORY
+from tailback.records import CAPTURE
 
 PATIENCE_S = 30.0
 """Wall-clock seconds that a kernel may run without a word before it counts as stuck."""
@@ -80,6 +81,8 @@ def run_with_kernels(
             "kernel": [kernel.name],
         }
     )
+    if (capture := result.capture()) is not None:
+        tables[CAPTURE] = pl.DataFrame({"pcapng": [capture]})
     return tables
 
 
