@@ -36,7 +36,7 @@ pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
     let links = links(run, &wiring, outside);
     let switches = switches(run, &wiring, links.len());
     let hosts = hosts(run, &wiring, outside);
-    let (endpoints, workload) = applications(run);
+    let (endpoints, workload) = applications(run, outside);
     let ports: usize = switches.iter().map(|s| s.ports.len()).sum();
     let places = switches
         .iter()
@@ -259,7 +259,7 @@ fn hosts(run: &Run, wiring: &Wiring, outside: &[bool]) -> Vec<HostState> {
 }
 
 /// Pairs of endpoints and what runs on them.
-fn applications(run: &Run) -> (Vec<Endpoint>, Workload) {
+fn applications(run: &Run, outside: &[bool]) -> (Vec<Endpoint>, Workload) {
     match &run.workload {
         Spec::Incast(incast) => {
             let pairs = (0..incast.servers).flat_map(|index| {
@@ -297,12 +297,12 @@ fn applications(run: &Run) -> (Vec<Endpoint>, Workload) {
         }
         Spec::Bulk(bulk) => {
             let flows = bulk.flows(run.seed, &run.network);
-            let app = FlowsApp::new(flows, Time::ZERO + bulk.duration);
+            let app = FlowsApp::new(flows, Time::ZERO + bulk.duration, outside);
             (Vec::new(), Workload::Flows(app))
         }
         Spec::Flows(spec) => {
             let flows = spec.flows(run.seed, &run.network);
-            let app = FlowsApp::new(flows, Time::ZERO + spec.duration + spec.drain);
+            let app = FlowsApp::new(flows, Time::ZERO + spec.duration + spec.drain, outside);
             (Vec::new(), Workload::Flows(app))
         }
         Spec::Exchange(exchange) => (
@@ -312,7 +312,7 @@ fn applications(run: &Run) -> (Vec<Endpoint>, Workload) {
         // Programs run on kernels: no host of the model sends anything by itself.
         Spec::Command(_) => (
             Vec::new(),
-            Workload::Flows(FlowsApp::new(Vec::new(), Time::ZERO)),
+            Workload::Flows(FlowsApp::new(Vec::new(), Time::ZERO, &[])),
         ),
     }
 }

@@ -158,3 +158,23 @@ fn bulk_flows_run_between_kernels_and_the_model() {
         assert!(bytes > 10e6 && bytes < 100e6, "{outside:?}: {bytes}");
     }
 }
+
+#[test]
+fn connections_between_kernels_and_the_model_close_cleanly() {
+    let overrides = ["workload.size=\"3MB\"", "workload.duration=\"5s\""];
+    for loss in ["0", "0.001"] {
+        let loss = format!("network.link.loss={loss}");
+        let overrides = [overrides[0], overrides[1], &loss];
+        // Every host sends and receives once: half of the flows go each way between the kinds.
+        let outcome = run(BULK, &overrides, |host| host < 2).expect("it runs");
+        assert_eq!(measure(&outcome, "flows", "received_bytes"), [3e6; 4]);
+        let Some(ColumnData::Bool(complete)) = outcome.tables[2].column("complete") else {
+            panic!("flows are complete or not");
+        };
+        // A guest whose tasks are over powers off: should its last FIN be lost, nobody repeats it,
+        // and the modelled end is left half closed.
+        if loss == "network.link.loss=0" {
+            assert_eq!(complete, &[true; 4]);
+        }
+    }
+}

@@ -316,8 +316,10 @@ fn flow_tasks(flows: &[Flow], end: Time) -> Vec<(usize, Option<usize>, Task)> {
             connections: 1,
             window_bytes: None,
         });
-        tasks.push((flow.source, Some(flow.destination), send));
-        tasks.push((flow.destination, Some(flow.source), receive));
+        // A modelled end closes when all bytes are through, if there is an "all".
+        let waits_for = |peer: usize| flow.bytes.is_none().then_some(peer);
+        tasks.push((flow.source, waits_for(flow.destination), send));
+        tasks.push((flow.destination, waits_for(flow.source), receive));
     }
     tasks
 }

@@ -14,7 +14,7 @@ use tailback_wire::plan;
 use super::to_world;
 use crate::RunOutcome;
 use crate::tables::{ColumnData, Table};
-use crate::world::{Totals, Transaction, World};
+use crate::world::{FlowRecord, Totals, Transaction, World};
 
 type Records = BTreeMap<usize, Vec<Record>>;
 
@@ -52,10 +52,27 @@ pub(super) fn fill(world: &mut World, run: &Run, log: &[(Time, Totals)], records
         if iterations > 0 {
             world.workload.finished_outside(iterations, 0);
         }
-    } else if world.transactions.is_empty() {
-        let received = flows(records).filter(|flow| !flow.sends);
-        let bytes = received.map(|flow| flow.read_bytes).sum();
-        world.workload.finished_outside(1, bytes);
+        return;
+    }
+    for flow in flows(records).filter(|flow| !flow.sends) {
+        world.workload.finished_outside(1, flow.read_bytes);
+        let number = number(flow) as u32;
+        let [from, to] = [flow.peer, flow.local].map(|a| plan::host_of_ipv4(*a.ip()));
+        let outside = |host: Option<u16>| host.is_some_and(|h| world.hosts[usize::from(h)].outside);
+        let known = world.endpoints.len() > 2 * number as usize + 1;
+        if known && outside(from) && outside(to) {
+            // The world has not seen its end.
+            world.flows.push(FlowRecord {
+                received_bytes: flow.read_bytes,
+                ..world.flow_record(number, 2 * number, Some(at(flow.last_byte_ns)))
+            });
+        } else if let Some(over) = world.flows.iter_mut().find(|over| over.number == number) {
+            over.received_bytes = flow.read_bytes;
+        } else if let Some(end) = world.endpoints.get_mut(2 * number as usize + 1) {
+            end.read_bytes = flow.read_bytes;
+        }
+    }
+    if world.transactions.is_empty() {
         world.transactions.push(Transaction {
             started: Time::ZERO,
             completion: world.now.since(Time::ZERO),
@@ -95,7 +112,9 @@ pub(super) fn complete(
                     .columns
                     .retain(|c| !["retransmissions", "timeouts"].contains(&c.name.as_str()));
             }
-            "flows" if flows(records).next().is_some() => *table = flow_table(world, records),
+            "flows" if world.hosts.iter().all(|host| host.outside) => {
+                *table = flow_table(world, records)
+            }
             "drops" => {
                 for (host, drops) in ring_drops.iter().filter(|(_, drops)| *drops > 0) {
                     table.push_row("place", world.hosts[*host].name.clone());
@@ -119,17 +138,19 @@ fn flows(records: &Records) -> impl Iterator<Item = &Flow> {
         })
 }
 
+/// The number of a connection. Both its ends tell of it; the one that listens has the port that
+/// numbers it, below all that kernels choose themselves.
+fn number(flow: &Flow) -> u64 {
+    let listens = flow.local.port().min(flow.peer.port());
+    u64::from(listens.saturating_sub(plan::FIRST_PORT)) / 2
+}
+
 /// One row for each connection, as its two ends saw it.
 fn flow_table(world: &World, records: &Records) -> Table {
     let host = |address: SocketAddrV4| {
         plan::host_of_ipv4(*address.ip()).map_or_else(String::new, |host| {
             world.hosts[usize::from(host)].name.clone()
         })
-    };
-    // Both ends of a connection tell; the end that listens has the port that numbers it.
-    let number = |flow: &Flow| {
-        let listens = flow.local.port().min(flow.peer.port());
-        u64::from(listens - plan::FIRST_PORT) / 2
     };
     let mut rows: BTreeMap<u64, [Option<&Flow>; 2]> = BTreeMap::new();
     for flow in flows(records) {

@@ -2,7 +2,9 @@
 //!
 //! What workloads `bulk` and `flows` come down to. A flow is complete when the receiving application
 //! has read its last byte; both ends of its connection are then taken away.
-//! Left out: closing the connection (two small frames in each direction), TIME_WAIT.
+//! Left out: closing the connection (two small frames in each direction), TIME_WAIT. A flow with an
+//! end outside, on a kernel, is closed: the source closes when it has written all, the destination
+//! when it has read all, and it is complete here when the other side has closed too.
 
 use std::collections::VecDeque;
 
@@ -10,7 +12,7 @@ use tailback_net::frame::EndpointId;
 use tailback_scenario::Flow;
 use tailback_units::Time;
 
-use super::{Action, Notice};
+use super::{Action, Ending, Notice};
 
 /// Bytes that a flow without end wants to send: more than any run carries.
 const ENDLESS: u64 = 1 << 62;
@@ -20,6 +22,8 @@ const ENDLESS: u64 = 1 << 62;
 #[derive(Debug)]
 pub(crate) struct FlowsApp {
     flows: Vec<Flow>,
+    /// By host: whether it is outside.
+    outside: Vec<bool>,
     /// Of each flow that has begun, bytes not read yet; zero once it is over.
     left: Vec<u64>,
     over: usize,
@@ -30,8 +34,9 @@ pub(crate) struct FlowsApp {
 }
 
 impl FlowsApp {
-    pub(crate) fn new(flows: Vec<Flow>, end: Time) -> FlowsApp {
+    pub(crate) fn new(flows: Vec<Flow>, end: Time, outside: &[bool]) -> FlowsApp {
         FlowsApp {
+            outside: outside.to_vec(),
             left: Vec::with_capacity(flows.len()),
             flows,
             over: 0,
@@ -52,11 +57,17 @@ impl FlowsApp {
             && flow.start <= now
             && now < self.end
         {
-            self.left.push(flow.bytes.unwrap_or(ENDLESS));
             actions.push_back(Action::Open {
                 source: flow.source,
                 destination: flow.destination,
             });
+            if self.is_host_outside(flow.source) && self.is_host_outside(flow.destination) {
+                // Nothing of it is seen here.
+                self.left.push(0);
+                self.over += 1;
+            } else {
+                self.left.push(flow.bytes.unwrap_or(ENDLESS));
+            }
         }
         if self.over == self.flows.len() || now >= self.end {
             if !std::mem::replace(&mut self.done, true) {
@@ -82,14 +93,23 @@ impl FlowsApp {
         let flow = (id.0 / 2) as usize;
         let at_source = id.0.is_multiple_of(2);
         match notice {
-            Notice::Connected if at_source => actions.push_back(Action::Write {
-                endpoint: id,
-                bytes: self.left[flow],
-            }),
+            Notice::Connected if at_source => {
+                actions.push_back(Action::Write {
+                    endpoint: id,
+                    bytes: self.left[flow],
+                });
+                if self.has_end_outside(flow) {
+                    actions.push_back(close(id));
+                }
+            }
             Notice::Received(bytes) if !at_source => {
                 self.read_bytes += bytes;
                 self.left[flow] -= bytes.min(self.left[flow]);
-                if self.left[flow] == 0 {
+                if self.left[flow] == 0 && self.has_end_outside(flow) {
+                    // It is over when the other side has closed.
+                    self.left[flow] = ENDLESS;
+                    actions.push_back(close(id));
+                } else if self.left[flow] == 0 {
                     self.flow_over(now, id, actions);
                 }
             }
@@ -100,6 +120,18 @@ impl FlowsApp {
             }
             Notice::Connected | Notice::Received(_) | Notice::Awake | Notice::Closed => {}
         }
+    }
+
+    /// Whether an end of the flow is outside.
+    #[cold]
+    fn has_end_outside(&self, flow: usize) -> bool {
+        let flow = &self.flows[flow];
+        self.is_host_outside(flow.source) || self.is_host_outside(flow.destination)
+    }
+
+    /// Whether a host is outside.
+    fn is_host_outside(&self, host: usize) -> bool {
+        self.outside.get(host).copied().unwrap_or(false)
     }
 
     fn flow_over(&mut self, now: Time, id: EndpointId, actions: &mut VecDeque<Action>) {
@@ -130,6 +162,13 @@ impl FlowsApp {
     /// The flow of that number.
     pub(crate) fn flow(&self, number: usize) -> Option<&Flow> {
         self.flows.get(number)
+    }
+}
+
+fn close(endpoint: EndpointId) -> Action {
+    Action::Finish {
+        endpoint,
+        ending: Ending::Close,
     }
 }
 

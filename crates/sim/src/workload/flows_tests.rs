@@ -4,7 +4,7 @@ use tailback_net::frame::EndpointId;
 use tailback_scenario::Flow;
 use tailback_units::Time;
 
-use super::FlowsApp;
+use super::{FlowsApp, close};
 use crate::workload::{Action, Notice};
 
 fn us(us: u64) -> Time {
@@ -31,7 +31,7 @@ const OPEN: Action = Action::Open {
 
 #[test]
 fn flows_open_at_their_time_and_the_run_ends_with_the_last() {
-    let mut app = FlowsApp::new(vec![flow(0, Some(10)), flow(5, Some(20))], us(100));
+    let mut app = FlowsApp::new(vec![flow(0, Some(10)), flow(5, Some(20))], us(100), &[]);
     let mut actions = VecDeque::new();
     app.start(Time::ZERO, &mut actions);
     let began = taken(&mut actions);
@@ -69,7 +69,7 @@ fn flows_open_at_their_time_and_the_run_ends_with_the_last() {
 
 #[test]
 fn endless_flows_end_with_the_run() {
-    let mut app = FlowsApp::new(vec![flow(0, None), flow(200, None)], us(100));
+    let mut app = FlowsApp::new(vec![flow(0, None), flow(200, None)], us(100), &[]);
     let mut actions = VecDeque::new();
     app.start(Time::ZERO, &mut actions);
     let received = Notice::Received(1 << 40);
@@ -86,10 +86,27 @@ fn endless_flows_end_with_the_run() {
 
 #[test]
 fn a_flow_given_up_does_not_keep_the_run_from_ending() {
-    let mut app = FlowsApp::new(vec![flow(0, Some(10))], us(100));
+    let mut app = FlowsApp::new(vec![flow(0, Some(10))], us(100), &[]);
     let mut actions = VecDeque::new();
     app.start(Time::ZERO, &mut actions);
     app.notice(us(9), EndpointId(0), Notice::Closed, &mut actions);
     app.notice(us(9), EndpointId(1), Notice::Closed, &mut actions);
+    assert!(app.is_done());
+}
+
+#[test]
+fn a_flow_from_outside_is_over_when_it_is_closed() {
+    let mut app = FlowsApp::new(vec![flow(0, Some(10))], us(100), &[false, true]);
+    let mut actions = VecDeque::new();
+    app.start(Time::ZERO, &mut actions);
+    actions.clear();
+    app.notice(us(1), EndpointId(1), Notice::Received(10), &mut actions);
+    assert_eq!(actions.pop_front(), Some(close(EndpointId(1))));
+    assert!(!app.is_done());
+    app.notice(us(2), EndpointId(1), Notice::Closed, &mut actions);
+    let retired = Action::Retire {
+        endpoint: EndpointId(1),
+    };
+    assert_eq!(actions.pop_front(), Some(retired));
     assert!(app.is_done());
 }

@@ -13,7 +13,7 @@ use tailback_net::frame::EndpointId;
 use tailback_net::random::Stream;
 use tailback_units::{Duration, Time};
 
-use super::{Action, Notice};
+use super::{Action, Ending, Notice};
 
 /// Times of the applications at both ends.
 #[derive(Clone, Copy, Debug)]
@@ -134,6 +134,11 @@ impl IncastApp {
                 });
             }
             Notice::Connected if at_client => self.connected(now, actions),
+            // A client outside has gone: the server closes too.
+            Notice::Closed if !at_client => actions.push_back(Action::Finish {
+                endpoint: id,
+                ending: Ending::Close,
+            }),
             Notice::Connected | Notice::Closed => {}
         }
     }
