@@ -58,6 +58,7 @@ python-test: build
 
 bench: build
 	@$(BIN)/python benches/bench.py
+	@$(BIN)/python benches/kernel.py
 
 bench-ns3: build
 	@tools/system-packages ns3

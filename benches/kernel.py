@@ -1,0 +1,113 @@
+"""Speed of kernel hosts: each case is one run, bound to one core; figures are wall-clock.
+
+Prints a table and writes target/bench-kernel.json: case → figures, units in their names. A packet
+is a frame that crosses a link. On a machine that does other work as well the wall-clock figures say
+little; CPU seconds are those of this process and of all kernels it started.
+"""
+
+import json
+import os
+import time
+from pathlib import Path
+
+from rich.table import Table
+
+from tailback._native import Control, Plan
+from tailback.backends.kernel import KernelHosts
+from tailback.cli import console
+from tailback.results.machine import machine
+
+OUTPUT = Path("target/bench-kernel.json")
+
+LINK = """
+name = "kernel-bulk"
+[network]
+topology = "explicit"
+host = [{{ name = "a" }}, {{ name = "b" }}]
+link = [{{ ends = ["a", "b"], rate = "{rate}", delay = "1us", mtu = "{mtu}" }}]
+[host]
+preset = "rhel-5.4-x5540-ne020"
+[stack]
+preset = "linux-7.2"
+[kernel.sysctl]
+"net.ipv4.tcp_rmem" = "4096 4194304 16777216"
+"net.ipv4.tcp_wmem" = "4096 4194304 16777216"
+[workload]
+kind = "bulk"
+pairs = {{ kind = "to-first" }}
+duration = "300ms"
+"""
+
+STAR = """
+name = "kernel-boot-24"
+[network]
+topology = "star"
+switch = "arista-7124s"
+hosts = 24
+link = { rate = "10Gbit", delay = "25ns", mtu = "9000B" }
+[host]
+preset = "rhel-5.4-x5540-ne020"
+[stack]
+preset = "linux-7.2"
+[workload]
+kind = "incast"
+servers = 23
+size = "1kB"
+iterations = 1
+"""
+
+CASES = {
+    "kernel-bulk-10g-1500": LINK.format(rate="10Gbit", mtu="1500B"),
+    "kernel-bulk-25g-1500": LINK.format(rate="25Gbit", mtu="1500B"),
+    "kernel-bulk-25g-9000": LINK.format(rate="25Gbit", mtu="9000B"),
+    # 24 kernels boot, one asks all others once, all power off.
+    "kernel-boot-24": STAR,
+}
+
+
+def main() -> None:
+    """Measure, print, write."""
+    figures = {name: measure(text) for name, text in CASES.items()}
+    table = Table("case", title=f"{machine()['cpu']}, one core", title_justify="left")
+    for heading in ("packets/wall s", "packets/CPU s", "packets", "wall s", "goodput Mbit/s"):
+        table.add_column(heading, justify="right")
+    for name, row in figures.items():
+        table.add_row(
+            name,
+            f"{row['packets_per_wall_s']:,.0f}",
+            f"{row['packets_per_cpu_s']:,.0f}",
+            f"{row['packets']:,.0f}",
+            f"{row['wall_s']:.2f}",
+            f"{row['goodput_mbps']:.1f}",
+        )
+    console.print_table(table)
+    OUTPUT.parent.mkdir(exist_ok=True)
+    OUTPUT.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+    console.out.out(f"Written: {OUTPUT}")
+
+
+def measure(text: str) -> dict[str, float]:
+    """The figures of one run."""
+    plan = Plan.from_text(text, "benches/kernel.py", [], None)
+    before, since = cpu_s(), time.perf_counter()
+    tables = KernelHosts().run(plan, 0, Control())
+    wall_s, used_s = time.perf_counter() - since, cpu_s() - before
+    packets = float(tables["performance"]["hops"].item())
+    return {
+        "packets": packets,
+        "wall_s": wall_s,
+        "cpu_s": used_s,
+        "packets_per_wall_s": packets / wall_s,
+        "packets_per_cpu_s": packets / used_s,
+        "goodput_mbps": float(tables["summary"]["goodput_mbps_mean"].item()),
+    }
+
+
+def cpu_s() -> float:
+    """CPU seconds of this process and of those it has started that are over."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+if __name__ == "__main__":
+    main()
