@@ -29,9 +29,8 @@ touch "$state.now" "$state.seen"
 case "$*" in
   *s*) awk '{ printf "%-32s %-16d 0.0\\n", $1, $2 }' "$state.now" ;;
   *n*) ;;
-  *) awk 'NR == FNR { seen[$1] = $2; next }
-          $2 > seen[$1] { printf "%-32s %-16d 0.0\\n", $1, $2 - seen[$1] }' \\
-       "$state.seen" "$state.now" ;;
+  *) awk -v file="$state.seen" 'BEGIN { while ((getline < file) > 0) seen[$1] = $2 }
+          $2 > seen[$1] { printf "%-32s %-16d 0.0\\n", $1, $2 - seen[$1] }' "$state.now" ;;
 esac
 case "$*" in *s*) ;; *) cp "$state.now" "$state.seen" ;; esac""",
     "sysctl": """status=0

@@ -160,6 +160,28 @@ pub struct Host {
     sent: VecDeque<Sent>,
     next_link: u32,
     next_port: u16,
+    /// What connections that are forgotten have counted, and what was told last.
+    forgotten: Counters,
+    told: Counters,
+}
+
+/// Linux's counters of what it drops, in the order of [`COUNTERS`].
+type Counters = [u64; 3];
+
+/// Their names (net/ipv4/proc.c).
+const COUNTERS: [&str; 3] = [
+    "TcpExtBeyondWindow",
+    "TcpExtTCPZeroWindowDrop",
+    "TcpExtTCPRcvQDrop",
+];
+
+fn counted(tcp: &Connection) -> Counters {
+    let stats = tcp.stats();
+    [
+        stats.beyond_window,
+        stats.zero_window_drops,
+        stats.receive_queue_drops,
+    ]
 }
 
 impl Host {
@@ -175,6 +197,23 @@ impl Host {
             sent: VecDeque::new(),
             next_link: 0,
             next_port: EPHEMERAL_PORT,
+            forgotten: Counters::default(),
+            told: Counters::default(),
+        }
+    }
+
+    /// Tells the script's view what has been counted, if that is new.
+    fn tell_counters(&mut self) {
+        let mut sum = self.forgotten;
+        for link in self.links.values() {
+            for (total, own) in sum.iter_mut().zip(counted(&link.tcp)) {
+                *total += own;
+            }
+        }
+        if sum != self.told {
+            self.told = sum;
+            let lines: Vec<(&str, u64)> = COUNTERS.into_iter().zip(sum).collect();
+            self.view.tell_counters(&lines);
         }
     }
 
@@ -287,7 +326,12 @@ impl Host {
             link.tcp.life() == Life::Closed && !link.owned && !waits
         };
         if self.links.get(&number).is_some_and(forgotten) {
-            self.links.remove(&number);
+            if let Some(link) = self.links.remove(&number) {
+                for (total, own) in self.forgotten.iter_mut().zip(counted(&link.tcp)) {
+                    *total += own;
+                }
+            }
         }
+        self.tell_counters();
     }
 }
