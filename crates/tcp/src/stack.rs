@@ -18,6 +18,13 @@ use crate::receive::{InitialReceiveWindow, RcvbufTuning, Receiver, WinFromSpace}
 /// The built-in profiles: name and text (TOML).
 pub const PRESETS: &[(&str, &str)] = &[
     ("linux-2.6.18", include_str!("../presets/linux-2.6.18.toml")),
+    ("linux-2.6.24", include_str!("../presets/linux-2.6.24.toml")),
+    (
+        "linux-2.4-web100",
+        include_str!("../presets/linux-2.4-web100.toml"),
+    ),
+    ("windows-xp", include_str!("../presets/windows-xp.toml")),
+    ("linux-sce", include_str!("../presets/linux-sce.toml")),
     ("linux-7.2", include_str!("../presets/linux-7.2.toml")),
 ];
 

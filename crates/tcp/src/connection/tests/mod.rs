@@ -6,6 +6,7 @@ mod ecn;
 mod loss;
 mod opening;
 mod options;
+mod profiles;
 mod property;
 mod receiving;
 mod receiving_today;
