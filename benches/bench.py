@@ -61,7 +61,7 @@ ALL = [
     case("dctcp-2to1-25g", 0.05),
     case("stars-100", 0.001),
     case("stars-1000"),
-    case("long-fat", 1.0),
+    case("long-fat", 3.0),
     case("fat-tree-8"),
     case("fat-tree-16"),
     study("shared", "arista-7124s", 23),

@@ -1,12 +1,12 @@
 //! Runs the first run of a scenario file and prints what it cost as a line of JSON:
 //! `cargo run --release -p tailback-sim --example case -- FILE [path=value]…`
 //!
-//! CPU time is of building and running the world, from the kernel's books of this process; memory
-//! is its most.
+//! CPU time is of building and running the world; memory is the most that the process held.
 
 use std::path::Path;
 use std::process::ExitCode;
 
+use rustix::time::{ClockId, clock_gettime};
 use tailback_scenario::Plan;
 use tailback_sim::{Control, simulate};
 
@@ -31,9 +31,9 @@ fn measure() -> Result<String, String> {
     let base = Path::new(&file).parent();
     let plan = Plan::from_toml(&text, &file, &overrides, base).map_err(|p| format!("{p:#?}"))?;
     let run = plan.runs.first().ok_or("there are no runs")?;
-    let before = cpu_s()?;
+    let before = cpu_s();
     let outcome = simulate(run, &Control::default()).map_err(|e| e.to_string())?;
-    let cpu_s = cpu_s()? - before;
+    let cpu_s = cpu_s() - before;
     Ok(format!(
         r#"{{"case": "{}", "hops": {}, "events": {}, "cpu_s": {cpu_s:.4}, "hops_per_cpu_s": {:.0}, "memory_bytes": {}, "simulated_s": {:.6}, "trajectory": "{:016x}"}}"#,
         plan.name,
@@ -46,12 +46,10 @@ fn measure() -> Result<String, String> {
     ))
 }
 
-/// CPU time of this process so far, seconds (/proc/self/schedstat: nanoseconds).
-fn cpu_s() -> Result<f64, String> {
-    let text = std::fs::read_to_string("/proc/self/schedstat").map_err(|e| e.to_string())?;
-    let first = text.split_whitespace().next().and_then(|n| n.parse().ok());
-    let ns: f64 = first.ok_or("/proc/self/schedstat is not as expected")?;
-    Ok(ns / 1e9)
+/// CPU time of this process so far, seconds.
+fn cpu_s() -> f64 {
+    let now = clock_gettime(ClockId::ProcessCPUTime);
+    now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
 }
 
 /// Most memory this process has held, bytes (/proc/self/status).
