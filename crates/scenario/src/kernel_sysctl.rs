@@ -67,8 +67,11 @@ pub(crate) fn of(stack: &Stack) -> BTreeMap<String, String> {
     let mut values: BTreeMap<String, String> = profile
         .iter()
         .filter(|(name, _)| name.starts_with("tcp_"))
-        .filter_map(|(name, value)| Some((format!("{TCP}{name}"), text(value)?)))
+        .filter_map(|(name, value)| Some((format!("{TCP}{name}"), text(name, value)?)))
         .collect();
+    for (name, value) in [("rmem_max", stack.rmem_max), ("wmem_max", stack.wmem_max)] {
+        values.insert(format!("net.core.{name}"), value.get().to_string());
+    }
     values.insert(
         format!("{TCP}tcp_rto_min_us"),
         stack.rto_min.as_us().to_string(),
@@ -78,22 +81,32 @@ pub(crate) fn of(stack: &Stack) -> BTreeMap<String, String> {
     values
 }
 
-/// As the kernel reads it: sizes in bytes, times in microseconds, several values with blanks.
-fn text(value: &Value) -> Option<String> {
+/// Sysctls that the kernel reads in seconds or milliseconds (their handlers in
+/// net/ipv4/sysctl_net_ipv4.c of Linux 7.2), in microseconds; other times it reads in these.
+const UNITS_US: [(&str, u64); 4] = [
+    ("tcp_fin_timeout", 1_000_000),
+    ("tcp_keepalive_time", 1_000_000),
+    ("tcp_keepalive_intvl", 1_000_000),
+    ("tcp_invalid_ratelimit", 1000),
+];
+
+/// As the kernel reads it: sizes in bytes, times in its unit, several values with blanks.
+fn text(name: &str, value: &Value) -> Option<String> {
     match value {
         Value::Bool(yes) => Some(u8::from(*yes).to_string()),
         Value::Number(number) => Some(number.to_string()),
-        Value::String(text) => Some(
-            text.parse::<Bytes>()
-                .map(|bytes| bytes.get().to_string())
-                .or_else(|_| {
-                    text.parse::<Duration>()
-                        .map(|time| time.as_us().to_string())
-                })
-                .unwrap_or_else(|_| text.clone()),
-        ),
+        Value::String(text) => {
+            if let Ok(bytes) = text.parse::<Bytes>() {
+                return Some(bytes.get().to_string());
+            }
+            let Ok(time) = text.parse::<Duration>() else {
+                return Some(text.clone());
+            };
+            let unit = UNITS_US.iter().find(|(known, _)| *known == name);
+            Some((time.as_us() / unit.map_or(1, |unit| unit.1)).to_string())
+        }
         Value::Array(values) => {
-            let texts: Option<Vec<String>> = values.iter().map(text).collect();
+            let texts: Option<Vec<String>> = values.iter().map(|v| text(name, v)).collect();
             Some(texts?.join(" "))
         }
         Value::Null | Value::Object(_) => None,

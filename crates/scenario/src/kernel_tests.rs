@@ -1,11 +1,12 @@
 use super::*;
 
 fn stack() -> Stack {
+    named("linux-2.6.18")
+}
+
+fn named(name: &str) -> Stack {
     let presets = tailback_tcp::PRESETS;
-    let (name, text) = presets
-        .iter()
-        .find(|p| p.0 == "linux-2.6.18")
-        .expect("there");
+    let (name, text) = presets.iter().find(|p| p.0 == name).expect("there");
     let document = crate::document::Document::parse(text, name).expect("TOML");
     serde_json::from_value(document.root).expect("a stack")
 }
@@ -53,6 +54,19 @@ fn a_stack_profile_is_set_by_sysctls() {
         "the most that the kernel takes"
     );
     assert!(host.sysctls.is_empty());
+    let today = named("linux-7.2");
+    let host = KernelHost::new(None, None, &today);
+    let value = |name: &str| host.profile_sysctls[name].as_str();
+    assert_eq!(value("net.ipv4.tcp_fin_timeout"), "60", "seconds");
+    assert_eq!(value("net.ipv4.tcp_keepalive_time"), "7200", "seconds");
+    assert_eq!(
+        value("net.ipv4.tcp_invalid_ratelimit"),
+        "500",
+        "milliseconds"
+    );
+    assert_eq!(value("net.ipv4.tcp_rcvbuf_low_rtt"), "1000", "microseconds");
+    assert_eq!(value("net.ipv4.tcp_comp_sack_delay_ns"), "1000000");
+    assert_eq!(value("net.core.rmem_max"), "4194304");
 }
 
 #[test]

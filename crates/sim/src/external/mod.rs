@@ -11,6 +11,7 @@ mod bytes;
 mod cable;
 mod guests;
 mod results;
+mod told;
 
 use std::path::PathBuf;
 use std::time::Duration as WallTime;
@@ -99,12 +100,9 @@ pub fn simulate_with_kernels(
     results::fill(&mut cable.world, run, &log, &records);
     cable.world.check_conservation()?;
     let outcome = outcome::outcome(&cable.world);
-    Ok(results::complete(
-        outcome,
-        &cable.world,
-        &records,
-        &ring_drops,
-    ))
+    let mut outcome = results::complete(outcome, &cable.world, &records, &ring_drops);
+    outcome.tables.extend(told::tables(&cable.world, &records));
+    Ok(outcome)
 }
 
 /// A time on the kernels' clock, which is ahead: they boot before the world's time zero.
