@@ -140,6 +140,7 @@ impl Host {
         done(link.map_or(([0, 0, 0, 0], 0).into(), |link| {
             link.listener = None;
             link.owned = true;
+            link.tcp.set_accepted(true);
             link.remote
         }))
     }

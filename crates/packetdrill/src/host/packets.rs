@@ -90,6 +90,7 @@ impl Host {
         let dscp = self.dscp(fd);
         if let Some(link) = self.links.get_mut(&number) {
             link.listener = Some(fd);
+            link.tcp.set_accepted(false);
             link.dscp = dscp;
         }
         self.drive(number);

@@ -275,7 +275,8 @@ impl Connection {
             if self.sack {
                 self.receive.grow_window(u32::from(segment.payload_bytes));
             }
-            if !self.orphan {
+            // Not for a socket without an application (sk->sk_socket, tcp_data_queue_ofo).
+            if !self.unaccepted && !self.orphan {
                 self.receive.grow_for_disorder();
             }
         }

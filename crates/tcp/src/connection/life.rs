@@ -105,6 +105,11 @@ impl Connection {
         self.failure
     }
 
+    /// Whether an application has the connection, or it still waits to be accepted; at first it has.
+    pub fn set_accepted(&mut self, accepted: bool) {
+        self.unaccepted = !accepted;
+    }
+
     /// Closes a direction; what was written is still sent.
     pub fn shutdown(&mut self, now: Time, how: Shutdown) {
         let jiffies = self.clock.jiffies(now);

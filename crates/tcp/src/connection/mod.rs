@@ -169,6 +169,8 @@ pub struct Connection {
     failure: Option<Failure>,
     /// The application has closed it (SOCK_DEAD).
     orphan: bool,
+    /// No application has accepted it yet.
+    unaccepted: bool,
     /// Nobody will read any more (RCV_SHUTDOWN).
     no_reader: bool,
     options: SocketOptions,
@@ -284,6 +286,7 @@ impl Connection {
             receive,
             failure: None,
             orphan: false,
+            unaccepted: false,
             no_reader: false,
             options,
             life_timer: None,
