@@ -45,16 +45,22 @@ impl HostQueue {
         }
     }
 
-    /// Forgets what has left; true if sending waited for that.
+    /// Forgets what has left.
     #[inline]
-    pub(super) fn settle(&mut self, now: Time) -> bool {
-        let mut left = false;
+    fn forget(&mut self, now: Time) {
         while let Some(first) = self.waiting.front().filter(|w| w.leaves <= now) {
             self.memory_bytes -= u64::from(first.memory_bytes).min(self.memory_bytes);
             self.waiting.pop_front();
-            left = true;
         }
-        left && std::mem::take(&mut self.throttled)
+    }
+
+    /// Whether sending waited for something to leave, and that has.
+    #[inline]
+    pub(super) fn settle(&mut self, now: Time) -> bool {
+        self.deadline() <= now && {
+            self.forget(now);
+            std::mem::take(&mut self.throttled)
+        }
     }
 
     /// The host has a queue, known by other means.
@@ -126,6 +132,7 @@ impl Connection {
     /// Whether more of this connection waits in the host than two packets or a millisecond's
     /// worth, twice that for retransmissions (tcp_small_queue_check).
     pub(super) fn small_queue_waits(&mut self, payload_bytes: u32, factor: u32) -> bool {
+        self.forget_departed();
         let two = 2 * u64::from(self.packet_memory(payload_bytes));
         let limit = two
             .max(self.window.pacing_rate >> PACING_SHIFT)
@@ -135,6 +142,12 @@ impl Connection {
         }
         self.modern.host.throttled = true;
         true
+    }
+
+    /// Forgets what has left this host by now.
+    #[inline]
+    pub(super) fn forget_departed(&mut self) {
+        self.modern.host.forget(self.clock.now());
     }
 
     /// Whether memory of more than the packet at hand waits in the host (for autocorking).
@@ -155,6 +168,7 @@ impl Connection {
     /// Whether the packet that begins at `seq` waits in the host still: sending it again would be
     /// pointless.
     pub(super) fn still_in_host(&mut self, seq: Seq) -> bool {
+        self.forget_departed();
         let waits = self
             .modern
             .host

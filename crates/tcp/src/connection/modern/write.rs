@@ -24,6 +24,7 @@ impl Connection {
         bytes: u64,
         flags: WriteFlags,
     ) -> u64 {
+        self.forget_departed();
         self.check_app_limited();
         let mss = self.current_mss();
         let goal = self.size_goal_today(mss);
