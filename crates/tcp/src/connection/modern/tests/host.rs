@@ -83,7 +83,7 @@ fn a_short_write_waits_while_a_packet_is_in_the_host_autocork() {
                 tcp_autocorking: autocorking,
                 ..today()
             },
-            50_000,
+            1_000,
         );
         script.host(|now: Time| now + Duration::from_us(100));
         script.set_nodelay();
