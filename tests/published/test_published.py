@@ -46,3 +46,14 @@ def test_an_unknown_name_lists_those_there_are() -> None:
 def test_a_clean_transfer_takes_what_one_jumbo_server_took() -> None:
     assert CLEAN_JUMBO.completion_ms(4e6) == pytest.approx(3.538, abs=0.01)
     assert CLEAN_JUMBO.completion_ms(8e6) == pytest.approx(6.793, abs=0.01)
+
+
+def test_the_ecn_rows_are_means_of_the_measured_senders() -> None:
+    frame = published.load("ecn-iperf3").frame
+    assert frame.height == 10
+    together = frame.row(by_predicate=pl.col("duration_s") == 120, named=True)
+    assert together["bandwidth_gbps_mean"] == pytest.approx((7.53 + 7.74 + 8.11) / 3)
+    assert together["retransmissions"] == 366
+    off = frame.filter((pl.col("marking") == "off") & (pl.col("senders") == 2))
+    assert off["start_percent"].to_list() == [0, 0]
+    assert published.for_scenario("ecn-switch") is published.load("ecn-iperf3")

@@ -83,6 +83,12 @@ impl Link {
         Link::new(&config, Direction::Forward, Stream::new(0, "onward", 0))
     }
 
+    /// The line rate.
+    #[must_use]
+    pub fn rate(&self) -> Rate {
+        self.byte_time.rate()
+    }
+
     /// When the transmitter will be free.
     #[inline]
     #[must_use]

@@ -27,4 +27,9 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
         "scenarios/incast/incast-rto-dctcp.toml",
         include_str!("../../../scenarios/incast/incast-rto-dctcp.toml"),
     ),
+    (
+        "ecn-switch",
+        "scenarios/ecn-switch/ecn-switch.toml",
+        include_str!("../../../scenarios/ecn-switch/ecn-switch.toml"),
+    ),
 ];

@@ -38,6 +38,6 @@ pub use problem::{Problem, Severity};
 pub use schema::schema;
 pub use topology::{Host, Link, Node, Switch, Topology};
 pub use workload::{
-    Bulk, Command, Commands, Deed, End, Exchange, Flow, Flows, Incast, Pairs, SizePoint, Sizes,
-    TimedAction, Workload,
+    Bulk, Command, Commands, Deed, End, Exchange, Flow, Flows, Incast, Iperf3, Measured, Pairs,
+    SizePoint, Sizes, TimedAction, Workload,
 };

@@ -146,7 +146,7 @@ impl Plan {
 /// Overrides of values that the sweep gives anyway.
 fn overridden_axes(document: &Document, axes: &[Resolved]) -> Vec<Problem> {
     let mut problems = Vec::new();
-    for axis in axes {
+    for axis in axes.iter().filter(|axis| axis.cases.is_none()) {
         let at = path::show(&axis.steps);
         let set = [at.clone(), path::join(&at, "preset")]
             .into_iter()
@@ -214,15 +214,21 @@ impl Planner<'_> {
         let mut findings = Vec::new();
         let mut by_depth: Vec<(&Resolved, usize)> =
             axes.iter().zip(choice.iter().copied()).collect();
-        by_depth.sort_by_key(|(axis, _)| axis.steps.len());
+        by_depth.sort_by_key(|(axis, _)| axis.depth());
         for (axis, i) in by_depth {
             let at = path::join("sweep", &axis.key);
             let element = path::index(&at, i);
             let place = if axis.listed { &element } else { &at };
             let origin = document.origin(place).or(document.origin(&at)).cloned();
             let Some(origin) = origin else { continue };
-            if let Err(finding) = document.set(&axis.steps, axis.values[i].clone(), &origin) {
-                findings.push(finding);
+            let mut set = |steps, value: &Value| {
+                if let Err(finding) = document.set(steps, value.clone(), &origin) {
+                    findings.push(finding);
+                }
+            };
+            match &axis.cases {
+                None => set(&axis.steps, &axis.values[i]),
+                Some(cases) => cases[i].set.iter().for_each(|(steps, v)| set(steps, v)),
             }
         }
         for key in ["sweep", "preset", "overlay"] {
@@ -247,7 +253,7 @@ impl Planner<'_> {
                 parameters: axes
                     .iter()
                     .zip(choice)
-                    .map(|(axis, i)| (axis.column.clone(), label(&axis.values[*i])))
+                    .flat_map(|(axis, i)| columns(axis, *i))
                     .collect(),
                 repetition: 0,
                 seed: options.seed,
@@ -276,6 +282,18 @@ impl Planner<'_> {
         for (key, problem) in new {
             self.seen.insert(key);
             self.problems.push(problem);
+        }
+    }
+}
+
+/// What the columns say of the `i`th value of an axis.
+fn columns(axis: &Resolved, i: usize) -> Vec<(String, Value)> {
+    match &axis.cases {
+        None => vec![(axis.column.clone(), label(&axis.values[i]))],
+        Some(cases) => {
+            let says = cases[i].label.iter();
+            says.map(|(column, value)| (column.clone(), label(value)))
+                .collect()
         }
     }
 }

@@ -34,6 +34,20 @@ pub struct Range {
     pub step: Option<Number>,
 }
 
+#[path = "sweep_cases.rs"]
+mod cases;
+
+pub(crate) use cases::Case;
+
+impl Resolved {
+    /// How far in the places are that it sets: what lies further in is set later.
+    pub(crate) fn depth(&self) -> usize {
+        let sets = self.cases.iter().flatten().flat_map(|case| &case.set);
+        let deepest = sets.map(|(steps, _)| steps.len()).max();
+        deepest.unwrap_or(self.steps.len())
+    }
+}
+
 /// The most values an axis, and the most runs a sweep, may have.
 pub(crate) const MOST_RUNS: usize = 1_000_000;
 
@@ -63,6 +77,8 @@ pub(crate) struct Resolved {
     pub values: Vec<Value>,
     /// Whether the file lists the values one by one, so that each has a place of its own.
     pub listed: bool,
+    /// Where its values set several places: those, one for each value.
+    pub cases: Option<Vec<Case>>,
 }
 
 /// The axes of `document`'s sweep, in its order.
@@ -82,6 +98,20 @@ pub(crate) fn axes(document: &Document) -> (Vec<Resolved>, Vec<Finding>) {
     places.retain(|steps| !NOT_VARIED.contains(&steps[0].as_str()));
     for (key, axis) in sweep {
         let at = path::join("sweep", key);
+        if cases::are(axis) {
+            match cases::read(axis, &at, &places) {
+                Ok(cases) => axes.push(Resolved {
+                    key: key.clone(),
+                    column: key.clone(),
+                    steps: Vec::new(),
+                    values: axis.as_array().cloned().unwrap_or_default(),
+                    listed: true,
+                    cases: Some(cases),
+                }),
+                Err(found) => findings.extend(found),
+            }
+            continue;
+        }
         let node = &schema::root()["properties"]["sweep"]["additionalProperties"];
         let steps = resolve_key(key, &places).map_err(|f| findings.push(f.within(&at).at_key()));
         let values = values(node, axis, &at).map_err(|f| findings.extend(f));
@@ -116,6 +146,7 @@ pub(crate) fn axes(document: &Document) -> (Vec<Resolved>, Vec<Finding>) {
             steps,
             values,
             listed: axis.is_array(),
+            cases: None,
         });
     }
     // Two axes whose last parts are the same are told apart by their full paths.

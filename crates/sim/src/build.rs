@@ -20,7 +20,7 @@ use crate::capture::Capture;
 use crate::event::{CROWD, Calendar};
 use crate::record::Recorder;
 use crate::route::{self, Attachments, Graph, Routes};
-use crate::workload::{ExchangeApp, FlowsApp, IncastApp, Latencies, Server, Workload};
+use crate::workload::{ExchangeApp, FlowsApp, IncastApp, Iperf3App, Latencies, Server, Workload};
 use crate::world::{
     Endpoint, HostState, Ledger, LinkState, PortState, Retired, Sink, SwitchBuffer, SwitchState,
     Totals, World,
@@ -67,6 +67,7 @@ pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
         hosts,
         endpoints,
         retired: Retired::default(),
+        window: Default::default(),
         flows: Vec::new(),
         seed: run.seed,
         workload,
@@ -309,6 +310,7 @@ fn applications(run: &Run, outside: &[bool]) -> (Vec<Endpoint>, Workload) {
             vec![Endpoint::new(0, 0, 1), Endpoint::new(1, 1, 0)],
             Workload::Exchange(ExchangeApp::new(exchange)),
         ),
+        Spec::Iperf3(spec) => (Vec::new(), Workload::Iperf3(Iperf3App::new(spec, run.seed))),
         // Programs run on kernels: no host of the model sends anything by itself.
         Spec::Command(_) => (
             Vec::new(),

@@ -11,6 +11,7 @@ mod capture;
 mod event;
 mod external;
 mod outcome;
+mod outcome_iperf3;
 mod record;
 mod route;
 mod tables;

@@ -3,6 +3,7 @@
 use tailback_units::{Duration, Time};
 
 use crate::RunOutcome;
+use crate::outcome_iperf3;
 use crate::tables::Table;
 use crate::world::{FlowRecord, Totals, Transaction, World};
 
@@ -15,6 +16,9 @@ pub(crate) fn outcome(world: &World) -> RunOutcome {
         drops(world),
     ];
     tables.extend(world.recorder.tables());
+    if let Some(app) = world.workload.iperf3() {
+        tables.extend(outcome_iperf3::tables(world, app));
+    }
     RunOutcome {
         tables,
         capture: None,
@@ -43,6 +47,9 @@ fn summary(world: &World) -> Table {
         .map(|p| p.queued_bytes_max)
         .max()
         .unwrap_or(0);
+    if let Some(app) = world.workload.iperf3() {
+        return outcome_iperf3::summary(world, app, queue_bytes_max);
+    }
     Table::new("summary")
         .counts("iterations", [rows.len() as u64])
         .measures("completion_ms_mean", [total.as_ms_f64() / count])
@@ -80,6 +87,9 @@ fn transactions(rows: &[Transaction]) -> Table {
 }
 
 fn flows(world: &World) -> Table {
+    if let Some(app) = world.workload.iperf3() {
+        return outcome_iperf3::flows(world, app);
+    }
     let flows = world.all_flows();
     let host = |id: tailback_net::frame::HostId| world.hosts[usize::from(id.0)].name.clone();
     let count = |value: fn(&FlowRecord) -> u64| flows.iter().map(value);

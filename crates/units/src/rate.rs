@@ -79,6 +79,12 @@ pub struct ByteTime {
 }
 
 impl ByteTime {
+    /// The rate.
+    #[must_use]
+    pub const fn rate(self) -> Rate {
+        self.rate
+    }
+
     /// How long `bytes` bytes take, rounded up to a whole picosecond.
     #[inline]
     #[must_use]

@@ -16,6 +16,9 @@ _WORDS = {
     "data_bytes_total": ("Data received", "bytes"),
     "duration_s_total": ("Duration", "s"),
     "iterations": ("Transactions", ""),
+    "bandwidth_gbps": ("Bandwidth of a measured sender", "Gb/s"),
+    "utilisation": ("Utilisation of the receiver's link", ""),
+    "ping_ms": ("Ping under load", "ms"),
 }
 
 _STATISTICS = {
@@ -30,6 +33,11 @@ _STATISTICS = {
 _AXES = {
     "servers": "Servers sending at once",
     "switch": "Switch",
+    "senders": "Senders",
+    "marking": "Marking",
+    "start_percent": "Marking begins at, % of the queue's memory",
+    "duration_s": "Duration, s",
+    "tcp_congestion_control": "Congestion control",
     "rto_min": "Least retransmission timeout",
     "rto_jitter": "Randomised share of the timeout",
     "congestion_control": "Congestion control",

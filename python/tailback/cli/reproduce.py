@@ -27,8 +27,8 @@ from tailback.cli.options import json_option
 def command(study: str, out: Path | None, jobs: int | None, *, as_json: bool) -> None:
     """Run a published study and hold it against what was published.
 
-    STUDY is incast (the default) or incast-rto. Writes a report per scenario and prints, for
-    each claim of the study, what was published, what this run gives, and whether it is within
+    STUDY is incast (the default), incast-rto or ecn-switch. Writes a report per scenario and
+    prints, for each claim of the study, what was published, what this run gives, and whether it is within
     the limit. A claim outside its limit is a finding, not a failure: the exit code stays 0.
     """
     from tailback.cli import console

@@ -9,6 +9,12 @@ from tailback.results import Results
 _SHOWN = {
     "completion_ms_mean": ("completion\nms", 2),
     "goodput_mbps_mean": ("goodput\nMb/s", 1),
+    "bandwidth_gbps_mean": ("bandwidth\nGb/s", 2),
+    "utilisation": ("utili-\nsation", 3),
+    "ping_ms_mean": ("ping\nms", 3),
+    "queue_bytes_mean": ("mean queue\nbytes", 0),
+    "switch_drops": ("switch\ndrops", 0),
+    "retransmissions": ("retrans-\nmissions", 0),
     "switch_drops_mean": ("switch\ndrops", 1),
     "host_drops_mean": ("host\ndrops", 1),
     "retransmissions_mean": ("retrans-\nmissions", 1),

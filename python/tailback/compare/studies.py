@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from tailback.analysis.view import View
 from tailback.compare.checks import Check
+from tailback.compare.ecn_switch import ecn_checks
 from tailback.compare.incast import incast_checks
 from tailback.compare.incast_dctcp import dctcp_checks
 from tailback.compare.incast_rto import rto_checks
@@ -46,6 +47,12 @@ _CLAIMS = (
         "Alizadeh et al., SIGCOMM 2010: TCP and DCTCP under incast on 1 Gb/s, 100 KB a port.",
         "The paper shows curves; the limits are this project's own.",
         dctcp_checks,
+    ),
+    Claims(
+        "ecn-switch",
+        "HPE / Aruba, 2019: iperf3 through a 25 Gb/s switch that marks linearly.",
+        "The buffer's size was fitted to the rows without marking; the other rows are predicted.",
+        ecn_checks,
     ),
 )
 

@@ -5,10 +5,11 @@ belongs to, and how its columns map to ours. The data are the CSV files of the p
 `published/` folder; they ship with the package.
 """
 
+from tailback.published.ecn_switch import ECN_IPERF3
 from tailback.published.incast import INCAST_8MB
 from tailback.published.table import PublishedTable, UnknownTableError
 
-TABLES: tuple[PublishedTable, ...] = (INCAST_8MB,)
+TABLES: tuple[PublishedTable, ...] = (INCAST_8MB, ECN_IPERF3)
 
 
 def names() -> list[str]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 STUDIES: Mapping[str, tuple[str, ...]] = {
     "incast": ("incast-8mb",),
     "incast-rto": ("incast-rto", "incast-rto-dctcp"),
+    "ecn-switch": ("ecn-switch",),
 }
 """Study -> the built-in scenarios that have published figures to be held against."""
 

@@ -10,6 +10,7 @@ mod exchange;
 mod flow;
 mod flows;
 mod incast;
+mod iperf3;
 mod sizes;
 
 pub use bulk::{Bulk, Pairs};
@@ -18,6 +19,7 @@ pub use exchange::{Deed, End, Exchange, TimedAction};
 pub use flow::Flow;
 pub use flows::Flows;
 pub use incast::Incast;
+pub use iperf3::{Iperf3, Measured};
 pub use sizes::{SizePoint, Sizes};
 
 use schemars::JsonSchema;
@@ -38,6 +40,8 @@ pub enum Workload {
     Flows(Flows),
     /// One connection whose two ends do what a list says.
     Exchange(Exchange),
+    /// Continuous senders to one receiver, some of them measured.
+    Iperf3(Iperf3),
     /// Programs of the user's, on hosts that are real kernels.
     Command(Commands),
 }
@@ -51,6 +55,7 @@ impl Workload {
             Workload::Bulk(bulk) => bulk.findings(hosts),
             Workload::Flows(flows) => flows.findings(),
             Workload::Exchange(exchange) => exchange.findings(),
+            Workload::Iperf3(iperf3) => iperf3.findings(hosts),
             Workload::Command(_) => Vec::new(),
         }
     }
@@ -59,7 +64,10 @@ impl Workload {
     #[must_use]
     pub fn name_findings(&self, network: &Topology) -> Vec<Finding> {
         match self {
-            Workload::Incast(_) | Workload::Flows(_) | Workload::Exchange(_) => Vec::new(),
+            Workload::Incast(_)
+            | Workload::Flows(_)
+            | Workload::Exchange(_)
+            | Workload::Iperf3(_) => Vec::new(),
             Workload::Bulk(bulk) => bulk.name_findings(network),
             Workload::Command(commands) => commands.findings(network),
         }
@@ -76,6 +84,7 @@ impl Workload {
             Workload::Exchange(exchange) => {
                 exchange.written_bytes(End::Client) + exchange.written_bytes(End::Server)
             }
+            Workload::Iperf3(iperf3) => iperf3.expected_bytes(),
             Workload::Command(commands) => commands.expected_bytes(),
         }
     }
@@ -88,6 +97,7 @@ impl Workload {
             Workload::Bulk(_)
             | Workload::Flows(_)
             | Workload::Exchange(_)
+            | Workload::Iperf3(_)
             | Workload::Command(_) => 1,
         }
     }

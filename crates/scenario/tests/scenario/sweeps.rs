@@ -318,3 +318,61 @@ fn an_override_that_the_sweep_overrides_is_told() {
         "1us"
     );
 }
+
+/// Two cases that set a size and a number of servers together.
+const CASES: &str = r#"iterations = [5, 6]
+test = [
+    { label = { test = "few" }, set = { servers = 1, "workload.size" = "2MB" } },
+    { label = { test = "many" }, set = { servers = 3, "workload.size" = "1MB" } },
+]"#;
+
+#[test]
+fn a_case_sets_several_places_and_its_label_is_the_column() {
+    let plan = plan(&star(CASES), &[]);
+    assert_eq!(column(&plan, "test"), ["few", "many", "few", "many"]);
+    assert_eq!(column(&plan, "iterations"), [5, 5, 6, 6]);
+    let seen = plan.runs.iter().map(|run| match &run.workload {
+        Workload::Incast(incast) => (incast.servers, incast.size.get()),
+        other => panic!("{other:?}"),
+    });
+    let expected = [(1, 2_000_000), (3, 1_000_000)].repeat(2);
+    assert_eq!(seen.collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn a_case_without_a_label_is_shown_by_its_values() {
+    let text = star(r#"test = [{ set = { servers = 1, "workload.size" = "2MB" } }]"#);
+    let plan = plan(&text, &[]);
+    assert_eq!(column(&plan, "servers"), [1]);
+    assert_eq!(column(&plan, "size"), ["2MB"]);
+}
+
+#[test]
+fn what_is_wrong_with_cases_is_told() {
+    let wrong = [
+        (
+            "label = { test = \"few\" }",
+            "label = \"few\"",
+            "a label is a table",
+        ),
+        (
+            "label = { test = \"many\" }",
+            "label = { other = 1 }",
+            "its columns are not those",
+        ),
+        (
+            "set = { servers = 1,",
+            "set = { severs = 1,",
+            "did you mean \"servers\"?",
+        ),
+        (
+            "{ label = { test = \"few\" },",
+            "{ lable = 1,",
+            "a case of a sweep has no such key",
+        ),
+    ];
+    for (right, wrong, told) in wrong {
+        let found = problems(&star(&CASES.replace(right, wrong)), &[]).join("\n");
+        assert!(found.contains(told), "{wrong}: {found}");
+    }
+}

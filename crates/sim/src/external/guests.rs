@@ -219,7 +219,7 @@ pub(super) fn ends(run: &Run) -> Vec<usize> {
             .collect(),
         Workload::Bulk(bulk) => of(bulk.flows(run.seed, &run.network)),
         Workload::Flows(flows) => of(flows.flows(run.seed, &run.network)),
-        Workload::Exchange(_) | Workload::Command(_) => Vec::new(),
+        Workload::Exchange(_) | Workload::Iperf3(_) | Workload::Command(_) => Vec::new(),
     }
 }
 
@@ -237,7 +237,7 @@ fn tasks(run: &Run) -> Vec<(usize, Option<usize>, Task)> {
             flow_tasks(&flows.flows(run.seed, &run.network), end)
         }
         // Refused before it comes here.
-        Workload::Exchange(_) => Vec::new(),
+        Workload::Exchange(_) | Workload::Iperf3(_) => Vec::new(),
         Workload::Command(commands) => {
             let hosts = &run.network.hosts;
             let number = |name: &str| hosts.iter().position(|host| host.name == name);

@@ -65,12 +65,16 @@ pub fn simulate_with_kernels(
     setup: &KernelSetup,
     control: &Control,
 ) -> Result<RunOutcome, SimError> {
-    if let (Workload::Exchange(_), true) = (&run.workload, outside.contains(&true)) {
-        return Err(SimError::Kernel(
-            "the workload \"exchange\" runs on modelled hosts only: kernels have no agent for it; \
-             use incast, bulk, flows or command"
-                .to_owned(),
-        ));
+    let modelled_only = match &run.workload {
+        Workload::Exchange(_) => Some("exchange"),
+        Workload::Iperf3(_) => Some("iperf3"),
+        _ => None,
+    };
+    if let (Some(kind), true) = (modelled_only, outside.contains(&true)) {
+        return Err(SimError::Kernel(format!(
+            "the workload {kind:?} runs on modelled hosts only: kernels have no agent for it; use \
+             incast, bulk, flows or command"
+        )));
     }
     let guests = Guests::new(run, outside, &setup.folder);
     guests.prepare(&setup.agent)?;
@@ -122,7 +126,7 @@ fn starts_in_the_world(run: &Run, outside: &[bool]) -> bool {
         Workload::Incast(_) => !outside[0],
         Workload::Bulk(_) | Workload::Flows(_) => !outside.iter().all(|is| *is),
         Workload::Command(_) => false,
-        Workload::Exchange(_) => true,
+        Workload::Exchange(_) | Workload::Iperf3(_) => true,
     }
 }
 

@@ -6,6 +6,7 @@
 mod exchange;
 mod flows;
 mod incast;
+mod iperf3;
 
 use std::collections::VecDeque;
 
@@ -15,6 +16,7 @@ use tailback_units::Time;
 pub(crate) use exchange::ExchangeApp;
 pub(crate) use flows::FlowsApp;
 pub(crate) use incast::{IncastApp, Latencies, Server};
+pub(crate) use iperf3::Iperf3App;
 
 /// What an application wants done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +30,16 @@ pub(crate) enum Action {
     Retire { endpoint: EndpointId },
     /// Call the workload's alarm, in place of any earlier wish that has not come true.
     Alarm { at: Time },
+    /// Send a ping; its answer comes as [`Workload::ping_answered`].
+    Ping {
+        source: usize,
+        destination: usize,
+        number: u32,
+    },
+    /// Look at what waits in the switches.
+    LookAtQueues,
+    /// Look at every flow.
+    LookAtFlows,
     /// Write this many bytes.
     Write { endpoint: EndpointId, bytes: u64 },
     /// Stop reading at this endpoint.
@@ -77,6 +89,7 @@ pub(crate) enum Workload {
     Incast(IncastApp),
     Flows(FlowsApp),
     Exchange(ExchangeApp),
+    Iperf3(Iperf3App),
 }
 
 impl Workload {
@@ -85,6 +98,7 @@ impl Workload {
             Workload::Incast(app) => app.start(now, actions),
             Workload::Flows(app) => app.start(now, actions),
             Workload::Exchange(app) => app.start(now, actions),
+            Workload::Iperf3(app) => app.alarm(now, actions),
         }
     }
 
@@ -94,7 +108,7 @@ impl Workload {
         match self {
             Workload::Incast(app) => app.finished_outside(iterations),
             Workload::Flows(app) => app.read_outside(flow_bytes),
-            Workload::Exchange(_) => {}
+            Workload::Exchange(_) | Workload::Iperf3(_) => {}
         }
     }
 
@@ -104,14 +118,30 @@ impl Workload {
             Workload::Incast(_) => {}
             Workload::Flows(app) => app.alarm(now, actions),
             Workload::Exchange(app) => app.alarm(now, actions),
+            Workload::Iperf3(app) => app.alarm(now, actions),
         }
     }
 
     /// The flows, if it is a list of flows.
     pub(crate) fn flows(&self) -> Option<&FlowsApp> {
         match self {
-            Workload::Incast(_) | Workload::Exchange(_) => None,
+            Workload::Incast(_) | Workload::Exchange(_) | Workload::Iperf3(_) => None,
             Workload::Flows(app) => Some(app),
+        }
+    }
+
+    /// The measured senders, if it is those.
+    pub(crate) fn iperf3(&self) -> Option<&Iperf3App> {
+        match self {
+            Workload::Iperf3(app) => Some(app),
+            Workload::Incast(_) | Workload::Flows(_) | Workload::Exchange(_) => None,
+        }
+    }
+
+    /// The answer to a ping has come.
+    pub(crate) fn ping_answered(&mut self, now: Time, number: u32) {
+        if let Workload::Iperf3(app) = self {
+            app.ping_answered(now, number);
         }
     }
 
@@ -119,7 +149,7 @@ impl Workload {
     pub(crate) fn sender(&self) -> u32 {
         match self {
             Workload::Incast(_) => 1,
-            Workload::Flows(_) => 0,
+            Workload::Flows(_) | Workload::Iperf3(_) => 0,
             Workload::Exchange(app) => app.sender(),
         }
     }
@@ -136,6 +166,7 @@ impl Workload {
             Workload::Incast(app) => app.notice(now, id, notice, actions),
             Workload::Flows(app) => app.notice(now, id, notice, actions),
             Workload::Exchange(app) => app.notice(id, notice, actions),
+            Workload::Iperf3(app) => app.notice(id, notice, actions),
         }
     }
 
@@ -144,6 +175,7 @@ impl Workload {
             Workload::Incast(app) => app.is_done(),
             Workload::Flows(app) => app.is_done(),
             Workload::Exchange(app) => app.is_done(),
+            Workload::Iperf3(app) => app.is_done(),
         }
     }
 
@@ -153,6 +185,7 @@ impl Workload {
             Workload::Incast(app) => app.progress(),
             Workload::Flows(app) => app.progress(),
             Workload::Exchange(app) => u64::from(app.is_done()),
+            Workload::Iperf3(app) => u64::from(app.is_done()),
         }
     }
 
@@ -162,6 +195,7 @@ impl Workload {
             Workload::Incast(app) => app.answer_bytes_total(),
             Workload::Flows(app) => app.read_bytes(),
             Workload::Exchange(app) => app.read_bytes(),
+            Workload::Iperf3(app) => app.read_bytes(),
         }
     }
 }

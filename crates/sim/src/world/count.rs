@@ -78,6 +78,9 @@ impl World {
     pub(super) fn begin_iteration(&mut self, iteration: u64) {
         self.iteration_start = self.totals();
         self.recorder.begin(self.now, iteration);
+        if self.workload.iperf3().is_some() {
+            self.open_window();
+        }
     }
 
     pub(super) fn end_iteration(&mut self, started: Time) {

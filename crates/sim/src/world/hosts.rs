@@ -127,8 +127,10 @@ impl World {
     #[inline]
     pub(super) fn receive(&mut self, frame: Flight) {
         self.note_delivery(&frame);
+        let Some(endpoint) = self.endpoints.get_mut(frame.to.0 as usize) else {
+            return self.echo(frame);
+        };
         let segment = &self.frames.get(frame.frame).segment;
-        let endpoint = &mut self.endpoints[frame.to.0 as usize];
         match &mut endpoint.connection {
             Some(connection) => connection.handle_segment(self.now, segment),
             None if endpoint.listens && segment.flags.contains(Flags::SYN) => {

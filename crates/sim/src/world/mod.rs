@@ -8,11 +8,13 @@ use std::collections::VecDeque;
 
 mod ahead;
 mod count;
+mod echo;
 mod flow;
 mod hosts;
 mod ledger;
 mod network;
 mod switching;
+mod window;
 
 use tailback_net::frame::{EndpointId, HostId};
 use tailback_net::pool::{Flight, FramePool};
@@ -52,6 +54,8 @@ pub(crate) struct World {
     pub(crate) seed: u64,
     pub(crate) workload: Workload,
     pub(crate) recorder: Recorder,
+    /// What a measured window of time has shown.
+    pub(crate) window: window::Window,
     pub(crate) ledger: Ledger,
     /// Counters at the beginning of the current iteration, and all iterations so far.
     pub(crate) iteration_start: Totals,
@@ -141,6 +145,13 @@ impl World {
                 Action::Read { endpoint } => self.app_read(endpoint),
                 Action::Finish { endpoint, ending } => self.app_finish(endpoint, ending),
                 Action::Wake { endpoint, at } => self.wake_app_at(endpoint, at),
+                Action::Ping {
+                    source,
+                    destination,
+                    number,
+                } => self.ping(source, destination, number),
+                Action::LookAtQueues => self.look_at_queues(),
+                Action::LookAtFlows => self.look_at_flows(),
                 Action::Begin { iteration } => self.begin_iteration(iteration),
                 Action::End { started } => self.end_iteration(started),
             }

@@ -19,6 +19,15 @@ from tailback.report.charts.metric import metric
 from tailback.report.page import facts, tables
 from tailback.report.page.model import Choice, Figure, Page, Section
 
+_MAIN = (
+    "completion_ms_mean",
+    "goodput_mbps_mean",
+    "bandwidth_gbps_mean",
+    "utilisation",
+    "ping_ms_mean",
+    "queue_bytes_mean",
+)
+"""What is drawn first, where the runs have it."""
 _SMALL = 210
 """Height of the charts that stand two in a row, px."""
 
@@ -50,9 +59,11 @@ def contents(view: View) -> Page:
 def _main(view: View) -> Section | None:
     if view.axes.x is None:
         return None
-    wanted = [m for m in ("completion_ms_mean", "goodput_mbps_mean") if m in view.points.columns]
+    wanted = [m for m in _MAIN if m in view.points.columns]
     figures = [Figure.of(m, metric(view, m), headline(view, m)) for m in wanted]
-    return Section("main", "Completion time and goodput", figures=figures)
+    transactions = "completion_ms_mean" in wanted
+    title = "Completion time and goodput" if transactions else "Throughput, delay and queue"
+    return Section("main", title, figures=figures)
 
 
 def _losses(view: View) -> Section | None:

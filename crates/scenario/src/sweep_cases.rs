@@ -1,0 +1,107 @@
+//! Axes of a sweep whose values set several places at once.
+//!
+//! Such an axis is a list of tables: `set` has the values by their paths, `label` what the columns
+//! say of them. Without labels each path's last part is a column.
+
+use serde_json::{Map, Value};
+
+use super::resolve_key;
+use crate::path::{self, Steps};
+use crate::problem::Finding;
+
+/// One value of such an axis.
+#[derive(Clone, Debug)]
+pub(crate) struct Case {
+    /// What the columns say, by column.
+    pub label: Map<String, Value>,
+    /// The places it sets.
+    pub set: Vec<(Steps, Value)>,
+}
+
+/// Whether an axis is of this form.
+pub(super) fn are(axis: &Value) -> bool {
+    axis.as_array()
+        .is_some_and(|values| !values.is_empty() && values.iter().all(|v| v.get("set").is_some()))
+}
+
+/// Reads the cases of the axis at `at`.
+pub(super) fn read(axis: &Value, at: &str, places: &[Steps]) -> Result<Vec<Case>, Vec<Finding>> {
+    let mut found = Vec::new();
+    let mut cases: Vec<Case> = Vec::new();
+    for (i, value) in axis.as_array().into_iter().flatten().enumerate() {
+        let here = path::index(at, i);
+        let Some(table) = value.as_object() else {
+            continue;
+        };
+        for key in table
+            .keys()
+            .filter(|k| !["label", "set"].contains(&k.as_str()))
+        {
+            found.push(
+                Finding::new(
+                    path::join(&here, key),
+                    "a case of a sweep has no such key",
+                    "label and set",
+                )
+                .at_key(),
+            );
+        }
+        let label = match table.get("label") {
+            None => None,
+            Some(Value::Object(label)) if label.values().all(is_scalar) => Some(label.clone()),
+            Some(_) => {
+                found.push(Finding::new(
+                    path::join(&here, "label"),
+                    "a label is a table of columns and what they say",
+                    "for instance label = { marking = \"ce\", start_percent = 10 }",
+                ));
+                continue;
+            }
+        };
+        let at_set = path::join(&here, "set");
+        let Some(Value::Object(set)) = table.get("set") else {
+            found.push(Finding::new(
+                at_set,
+                "what a case sets is a table of paths and values",
+                "for instance set = { \"workload.servers\" = 2 }",
+            ));
+            continue;
+        };
+        let mut resolved = Vec::new();
+        for (key, value) in set {
+            match resolve_key(key, places) {
+                Ok(steps) => resolved.push((steps, value.clone())),
+                Err(finding) => found.push(finding.within(&path::join(&at_set, key)).at_key()),
+            }
+        }
+        let label = label.unwrap_or_else(|| {
+            let named = resolved.iter();
+            named
+                .map(|(s, v)| (s.last().cloned().unwrap_or_default(), v.clone()))
+                .collect()
+        });
+        if let Some(first) = cases.first()
+            && !label.keys().eq(first.label.keys())
+        {
+            found.push(Finding::new(
+                here,
+                "its columns are not those of the first case",
+                "the same columns, in the same order, in every case",
+            ));
+            continue;
+        }
+        cases.push(Case {
+            label,
+            set: resolved,
+        });
+    }
+    if found.is_empty() {
+        Ok(cases)
+    } else {
+        Err(found)
+    }
+}
+
+fn is_scalar(value: &Value) -> bool {
+    !value.is_object() && !value.is_array() && !value.is_null()
+}

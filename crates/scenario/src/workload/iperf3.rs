@@ -1,0 +1,175 @@
+//! iperf3: continuous senders to one receiver, some of them measured.
+//!
+//! Models `iperf3 -c` from hosts 1, 2, … to host 0 as the ECN-switch study runs it (HPE 2019): either
+//! the first sender is measured for `duration` while the others, begun `lead` before, send on, or
+//! all start within `start_skew` and are measured from the first start. Beside them a ping (ICMP
+//! echo of 56 bytes) goes from the first sender to the receiver, as Flent's tests have it.
+//! Left out: iperf3's control connection, its own interval reports, closing.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tailback_net::random::Stream;
+use tailback_units::{Duration, Time};
+
+use super::flow::Flow;
+use crate::problem::Finding;
+
+/// Continuous senders to one receiver, some of them measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Iperf3 {
+    /// Hosts that send to host 0: hosts 1 to this.
+    #[schemars(range(min = 1, max = 65_535))]
+    pub senders: u32,
+    /// Whose throughput is measured.
+    pub measured: Measured,
+    /// Time that is measured (iperf3's -t).
+    pub duration: Duration,
+    /// With `measured = "first"`: how long before it the others have started.
+    #[serde(default = "lead")]
+    #[schemars(default = "lead")]
+    pub lead: Duration,
+    /// Senders that start together do so within this, at random.
+    #[serde(default)]
+    pub start_skew: Duration,
+    /// Connections of each sender (iperf3's -P).
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 1000), default = "one")]
+    pub parallel: u32,
+    /// The other way round: host 0 sends to the others (iperf3's -R).
+    #[serde(default)]
+    pub reverse: bool,
+    /// Time between pings; zero: none.
+    #[serde(default = "ping_interval")]
+    #[schemars(default = "ping_interval")]
+    pub ping_interval: Duration,
+    /// Time between rows of the table `intervals`.
+    #[serde(default = "interval")]
+    #[schemars(default = "interval")]
+    pub interval: Duration,
+}
+
+/// Whose throughput is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Measured {
+    /// The first sender's; the others send before and throughout.
+    First,
+    /// Everybody's; all start together.
+    All,
+}
+
+/// Long enough for the others to have taken the link. [assumed]
+fn lead() -> Duration {
+    Duration::from_secs(2)
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// Flent's default step size, 0.2 s, finer by ten for a mean over short runs.
+fn ping_interval() -> Duration {
+    Duration::from_ms(20)
+}
+
+/// Flent's default step size.
+fn interval() -> Duration {
+    Duration::from_ms(200)
+}
+
+impl Iperf3 {
+    /// When the measurement begins.
+    #[must_use]
+    pub fn begin(&self) -> Time {
+        match self.measured {
+            Measured::First if self.senders > 1 => Time::ZERO + self.lead,
+            _ => Time::ZERO,
+        }
+    }
+
+    /// When it ends, and the run with it.
+    #[must_use]
+    pub fn end(&self) -> Time {
+        self.begin() + self.duration
+    }
+
+    /// The flows, in the order of their starts, each with its sender, from 1.
+    #[must_use]
+    pub fn flows(&self, seed: u64) -> Vec<(u32, Flow)> {
+        let mut flows = Vec::new();
+        for sender in 1..=self.senders {
+            let mut stream = Stream::new(seed, "iperf3-start", u64::from(sender));
+            let late = sender == 1 && self.measured == Measured::First;
+            let from = if late { self.begin() } else { Time::ZERO };
+            for _ in 0..self.parallel {
+                let skew = if late {
+                    Duration::ZERO
+                } else {
+                    Duration::from_ps(stream.below(self.start_skew.as_ps().saturating_add(1)))
+                };
+                let (source, destination) = if self.reverse {
+                    (0, sender as usize)
+                } else {
+                    (sender as usize, 0)
+                };
+                let flow = Flow {
+                    start: from + skew,
+                    source,
+                    destination,
+                    bytes: None,
+                };
+                flows.push((sender, flow));
+            }
+        }
+        flows.sort_by_key(|(sender, flow)| (flow.start, *sender));
+        flows
+    }
+
+    /// Whether a sender is measured.
+    #[must_use]
+    pub fn is_measured(&self, sender: u32) -> bool {
+        self.measured == Measured::All || sender == 1
+    }
+
+    /// What one 25 Gb/s link carries meanwhile.
+    pub(super) fn expected_bytes(&self) -> u64 {
+        self.duration.as_us().saturating_mul(3125)
+    }
+
+    pub(super) fn findings(&self, hosts: usize) -> Vec<Finding> {
+        let mut found = Vec::new();
+        let senders = self.senders as usize;
+        if senders >= hosts {
+            found.push(Finding::new(
+                "senders",
+                format!(
+                    "{senders} senders and the receiver need {} hosts, and the network has {hosts}",
+                    senders + 1
+                ),
+                format!("at most {} senders, or more hosts", hosts.saturating_sub(1)),
+            ));
+        }
+        for (path, time) in [("duration", self.duration), ("interval", self.interval)] {
+            if time.is_zero() {
+                found.push(Finding::new(
+                    path,
+                    "no time at all",
+                    "a time above zero, such as \"20s\"",
+                ));
+            }
+        }
+        if !self.ping_interval.is_zero() && self.ping_interval < Duration::from_us(100) {
+            found.push(Finding::new(
+                "ping_interval",
+                format!("pings every {} are a load of their own", self.ping_interval),
+                "at least 100us, or 0s for none",
+            ));
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+#[path = "iperf3_tests.rs"]
+mod tests;

@@ -1,0 +1,78 @@
+use tailback_units::{Duration, Time};
+
+use super::{Iperf3, Measured};
+
+fn iperf3(measured: Measured) -> Iperf3 {
+    Iperf3 {
+        senders: 3,
+        measured,
+        duration: Duration::from_secs(20),
+        lead: Duration::from_secs(2),
+        start_skew: Duration::from_ms(5),
+        parallel: 2,
+        reverse: false,
+        ping_interval: Duration::from_ms(20),
+        interval: Duration::from_ms(200),
+    }
+}
+
+#[test]
+fn the_measured_sender_comes_last_and_exactly_on_time() {
+    let spec = iperf3(Measured::First);
+    let flows = spec.flows(1);
+    let senders: Vec<u32> = flows.iter().map(|(sender, _)| *sender).collect();
+    assert_eq!(senders.len(), 6);
+    assert_eq!(senders[4..], [1, 1]);
+    assert!(
+        flows[..4]
+            .iter()
+            .all(|(_, f)| f.start <= Time::ZERO + spec.start_skew)
+    );
+    assert!(flows[4..].iter().all(|(_, f)| f.start == spec.begin()));
+    assert_eq!(spec.begin(), Time::ZERO + Duration::from_secs(2));
+    assert_eq!(spec.end(), Time::ZERO + Duration::from_secs(22));
+    assert!(spec.is_measured(1) && !spec.is_measured(2));
+}
+
+#[test]
+fn together_all_are_measured_from_the_start() {
+    let spec = iperf3(Measured::All);
+    assert_eq!(spec.begin(), Time::ZERO);
+    let flows = spec.flows(1);
+    assert!(
+        flows
+            .iter()
+            .all(|(_, f)| f.start <= Time::ZERO + spec.start_skew)
+    );
+    assert!(flows.is_sorted_by_key(|(_, f)| f.start));
+    assert!(
+        flows
+            .iter()
+            .all(|(sender, f)| f.source == *sender as usize && f.destination == 0)
+    );
+    assert_ne!(flows, spec.flows(2), "another seed, other starts");
+    assert!(spec.is_measured(3));
+}
+
+#[test]
+fn one_sender_alone_needs_no_lead() {
+    let alone = Iperf3 {
+        senders: 1,
+        ..iperf3(Measured::First)
+    };
+    assert_eq!(alone.begin(), Time::ZERO);
+}
+
+#[test]
+fn the_other_way_round_the_receiver_sends() {
+    let download = Iperf3 {
+        reverse: true,
+        ..iperf3(Measured::All)
+    };
+    let flows = download.flows(1);
+    assert!(
+        flows
+            .iter()
+            .all(|(sender, f)| f.source == 0 && f.destination == *sender as usize)
+    );
+}

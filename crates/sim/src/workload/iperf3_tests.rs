@@ -1,0 +1,106 @@
+use std::collections::VecDeque;
+
+use tailback_net::frame::EndpointId;
+use tailback_scenario::{Iperf3, Measured};
+use tailback_units::{Duration, Time};
+
+use super::super::{Action, Notice};
+use super::Iperf3App;
+
+fn at(ms: u64) -> Time {
+    Time::ZERO + Duration::from_ms(ms)
+}
+
+/// Two senders, the first measured from 5 ms to 15 ms, pings every 4 ms.
+fn app() -> Iperf3App {
+    let spec = Iperf3 {
+        senders: 2,
+        measured: Measured::First,
+        duration: Duration::from_ms(10),
+        lead: Duration::from_ms(5),
+        start_skew: Duration::ZERO,
+        parallel: 1,
+        reverse: false,
+        ping_interval: Duration::from_ms(4),
+        interval: Duration::from_ms(5),
+    };
+    Iperf3App::new(&spec, 1)
+}
+
+/// What it asks for, and when, up to its end.
+fn play(app: &mut Iperf3App) -> Vec<(Time, Action)> {
+    let (mut now, mut asked) = (Time::ZERO, Vec::new());
+    while !app.is_done() {
+        let mut actions = VecDeque::new();
+        app.alarm(now, &mut actions);
+        let mut next = now;
+        for action in actions {
+            match action {
+                Action::Alarm { at } => next = at,
+                other => asked.push((now, other)),
+            }
+        }
+        assert!(next > now || app.is_done());
+        now = next;
+    }
+    asked
+}
+
+#[test]
+fn senders_pings_and_looks_come_at_their_times() {
+    let mut app = app();
+    let asked = play(&mut app);
+    let times = |wanted: fn(&Action) -> bool| -> Vec<Time> {
+        asked
+            .iter()
+            .filter(|(_, a)| wanted(a))
+            .map(|(t, _)| *t)
+            .collect()
+    };
+    assert_eq!(
+        times(|a| matches!(a, Action::Open { source: 2, .. })),
+        [at(0)]
+    );
+    assert_eq!(
+        times(|a| matches!(a, Action::Open { source: 1, .. })),
+        [at(5)]
+    );
+    assert_eq!(times(|a| matches!(a, Action::Begin { .. })), [at(5)]);
+    assert_eq!(
+        times(|a| matches!(a, Action::Ping { .. })),
+        [at(5), at(9), at(13)]
+    );
+    assert_eq!(
+        times(|a| matches!(a, Action::LookAtFlows)),
+        [at(10), at(15)]
+    );
+    assert_eq!(times(|a| matches!(a, Action::LookAtQueues)).len(), 10);
+    assert_eq!(times(|a| matches!(a, Action::End { .. })), [at(15)]);
+    assert_eq!((app.sender(0), app.sender(1)), (2, 1));
+}
+
+#[test]
+fn an_answer_is_timed_from_its_own_ping() {
+    let mut app = app();
+    play(&mut app);
+    app.ping_answered(at(10), 1);
+    app.ping_answered(at(11), 7);
+    assert_eq!(app.answers(), [(at(10), Duration::from_ms(1))]);
+    assert_eq!(app.pings(), 3);
+}
+
+#[test]
+fn what_the_receiver_reads_counts() {
+    let (mut app, mut actions) = (app(), VecDeque::new());
+    app.notice(EndpointId(1), Notice::Received(1448), &mut actions);
+    app.notice(EndpointId(0), Notice::Received(10), &mut actions);
+    assert_eq!(app.read_bytes(), 1448);
+    app.notice(EndpointId(2), Notice::Connected, &mut actions);
+    assert!(matches!(
+        actions[0],
+        Action::Write {
+            endpoint: EndpointId(2),
+            ..
+        }
+    ));
+}

@@ -1,0 +1,70 @@
+//! Pings: ICMP echo requests, and the hosts that answer them.
+//!
+//! Models RFC 792's echo with 56 bytes of data, as `ping` sends it: 84 bytes of IP. A request and
+//! its answer go through queues and links as any frame does, are not ECN-capable, and are answered
+//! by the host's kernel as soon as it gets them. Left out: the time that takes.
+
+use tailback_net::frame::{EndpointId, Frame, HostId};
+use tailback_net::pool::Flight;
+use tailback_tcp::{Segment, Seq};
+
+use super::World;
+
+/// The endpoint that stands for a request, and for an answer.
+const REQUEST: EndpointId = EndpointId(u32::MAX - 1);
+const ANSWER: EndpointId = EndpointId(u32::MAX);
+/// 8 bytes of ICMP header and 56 of data are as long as a TCP header with this much payload.
+const PAYLOAD_BYTES: u16 = 44;
+
+impl World {
+    /// A host sends a ping.
+    pub(super) fn ping(&mut self, source: usize, destination: usize, number: u32) {
+        let mut segment = Segment::EMPTY;
+        segment.seq = Seq(number);
+        segment.ack = Seq(source as u32);
+        segment.payload_bytes = PAYLOAD_BYTES;
+        self.send_frame(
+            source,
+            Frame::new(segment, REQUEST, HostId(destination as u16)),
+        );
+    }
+
+    /// A frame has come that is for no endpoint.
+    #[cold]
+    pub(super) fn echo(&mut self, flight: Flight) {
+        let mut frame = *self.frames.get(flight.frame);
+        self.frames.release(flight.frame);
+        if flight.to == ANSWER {
+            self.workload.ping_answered(self.now, frame.segment.seq.0);
+        } else if flight.to == REQUEST {
+            let here = usize::from(frame.destination.0);
+            frame.to = ANSWER;
+            frame.destination = HostId(frame.segment.ack.0 as u16);
+            self.send_frame(here, frame);
+        }
+    }
+
+    /// Puts a frame on a host's link, if its queue has room.
+    fn send_frame(&mut self, host: usize, frame: Frame) {
+        let now = self.now;
+        if !self.hosts[host].queue.admits(now) {
+            return;
+        }
+        let uplink = self.hosts[host].uplink;
+        let state = &mut self.links[uplink as usize];
+        let flight = self.frames.put(now, frame);
+        self.ledger.sent.count(&flight);
+        let finish = state.link.transmit(now, &flight);
+        let first = state.launch(
+            finish,
+            flight,
+            &mut self.frames,
+            &mut self.hosts,
+            &mut self.ledger,
+        );
+        self.hosts[host].queue.leaves(finish);
+        if let Some(at) = first {
+            self.calendar.schedule(uplink, at);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+"""Claims of the ECN-switch study, judged on made-up results."""
+
+from pathlib import Path
+
+from synthetic import write_folder
+from tailback import published
+from tailback.analysis import View
+from tailback.compare.checks import Check
+from tailback.compare.studies import claims_for
+from tailback.published.ecn_switch import AXES
+from tailback.results import Results
+
+
+def judged(path: Path, *, factor: float = 1.0, leave_out: str = "") -> dict[str, Check]:
+    """The claims on a run that has every published cell, times a factor."""
+    table = published.load("ecn-iperf3").frame
+    rows = [
+        {
+            "run": run,
+            **{axis: row[axis] for axis in AXES},
+            "repetition": 0,
+            "iterations": 1,
+            "bandwidth_gbps_mean": row["bandwidth_gbps_mean"] * factor,
+            "retransmissions": int(row["retransmissions"] * factor),
+            "switch_drops": int(row["switch_drops"] * factor),
+            "utilisation": 0.4 if row["marking"] == "ce" else 0.99,
+            "data_bytes_total": 1,
+            "duration_s_total": 1.0,
+        }
+        for run, row in enumerate(
+            r for r in table.iter_rows(named=True) if r["marking"] != leave_out
+        )
+    ]
+    folder = write_folder(
+        path,
+        name="ecn-switch",
+        title="ECN",
+        study="ecn-switch",
+        parameters=list(AXES),
+        tables={"summary": rows},
+    )
+    claims = claims_for("ecn-switch")
+    assert claims is not None
+    return {check.claim: check for check in claims.judge(View(Results(folder)))}
+
+
+def test_the_study_s_own_rows_hold(tmp_path: Path) -> None:
+    checks = judged(tmp_path / "own")
+    assert {check.verdict for check in checks.values()} == {"within"}
+    assert "off, reno-sce, 2:1, 20 s (fitted): drops" in checks
+
+
+def test_a_fifth_more_is_too_much_but_for_ce(tmp_path: Path) -> None:
+    checks = judged(tmp_path / "more", factor=1.2)
+    assert checks["SCE from 0 %, reno-sce, 2:1, 20 s: bandwidth (Gb/s)"].verdict == "outside"
+    assert checks["CE from 0 %, reno-sce, 2:1, 20 s: bandwidth (Gb/s)"].verdict == "within"
+    assert checks["off, reno-sce, 2:1, 20 s (fitted): drops"].verdict == "within"
+
+
+def test_a_hundredth_of_the_drops_is_another_order_of_magnitude(tmp_path: Path) -> None:
+    checks = judged(tmp_path / "less", factor=0.01)
+    assert checks["off, reno-sce, 2:1, 20 s (fitted): drops"].verdict == "outside"
+
+
+def test_what_was_not_run_is_said(tmp_path: Path) -> None:
+    checks = judged(tmp_path / "no-ce", leave_out="ce")
+    assert checks["CE from 0 %: utilisation, 2:1 and 3:1"].verdict == "not run"
+    assert checks["CE from 0 %, reno-sce, 2:1, 20 s: bandwidth (Gb/s)"].verdict == "not run"
