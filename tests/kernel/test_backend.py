@@ -1,5 +1,6 @@
 """Runs whose hosts are real kernels: the same tables, the same every time."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,29 @@ from tailback.backends import kernel as backend
 from tailback.errors import InputError, RunsFailed
 from tailback.kernel import guest
 
+PAIR = """
+name = "pair"
+host = "rhel-5.4-x5540-ne020"
+stack = "linux-7.2"
+[network]
+topology = "star"
+switch = "arista-7124s"
+hosts = 2
+names = ["client", "server"]
+link = { rate = "10Gbit", delay = "1us", mtu = "9000B" }
+[kernel]
+memory = "64MiB"
+"""
+
+IPERF = """
+[workload]
+kind = "command"
+command = [
+  { host = "server", run = "iperf3 --server --one-off" },
+  { host = "client", run = "iperf3 --client {server} --bytes 100M --json", start = "10ms" },
+]
+"""
+
 SMALL = [
     'sweep.switch=["arista-7124s"]',
     "sweep.servers=[1, 3]",
@@ -19,12 +43,12 @@ SMALL = [
 
 
 def test_an_incast_of_kernels_repeats(tmp_path: Path) -> None:
-    scenario = tailback.load("incast-8mb").override(*SMALL)
+    scenario = tailback.load("incast-8mb").override(*SMALL, "kernel.sample_interval=100us")
     first, second = (
         tailback.run(scenario, out=tmp_path / name, backend="kernel", jobs=jobs)
         for name, jobs in (("a", 1), ("b", 2))
     )
-    for name in ("summary", "transactions", "flows", "drops"):
+    for name in ("summary", "transactions", "flows", "drops", "samples", "counters"):
         assert_frame_equal(first.table(name), second.table(name))
     summary = first.table("summary")
     assert summary["iterations"].to_list() == [3, 3]
@@ -52,6 +76,19 @@ def test_a_sysctl_that_no_kernel_has_names_the_host(tmp_path: Path) -> None:
     scenario = tailback.load("incast-8mb").override(*SMALL, "kernel.sysctl.net.ipv4.tcp_nonsense=1")
     with pytest.raises(RunsFailed, match="tcp_nonsense"):
         tailback.run(scenario, out=tmp_path / "out", backend="kernel")
+
+
+def test_iperf3_between_kernels(tmp_path: Path) -> None:
+    scenario = tmp_path / "pair.toml"
+    scenario.write_text(PAIR + IPERF)
+    results = tailback.run(scenario, out=tmp_path / "out", backend="kernel")
+    programs = results.table("programs").filter(host="client")
+    report = json.loads(programs["output"].item())
+    goodput_bps = report["end"]["sum_received"]["bits_per_second"]
+    # With timestamps 8948 bytes of payload in 9038 on the wire.
+    assert goodput_bps == pytest.approx(10e9 * 8948 / 9038, rel=0.005)
+    counters = results.table("counters").filter(host="client", counter="Tcp.OutSegs")
+    assert counters["value"].item() > 1000
 
 
 def test_programs_that_this_machine_lacks_are_named(tmp_path: Path) -> None:
