@@ -221,3 +221,7 @@ impl Nic {
         self.receiver.waiting()
     }
 }
+
+#[cfg(test)]
+#[path = "nic_tests.rs"]
+mod tests;

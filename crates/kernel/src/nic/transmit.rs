@@ -28,7 +28,7 @@ pub(super) struct Transmitter {
     /// Heads of the descriptor chains that are on the link or wait for it, with the time their last
     /// bit leaves.
     sending: VecDeque<(u16, Time)>,
-    /// A packet as it came out of the ring.
+    /// Room for a packet as it comes out of the ring; always of the largest size.
     scratch: Vec<u8>,
 }
 
@@ -37,7 +37,7 @@ impl Transmitter {
         Transmitter {
             silent: false,
             sending: VecDeque::with_capacity(256),
-            scratch: Vec::with_capacity(PACKET_BYTES_MAX),
+            scratch: vec![0; PACKET_BYTES_MAX],
         }
     }
 
@@ -119,8 +119,9 @@ impl Transmitter {
         uplink: &mut impl Uplink,
         counters: &mut NicCounters,
     ) -> Result<Time, String> {
-        gather(chain, memory, &mut self.scratch)?;
-        let Some((head, packet)) = self.scratch.split_first_chunk::<{ header::BYTES }>() else {
+        let length = gather(chain, memory, &mut self.scratch)?;
+        let Some((head, packet)) = self.scratch[..length].split_first_chunk::<{ header::BYTES }>()
+        else {
             return Err("a packet is shorter than its header".to_owned());
         };
         let wish = header::parse(head)?;
@@ -156,23 +157,22 @@ fn ring(error: virtio_queue::Error) -> String {
     format!("its transmit ring: {error}")
 }
 
-/// Reads all of a descriptor chain.
+/// Reads all of a descriptor chain; says how many bytes that are.
 fn gather(
     chain: DescriptorChain<&GuestMemoryMmap>,
     memory: &GuestMemoryMmap,
-    into: &mut Vec<u8>,
-) -> Result<(), String> {
-    into.clear();
+    into: &mut [u8],
+) -> Result<usize, String> {
+    let mut from = 0;
     for descriptor in chain.readable() {
-        let from = into.len();
-        let length = descriptor.len() as usize;
-        if from + length > PACKET_BYTES_MAX {
-            return Err(format!("a packet has more than {PACKET_BYTES_MAX} bytes"));
-        }
-        into.resize(from + length, 0);
+        let to = from + descriptor.len() as usize;
+        let part = into
+            .get_mut(from..to)
+            .ok_or_else(|| format!("a packet has more than {PACKET_BYTES_MAX} bytes"))?;
         memory
-            .read_slice(&mut into[from..], descriptor.addr())
+            .read_slice(part, descriptor.addr())
             .map_err(|error| format!("a packet lies outside its memory: {error}"))?;
+        from = to;
     }
-    Ok(())
+    Ok(from)
 }

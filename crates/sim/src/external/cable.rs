@@ -1,6 +1,5 @@
 //! Between kernels' cards and the world's links: frames with bytes, segments as bytes and back.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::{IpAddr, SocketAddr};
 
 use tailback_kernel::{Kernels, Network, Packet};
@@ -113,10 +112,9 @@ impl Cable {
             let Ok(read) = read else {
                 return Some((HostId(host), EndpointId(0), no_segment(&packet.bytes)));
             };
-            // Only routes look at it, to spread flows.
-            let mut flow = DefaultHasher::new();
-            (read.from, read.to).hash(&mut flow);
-            let flow = EndpointId(flow.finish() as u32);
+            // Only routes look at it, to spread flows; hosts they know already.
+            let [from, to] = [read.from, read.to].map(|end| u32::from(end.port()));
+            let flow = EndpointId(from << 16 | to);
             return Some((HostId(host), flow, read.segment));
         }
         let read = read.ok()?;

@@ -1,0 +1,181 @@
+use virtio_queue::QueueT;
+use virtio_queue::desc::{RawDescriptor, split::Descriptor};
+use virtio_queue::mock::MockSplitQueue;
+use vm_memory::{Bytes, GuestAddress};
+
+use super::packet::tests::tcp_frame;
+use super::*;
+
+/// Descriptor flag: the device writes (VIRTQ_DESC_F_WRITE).
+const WRITE: u16 = 2;
+const MEMORY_BYTES: usize = 1 << 20;
+/// Where rings and buffers lie.
+const RECEIVE_RING: u64 = 0;
+const TRANSMIT_RING: u64 = 0x2_0000;
+const BUFFERS: u64 = 0x4_0000;
+
+/// A link on which every frame takes a microsecond.
+#[derive(Default)]
+struct Wire {
+    free: Time,
+    sent: Vec<(Time, Packet)>,
+}
+
+impl Uplink for Wire {
+    fn transmit(&mut self, earliest: Time, packet: Packet) -> Time {
+        self.free = self.free.max(earliest) + Duration::from_us(1);
+        self.sent.push((self.free, packet));
+        self.free
+    }
+
+    fn buffer(&mut self) -> Vec<u8> {
+        Vec::new()
+    }
+}
+
+fn memory() -> GuestMemoryMmap {
+    GuestMemoryMmap::from_ranges(&[(GuestAddress(0), MEMORY_BYTES)]).expect("memory can be had")
+}
+
+fn nic(gap_us: u64) -> Nic {
+    Nic::new(&NicConfig {
+        mac: [2, 0, 0, 0, 0, 1],
+        mtu_bytes: 1500,
+        segmentation_offload: true,
+        checksum_offload: true,
+        interrupt_gap: Duration::from_us(gap_us),
+    })
+}
+
+fn us(us: u64) -> Time {
+    Time::ZERO + Duration::from_us(us)
+}
+
+/// Puts a packet of `payload` bytes, to be cut into segments of 1000, into the transmit ring at
+/// descriptor `place`.
+fn offer(
+    memory: &GuestMemoryMmap,
+    ring: &MockSplitQueue<'_, GuestMemoryMmap>,
+    place: u16,
+    payload: usize,
+) {
+    let mut bytes = vec![1, 1, 54, 0, 0xe8, 0x03, 34, 0, 16, 0, 0, 0];
+    bytes.extend(tcp_frame(2, &vec![7; payload]));
+    let at = BUFFERS + u64::from(place) * 0x4000;
+    memory
+        .write_slice(&bytes, GuestAddress(at))
+        .expect("it fits the memory");
+    let descriptor = Descriptor::new(at, bytes.len() as u32, 0, 0);
+    ring.add_desc_chains(&[RawDescriptor::from(descriptor)], place)
+        .expect("the ring has room");
+}
+
+fn rings(memory: &GuestMemoryMmap) -> [MockSplitQueue<'_, GuestMemoryMmap>; 2] {
+    [RECEIVE_RING, TRANSMIT_RING].map(|at| MockSplitQueue::create(memory, GuestAddress(at), 16))
+}
+
+fn queues(rings: &[MockSplitQueue<'_, GuestMemoryMmap>; 2]) -> [Queue; 2] {
+    [&rings[0], &rings[1]].map(|ring| {
+        let mut queue: Queue = ring.create_queue().expect("the ring is in order");
+        queue.set_event_idx(true);
+        queue
+    })
+}
+
+#[test]
+fn a_large_packet_leaves_in_segments_and_is_given_back_with_its_last_bit() {
+    let (memory, mut nic, mut wire) = (memory(), nic(0), Wire::default());
+    let rings = rings(&memory);
+    let mut queues = queues(&rings);
+    offer(&memory, &rings[1], 0, 5000);
+    nic.kicked(us(10), &mut queues[1], &memory, &mut wire)
+        .expect("the packet is in order");
+    let times: Vec<Time> = wire.sent.iter().map(|(at, _)| *at).collect();
+    assert_eq!(times, [11, 12, 13, 14, 15].map(us));
+    assert_eq!(nic.next_event(), us(15));
+    assert_eq!(rings[1].used().idx().load(), 0);
+    // Meanwhile another is put into the ring, without a kick: it follows without a gap.
+    offer(&memory, &rings[1], 1, 900);
+    let mut emptied = Vec::new();
+    let wanted = nic
+        .handle(us(15), &mut queues, &memory, &mut wire, &mut emptied)
+        .expect("the rings are in order");
+    assert!(wanted.transmit && !wanted.receive);
+    assert_eq!(rings[1].used().idx().load(), 1);
+    assert_eq!(wire.sent.last().map(|(at, _)| *at), Some(us(16)));
+    assert_eq!(nic.counters.tx_packets, 2);
+    assert_eq!(nic.counters.tx_frames, 6);
+}
+
+/// Gives the driver's buffers of `bytes` each to the receive ring.
+fn give_buffers(ring: &MockSplitQueue<'_, GuestMemoryMmap>, count: u16, bytes: u32) {
+    for place in 0..count {
+        let at = BUFFERS + u64::from(place) * 0x1000;
+        let descriptor = Descriptor::new(at, bytes, WRITE, 0);
+        ring.add_desc_chains(&[RawDescriptor::from(descriptor)], place)
+            .expect("the ring has room");
+    }
+}
+
+#[test]
+fn a_frame_may_span_buffers_and_needs_one() {
+    let (memory, mut nic, mut wire) = (memory(), nic(0), Wire::default());
+    nic.negotiated(feature::GUEST_CSUM);
+    let rings = rings(&memory);
+    let mut queues = queues(&rings);
+    give_buffers(&rings[0], 3, 600);
+    let frame = |byte| Packet {
+        bytes: tcp_frame(0, &vec![byte; 1000]),
+        checksum: Checksum::Partial {
+            start: 34,
+            offset: 16,
+        },
+    };
+    nic.arrive(us(1), frame(5));
+    nic.arrive(us(1), frame(6));
+    let mut emptied = Vec::new();
+    nic.handle(us(1), &mut queues, &memory, &mut wire, &mut emptied)
+        .expect("the rings are in order");
+    // 12 + 1054 bytes take two buffers of 600; for the second frame only one is left.
+    assert_eq!(rings[0].used().idx().load(), 2);
+    assert_eq!(nic.counters.rx_frames, 1);
+    assert_eq!(nic.counters.rx_ring_drops, 1);
+    assert_eq!(emptied.len(), 2);
+    let mut head = [0; 12];
+    memory
+        .read_slice(&mut head, GuestAddress(BUFFERS))
+        .expect("it is there");
+    assert_eq!(head, [1, 0, 0, 0, 0, 0, 34, 0, 16, 0, 2, 0]);
+    let mut rest = [0; 466];
+    memory
+        .read_slice(&mut rest, GuestAddress(BUFFERS + 0x1000))
+        .expect("it is there");
+    assert_eq!(rest, [5; 466]);
+}
+
+#[test]
+fn interrupts_keep_their_distance() {
+    let (memory, mut nic, mut wire) = (memory(), nic(8), Wire::default());
+    let rings = rings(&memory);
+    let mut queues = queues(&rings);
+    give_buffers(&rings[0], 8, 2048);
+    let frame = || Packet {
+        bytes: tcp_frame(0, &[1; 10]),
+        checksum: Checksum::Complete,
+    };
+    nic.arrive(us(100), frame());
+    assert_eq!(nic.next_event(), us(100), "after a pause at once");
+    let mut emptied = Vec::new();
+    let mut handle = |nic: &mut Nic, at| {
+        nic.handle(at, &mut queues, &memory, &mut wire, &mut emptied)
+            .expect("the rings are in order")
+    };
+    handle(&mut nic, us(100));
+    nic.arrive(us(101), frame());
+    nic.arrive(us(107), frame());
+    assert_eq!(nic.next_event(), us(108));
+    assert_eq!(nic.interrupt_for(us(104)), us(108));
+    handle(&mut nic, us(108));
+    assert_eq!(nic.counters.rx_frames, 3);
+    assert_eq!(nic.next_event(), Time::NEVER);
+}
