@@ -30,7 +30,14 @@ def command(study: str, out: Path | None, jobs: int | None, *, as_json: bool) ->
     STUDY is incast (the default), incast-rto or ecn-switch. Writes a report per scenario and
     prints, for each claim of the study, what was published, what this run gives, and whether it is within
     the limit. A claim outside its limit is a finding, not a failure: the exit code stays 0.
+
+    STUDY may also be response-functions: every congestion control's mean window under loss, and
+    what is known of senders on one link, against closed forms. It takes minutes and leaves no
+    results folder.
     """
+    if study == "response-functions":
+        _response_functions(jobs, as_json=as_json)
+        return
     from tailback.cli import console
     from tailback.cli.progress import shown
     from tailback.reproduce import reproduce
@@ -43,3 +50,24 @@ def command(study: str, out: Path | None, jobs: int | None, *, as_json: bool) ->
     console.out.out(found.verdict)
     for outcome in found.outcomes:
         console.out.out(f"Report: {outcome.report}")
+
+
+def _response_functions(jobs: int | None, *, as_json: bool) -> None:
+    from rich.progress import Progress
+
+    from tailback.cli import console
+    from tailback.reproduce.response import response_functions
+
+    with Progress(console=console.err, transient=True) as progress:
+        task = progress.add_task("Closed forms", total=None)
+        found = response_functions(
+            jobs=jobs,
+            on_progress=lambda done, of: progress.update(task, completed=done, total=of),
+        )
+    if as_json:
+        console.print_json(found.to_dict())
+        return
+    for table in found.tables():
+        console.print_table(table)
+    console.out.out("* outside the form's range: a window below a dozen, or timeouts.")
+    console.out.out(found.verdict)
