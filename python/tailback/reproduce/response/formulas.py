@@ -23,13 +23,13 @@ reno = aimd(1, 0.5)
 
 def cubic(c: float, beta: float) -> Window:
     """Return RFC 9438's window (section 5.1), or Reno's where that is greater (section 4.3)."""
-    factor = (c * (3 + beta) / (4 * (1 - beta))) ** 0.25
-    return lambda p, rtt_s: max(factor * (rtt_s / p) ** 0.75, reno(p, rtt_s))
+    factor = math.sqrt(math.sqrt(c * (3 + beta) / (4 * (1 - beta))))
+    return lambda p, rtt_s: max(factor * math.pow(rtt_s / p, 0.75), reno(p, rtt_s))
 
 
 def highspeed(p: float, rtt_s: float) -> float:
     """Return RFC 3649's window, 0.12 / p^0.835 (section 5), or Reno's where that is greater."""
-    return max(0.12 / p**0.835, reno(p, rtt_s))
+    return max(0.12 / math.pow(p, 0.835), reno(p, rtt_s))
 
 
 def hybla(p: float, rtt_s: float) -> float:
@@ -47,7 +47,13 @@ def padhye(p: float, rtt_s: float, *, timeout_s: float) -> float:
 
 @dataclass(frozen=True)
 class Epoch:
-    """Where a sender is between two losses: its window, the last maximum, seconds since the loss."""
+    """Where a sender is between two losses.
+
+    Attributes:
+        window: segments.
+        maximum: the window that it remembers from the last loss.
+        time_s: seconds since that.
+    """
 
     window: float
     maximum: float

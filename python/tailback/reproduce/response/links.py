@@ -11,10 +11,27 @@ FRAME_BITS = 1538 * 8
 """A full frame on the wire, with MTU 1500."""
 PAYLOAD_PART = 1448 / 1538
 
-LIKE_FLOWS = (
-    "reno bic cubic cubic-2.1 westwood htcp highspeed hybla vegas nv scalable lp veno yeah"
-    " illinois cdg bbr bbr3 compound"
-).split()
+LIKE_FLOWS = [
+    "reno",
+    "bic",
+    "cubic",
+    "cubic-2.1",
+    "westwood",
+    "htcp",
+    "highspeed",
+    "hybla",
+    "vegas",
+    "nv",
+    "scalable",
+    "lp",
+    "veno",
+    "yeah",
+    "illinois",
+    "cdg",
+    "bbr",
+    "bbr3",
+    "compound",
+]
 """Congestion controls whose flows should share a link evenly among themselves."""
 
 
@@ -144,7 +161,8 @@ def bbr() -> list[LinkCheck]:
 
         def probing(result: dict[str, Any], low: float = low) -> float:
             looks = [look for look in result["looks"] if look["time_s"] > 1]
-            return sum(look["cwnd"][0] <= 1.1 * low for look in looks) / len(looks)
+            low_looks = sum(1 for look in looks if look["cwnd"][0] <= 1.1 * low)
+            return low_looks / len(looks)
 
         def goodput(result: dict[str, Any]) -> float:
             return float(result["flows"][0]["goodput_bps"] / (rate * PAYLOAD_PART))
@@ -210,8 +228,9 @@ def sharing() -> list[LinkCheck]:
                 f"{name}: share at 20 ms over 80 ms",
                 config,
                 expected,
-                lambda result: result["flows"][0]["goodput_bps"]
-                / result["flows"][1]["goodput_bps"],
+                lambda result: (
+                    result["flows"][0]["goodput_bps"] / result["flows"][1]["goodput_bps"]
+                ),
                 "between the queue's own equalising and synchronised losses",
             )
         )

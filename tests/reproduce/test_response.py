@@ -1,0 +1,53 @@
+"""The closed forms against published tables, and one measured point end to end."""
+
+import pytest
+
+from tailback.reproduce.response.formulas import FORMS, padhye, scalable
+from tailback.reproduce.response.links import jain
+from tailback.reproduce.response.measure import flow, run_all, under_loss
+
+# RFC 9438 section 5.1 (tables 1 and 2): RTT, p, Reno, HighSpeed, CUBIC. RFC 9438 takes 1.2 for
+# the square root of 3/2.
+RFC_9438 = [
+    (0.1, 1e-2, 12, 12, 12),
+    (0.1, 1e-4, 120, 263, 187),
+    (0.1, 1e-5, 379, 1795, 1054),
+    (0.1, 1e-6, 1200, 12280, 5926),
+    (0.01, 1e-4, 120, 263, 120),
+    (0.01, 1e-6, 1200, 12280, 1200),
+]
+
+
+@pytest.mark.parametrize(("rtt_s", "p", "reno", "highspeed", "cubic"), RFC_9438)
+def test_windows_of_rfc_9438(
+    rtt_s: float, p: float, reno: float, highspeed: float, cubic: float
+) -> None:
+    assert FORMS["reno"].window(p, rtt_s) == pytest.approx(reno, rel=0.025)
+    assert FORMS["highspeed"].window(p, rtt_s) == pytest.approx(highspeed, rel=0.025)
+    assert FORMS["cubic"].window(p, rtt_s) == pytest.approx(cubic, rel=0.025)
+
+
+def test_periods_of_scalable_give_the_logarithm() -> None:
+    # Growth by a hundredth, a cut of an eighth: 1 / (100 p ln(8/7)).
+    assert scalable(1e-5, 0.1) == pytest.approx(7489, rel=0.01)
+
+
+def test_padhye_is_mathis_while_losses_are_rare_and_less_beyond() -> None:
+    rare = padhye(1e-6, 0.1, timeout_s=0.3)
+    assert rare == pytest.approx(FORMS["reno"].window(1e-6, 0.1), rel=0.01)
+    assert padhye(1e-2, 0.1, timeout_s=0.3) < 0.95 * FORMS["reno"].window(1e-2, 0.1)
+
+
+def test_jain_of_even_and_of_one_share() -> None:
+    assert jain([3, 3, 3]) == pytest.approx(1)
+    assert jain([5, 0, 0, 0]) == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize("name", ["reno", "cubic", "scalable", "illinois"])
+def test_windows_measured_at_one_in_a_thousand(name: str) -> None:
+    expected = FORMS[name].window(1e-3, 0.01)
+    config = under_loss(flow(name, 0.01), 1e-3, round(2 * expected))
+    [result] = run_all([config], jobs=1)
+    [one] = result["flows"]
+    assert one["timeouts"] == 0
+    assert one["window_mean"] == pytest.approx(expected, rel=0.12)
