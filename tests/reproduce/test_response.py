@@ -46,7 +46,7 @@ def test_jain_of_even_and_of_one_share() -> None:
 @pytest.mark.parametrize("name", ["reno", "cubic", "scalable", "illinois"])
 def test_windows_measured_at_one_in_a_thousand(name: str) -> None:
     expected = FORMS[name].window(1e-3, 0.01)
-    config = under_loss(flow(name, 0.01), 1e-3, round(2 * expected))
+    config = under_loss(flow(name, 0.01, **FORMS[name].settings), 1e-3, round(expected))
     [result] = run_all([config], jobs=1)
     [one] = result["flows"]
     assert one["timeouts"] == 0

@@ -6,7 +6,8 @@ published, `Fluid` goes through one period between losses after another until th
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 Window = Callable[[float, float], float]
 """The mean window for a loss rate and a round trip in seconds."""
@@ -21,10 +22,17 @@ reno = aimd(1, 0.5)
 """Reno, acknowledged for every segment: sqrt(3 / 2 p) (Mathis et al., CCR 27(3), 1997)."""
 
 
-def cubic(c: float, beta: float) -> Window:
-    """Return RFC 9438's window (section 5.1), or Reno's where that is greater (section 4.3)."""
+reno_half = aimd(0.5, 0.5)
+"""Reno acknowledged for every second segment, counting acknowledgements: sqrt(3 / 4 p)."""
+
+
+def cubic(c: float, beta: float, friend: Window = reno) -> Window:
+    """Return RFC 9438's window (section 5.1), or Reno's where that is greater (section 4.3).
+
+    It takes the window of the last loss for the origin: fast convergence is not in it.
+    """
     factor = math.sqrt(math.sqrt(c * (3 + beta) / (4 * (1 - beta))))
-    return lambda p, rtt_s: max(factor * math.pow(rtt_s / p, 0.75), reno(p, rtt_s))
+    return lambda p, rtt_s: max(factor * math.pow(rtt_s / p, 0.75), friend(p, rtt_s))
 
 
 def highspeed(p: float, rtt_s: float) -> float:
@@ -150,11 +158,6 @@ illinois = Fluid(
 """Illinois without a queue (Liu, Basar, Srikant, 2008): the greatest growth, the least cut."""
 
 
-def dctcp_marks(p: float, _rtt_s: float) -> float:
-    """DCTCP where each segment is marked with probability `p`: alpha = p, so 1 = W p / 2."""
-    return 2 / p
-
-
 @dataclass(frozen=True)
 class Form:
     """What a congestion control is held against.
@@ -165,6 +168,8 @@ class Form:
         profile: the stack profile that it is run in.
         process: how losses come: periodic, or random.
         every_second: the receiver acknowledges every second segment, as the counts assume.
+        settings: of the stack, where the form assumes others.
+        p_max: the loss rate up to which it is meant.
     """
 
     window: Window
@@ -172,17 +177,32 @@ class Form:
     profile: str = "linux-7.2"
     process: str = "periodic"
     every_second: bool = False
+    settings: dict[str, Any] = field(default_factory=dict)
+    p_max: float = 1.0
 
 
+# Kernels of 2.6 count packets of offload where they mean segments.
 _AIMD = "sqrt(a(2-b)/2bp)"
 
 FORMS: dict[str, Form] = {
     "reno": Form(reno, "sqrt(3/2p), Mathis 1997"),
-    "bic": Form(bic, "INFOCOM 2004, by periods", "linux-2.6.18", every_second=True),
-    "cubic": Form(cubic(0.4, 0.7), "RFC 9438"),
-    "cubic-2.1": Form(cubic(0.4, 0.8), "RFC 9438, beta 0.8", "linux-2.6.18", every_second=True),
+    "bic": Form(
+        bic,
+        "INFOCOM 2004, by periods",
+        "linux-2.6.18",
+        every_second=True,
+        settings={"tso": False},
+    ),
+    "cubic": Form(cubic(0.4, 0.7), "RFC 9438", settings={"cubic": {"fast_convergence": False}}),
+    "cubic-2.1": Form(
+        cubic(0.4, 0.8, reno_half),
+        "RFC 9438, beta 0.8",
+        "linux-2.6.18",
+        every_second=True,
+        settings={"tso": False, "cubic_2_1": {"fast_convergence": False}},
+    ),
     "htcp": Form(htcp, "PFLDnet 2004, by periods"),
-    "highspeed": Form(highspeed, "RFC 3649"),
+    "highspeed": Form(highspeed, "RFC 3649, p below 1e-3", p_max=9e-4),
     "hybla": Form(hybla, f"{_AIMD}, a = rho^2"),
     "vegas": Form(reno, "Reno without a queue"),
     "nv": Form(aimd(1, 0.2), f"{_AIMD}, b = 0.2"),

@@ -75,7 +75,8 @@ def under_loss(
     every = round(1 / p)
     if process == "periodic":
         chance = {"process": "periodic", "first": first, "every": every}
-        warm_up, measured = 10, 8
+        # CUBIC's plateau makes it slow to settle.
+        warm_up, measured = 30 if p >= 1e-4 else 8, 8
     else:
         chance = {"process": "random", "first": first, "p": p}
         warm_up, measured = 20, max(40, min(400, round(4e6 * p)))
@@ -85,6 +86,8 @@ def under_loss(
         chance_marks=marks,
         warm_up_chances=warm_up,
         measured_chances=measured,
+        warm_up_us=100 * one["rtt_us"],
+        measured_us=100 * one["rtt_us"],
         look_us=one["rtt_us"],
     )
 

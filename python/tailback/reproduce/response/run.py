@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from tailback.reproduce.response.formulas import FORMS, dctcp_marks, padhye, reno
+from tailback.reproduce.response.formulas import FORMS, padhye, reno
 from tailback.reproduce.response.links import LinkCheck, all_checks
 from tailback.reproduce.response.measure import flow, run_all, under_loss
 
@@ -50,8 +50,14 @@ class Point:
 
     @property
     def applies(self) -> bool:
-        """Whether the form holds there: windows of a dozen and more, and no timeouts."""
-        return self.timeouts == 0 and self.expected >= 12
+        """Whether the form holds there.
+
+        It takes growth for steady, so the round of recovery must be one of many: a window of two
+        dozen and more, and no timeouts.
+        """
+        form = FORMS.get(self.name)
+        meant = form is None or self.p <= form.p_max
+        return meant and self.timeouts == 0 and self.expected >= 24
 
 
 @dataclass(frozen=True)
@@ -165,7 +171,13 @@ def _cases() -> list[_Case]:
     for rtt_s in ROUND_TRIPS_S:
         for p in LOSS_RATES:
             for name, form in FORMS.items():
-                one = flow(name, rtt_s, profile=form.profile, every_second=form.every_second)
+                one = flow(
+                    name,
+                    rtt_s,
+                    profile=form.profile,
+                    every_second=form.every_second,
+                    **form.settings,
+                )
                 window = form.window(p, rtt_s)
                 config = under_loss(one, p, _first(window), process=form.process)
                 cases.append(_Case(name, rtt_s, p, window, form.source, config))
@@ -174,10 +186,6 @@ def _cases() -> list[_Case]:
             window = padhye(p, rtt_s, timeout_s=timeout_s)
             config = under_loss(one, p, _first(window), process="random")
             cases.append(_Case("reno, random", rtt_s, p, window, "Padhye et al. 2000", config))
-            window = dctcp_marks(p, rtt_s)
-            one = flow("dctcp", rtt_s)
-            config = under_loss(one, p, _first(window), process="random", marks=True)
-            cases.append(_Case("dctcp, marks", rtt_s, p, window, "2/p, RFC 8257", config))
             window = reno(p, rtt_s)
             config = under_loss(flow("reno", rtt_s), p, _first(window), marks=True)
             cases.append(_Case("reno, marks", rtt_s, p, window, "as for loss, RFC 3168", config))
@@ -185,8 +193,8 @@ def _cases() -> list[_Case]:
 
 
 def _first(window: float) -> int:
-    """The segment to lose first: slow start has sent twice the window when it reaches it."""
-    return max(20, round(2 * window))
+    """The segment to lose first: slow start doubles the window until that is known."""
+    return max(20, round(window))
 
 
 def response_functions(
