@@ -121,7 +121,7 @@ impl JiffyClock {
     /// Ticks in microseconds.
     #[inline]
     pub(crate) fn micros(&self, ticks: Jiffies) -> u32 {
-        (u64::from(ticks) * self.tick_ps / 1_000_000).min(u64::from(u32::MAX)) as u32
+        (u64::from(ticks).saturating_mul(self.tick_ps) / 1_000_000).min(u64::from(u32::MAX)) as u32
     }
 
     /// The timestamp of the time last asked for (tcp_time_stamp_ts).
@@ -141,7 +141,8 @@ impl JiffyClock {
             return difference;
         }
         let tick = u64::from(self.timestamp_hz) * self.tick_ps;
-        (u64::from(difference) * Duration::from_secs(1).as_ps() / tick.max(1)) as Jiffies
+        let span = u64::from(difference).saturating_mul(Duration::from_secs(1).as_ps());
+        (span / tick.max(1)) as Jiffies
     }
 
     /// When the tick `at` begins; `at` is not far before or after the last `now` asked for.
@@ -161,7 +162,7 @@ impl JiffyClock {
 
     /// Ticks as a span.
     pub(crate) fn span(&self, ticks: Jiffies) -> Duration {
-        Duration::from_ps(u64::from(ticks) * self.tick_ps)
+        Duration::from_ps(u64::from(ticks).saturating_mul(self.tick_ps))
     }
 }
 
