@@ -76,6 +76,13 @@ pub fn simulate_with_kernels(
              incast, bulk, flows or command"
         )));
     }
+    if run.record.pcap.is_some() && outside.contains(&true) {
+        return Err(SimError::Kernel(
+            "a run with kernels cannot be captured: leave record.pcap out, or capture with \
+             modelled hosts only"
+                .to_owned(),
+        ));
+    }
     let guests = Guests::new(run, outside, &setup.folder);
     guests.prepare(&setup.agent)?;
     let mut cable = Cable::new(
