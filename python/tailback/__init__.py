@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tailback.api import run
+    from tailback.capture import read_capture
     from tailback.errors import (
         InputError,
         Interrupted,
@@ -39,6 +40,7 @@ __all__ = [
     "TailbackError",
     "built_in",
     "load",
+    "read_capture",
     "run",
 ]
 
@@ -47,6 +49,7 @@ _HOME = {
     "Scenario": "tailback.scenario",
     "built_in": "tailback.scenario",
     "load": "tailback.scenario",
+    "read_capture": "tailback.capture",
     "run": "tailback.api",
 }
 

@@ -14,6 +14,7 @@ __all__ = [
     "built_in",
     "check",
     "dat_to_toml",
+    "packets",
     "presets",
     "schema",
 ]
@@ -120,3 +121,9 @@ def built_in() -> list[BuiltIn]:
 
 def dat_to_toml(text: str, file_name: str) -> str:
     """The scenario (TOML text) of a client-side .dat file; raises `ScenarioError`."""
+
+def packets(pcapng: bytes) -> bytes:
+    """The TCP segments of a pcapng file's bytes, as an Arrow IPC stream.
+
+    Raises `InputError` if they are no such file.
+    """

@@ -13,11 +13,40 @@ import threading
 from pathlib import Path
 
 # The table's functions in their order (packetdrill.h), after `userdata`.
-NAMES = (
-    "free socket bind listen accept connect read readv recv recvfrom recvmsg write writev send "
-    "sendto sendmsg fcntl ioctl close shutdown getsockopt setsockopt poll netdev_send "
-    "netdev_receive usleep gettimeofday epoll_create epoll_ctl epoll_wait pipe splice"
-).split()
+NAMES = [
+    "free",
+    "socket",
+    "bind",
+    "listen",
+    "accept",
+    "connect",
+    "read",
+    "readv",
+    "recv",
+    "recvfrom",
+    "recvmsg",
+    "write",
+    "writev",
+    "send",
+    "sendto",
+    "sendmsg",
+    "fcntl",
+    "ioctl",
+    "close",
+    "shutdown",
+    "getsockopt",
+    "setsockopt",
+    "poll",
+    "netdev_send",
+    "netdev_receive",
+    "usleep",
+    "gettimeofday",
+    "epoll_create",
+    "epoll_ctl",
+    "epoll_wait",
+    "pipe",
+    "splice",
+]
 LOCAL, REMOTE = "192.168.0.1", "192.0.2.1"
 PEER_PORT, PORT = 40000, 8080
 FLAGS = "FSRPAUEW"

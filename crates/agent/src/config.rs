@@ -121,7 +121,9 @@ impl Task {
             Task::UdpSource(t) => t.start_ns,
             Task::Ping(t) => t.start_ns,
             Task::Command(t) => t.start_ns,
-            Task::IncastServer(_) | Task::Sink(_) | Task::UdpSink(_) | Task::Exchange(_) => 0,
+            // The end that listens is there before.
+            Task::Exchange(t) => t.server.map_or(0, |_| t.start_ns),
+            Task::IncastServer(_) | Task::Sink(_) | Task::UdpSink(_) => 0,
         }
     }
 
@@ -310,6 +312,9 @@ pub struct Exchange {
     pub server: Option<Ipv4Addr>,
     /// The port of the end that listens.
     pub port: u16,
+    /// When the connecting end connects, ns.
+    #[serde(default)]
+    pub start_ns: u64,
     /// When it is over, ns.
     pub duration_ns: u64,
     /// What it does, in the order of time.

@@ -6,6 +6,7 @@ use tailback_scenario::{Problem, Severity};
 use tailback_sim::SimError;
 
 mod python {
+    pyo3::import_exception!(tailback.errors, InputError);
     pyo3::import_exception!(tailback.errors, Interrupted);
     pyo3::import_exception!(tailback.errors, ScenarioError);
     pyo3::import_exception!(tailback.errors, SimulationError);
@@ -57,4 +58,9 @@ pub(crate) fn sim_error(error: &SimError) -> PyErr {
 /// A `SimulationError` that says `reason`.
 pub(crate) fn simulation_error(reason: String) -> PyErr {
     python::SimulationError::new_err(reason)
+}
+
+/// An `InputError` that says `reason`.
+pub(crate) fn input_error(reason: String) -> PyErr {
+    python::InputError::new_err(reason)
 }

@@ -3,6 +3,7 @@
 //! What Python sees is typed in python/tailback/_native.pyi.
 
 mod bottleneck;
+mod capture;
 mod control;
 mod errors;
 mod plan;
@@ -15,6 +16,8 @@ use pyo3::prelude::*;
 mod native {
     #[pymodule_export]
     use crate::bottleneck::bottleneck;
+    #[pymodule_export]
+    use crate::capture::packets;
     #[pymodule_export]
     use crate::control::Control;
     #[pymodule_export]

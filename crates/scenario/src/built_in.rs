@@ -32,4 +32,9 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
         "scenarios/ecn-switch/ecn-switch.toml",
         include_str!("../../../scenarios/ecn-switch/ecn-switch.toml"),
     ),
+    (
+        "tcp-parity",
+        "scenarios/parity/tcp-parity.toml",
+        include_str!("../../../scenarios/parity/tcp-parity.toml"),
+    ),
 ];

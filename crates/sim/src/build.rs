@@ -261,6 +261,7 @@ fn hosts(run: &Run, wiring: &Wiring, outside: &[bool]) -> Vec<HostState> {
 
 /// Pairs of endpoints and what runs on them.
 fn applications(run: &Run, outside: &[bool]) -> (Vec<Endpoint>, Workload) {
+    let is_outside = |host: usize| outside.get(host).copied().unwrap_or(false);
     match &run.workload {
         Spec::Incast(incast) => {
             let pairs = (0..incast.servers).flat_map(|index| {
@@ -308,7 +309,7 @@ fn applications(run: &Run, outside: &[bool]) -> (Vec<Endpoint>, Workload) {
         }
         Spec::Exchange(exchange) => (
             vec![Endpoint::new(0, 0, 1), Endpoint::new(1, 1, 0)],
-            Workload::Exchange(ExchangeApp::new(exchange)),
+            Workload::Exchange(ExchangeApp::new(exchange, [0, 1].map(is_outside))),
         ),
         Spec::Iperf3(spec) => (Vec::new(), Workload::Iperf3(Iperf3App::new(spec, run.seed))),
         // Programs run on kernels: no host of the model sends anything by itself.

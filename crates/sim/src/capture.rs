@@ -3,16 +3,19 @@
 //! A frame is noted when its last bit has left onto a captured link, with its headers as they are
 //! there. Drops and marks come later, elsewhere: they become comments on every copy of the frame
 //! that was noted, so that a capture at the sender says which of its segments were lost, and where.
+//! Frames of real kernels are written with their own bytes.
 //! A frame that no captured link has carried and that is dropped before one is noted there, with a
 //! comment that says so. Bytes are made at the end: headers true, payload zeros, addresses by
 //! [`tailback_wire::plan`].
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use tailback_net::frame::Frame;
 use tailback_net::pool::{Flight, FrameId, FramePool};
 use tailback_net::switch::DropCause;
 use tailback_scenario::{PcapConfig, Run};
+use tailback_tcp::Ecn;
 use tailback_units::Time;
 use tailback_wire::ip::{self, IpFields, Payload};
 use tailback_wire::pcapng::{Direction, Writer};
@@ -42,6 +45,8 @@ struct Record {
     at: Time,
     link: u32,
     frame: Frame,
+    /// The frame's own bytes, if a kernel sent it.
+    bytes: Option<Arc<[u8]>>,
     /// The link has not carried it: it was dropped before.
     unsent: bool,
     /// The record of the same frame on the captured link before.
@@ -61,6 +66,8 @@ pub(crate) struct Capture {
     records: Vec<Record>,
     /// The last record of each frame in the pool.
     latest: BTreeMap<FrameId, u32>,
+    /// Bytes of frames that kernels have sent, with the frame: places in the pool are used again.
+    real: BTreeMap<FrameId, (Frame, Arc<[u8]>)>,
     /// Frames that came after the capture was full.
     missed: u64,
 }
@@ -79,8 +86,15 @@ impl Capture {
             snap_bytes: config.snap.map_or(usize::MAX, |snap| snap.get() as usize),
             records: Vec::new(),
             latest: BTreeMap::new(),
+            real: BTreeMap::new(),
             missed: 0,
         }
+    }
+
+    /// A kernel sends a frame with these bytes.
+    pub(crate) fn sent_by_kernel(&mut self, flight: &Flight, frames: &FramePool, bytes: Vec<u8>) {
+        let frame = *frames.get(flight.frame);
+        self.real.insert(flight.frame, (frame, bytes.into()));
     }
 
     /// A frame's last bit leaves onto a link at `at`.
@@ -101,11 +115,14 @@ impl Capture {
         let frame = *frames.get(flight.frame);
         let before = self.record_of(flight.frame, &frame);
         let number = self.records.len() as u32;
+        let bytes = self.real.get(&flight.frame);
+        let bytes = bytes.and_then(|(sent, bytes)| is_same(sent, &frame).then(|| bytes.clone()));
         self.latest.insert(flight.frame, number);
         self.records.push(Record {
             at,
             link,
             frame,
+            bytes,
             unsent,
             before,
             notes: Vec::new(),
@@ -116,12 +133,7 @@ impl Capture {
     fn record_of(&self, id: FrameId, frame: &Frame) -> Option<u32> {
         let number = *self.latest.get(&id)?;
         let known = &self.records[number as usize].frame;
-        let same = known.to == frame.to
-            && known.segment.seq == frame.segment.seq
-            && known.segment.ack == frame.segment.ack
-            && known.segment.flags == frame.segment.flags
-            && known.segment.ts_val == frame.segment.ts_val;
-        same.then_some(number)
+        is_same(known, frame).then_some(number)
     }
 
     /// Something happens to a frame at `now`, on the way to a link.
@@ -179,7 +191,15 @@ fn write(world: &World, run: &Run, capture: &Capture) -> std::io::Result<Vec<u8>
             continue;
         };
         bytes.clear();
-        frame_bytes(world, &record.frame, &mut bytes);
+        match &record.bytes {
+            Some(real) => {
+                bytes.extend_from_slice(real);
+                if record.frame.segment.ecn == Ecn::Ce {
+                    ip::mark_ce(&mut bytes[ethernet::HEADER_BYTES..]);
+                }
+            }
+            None => frame_bytes(world, &record.frame, &mut bytes),
+        }
         let mut said: Vec<String> = Vec::new();
         if record.unsent {
             said.push("not on this link:".into());
@@ -230,6 +250,16 @@ impl Note {
             }
         }
     }
+}
+
+/// Whether two looks at one place of the pool saw the same frame.
+fn is_same(a: &Frame, b: &Frame) -> bool {
+    a.to == b.to
+        && a.payload == b.payload
+        && a.segment.seq == b.segment.seq
+        && a.segment.ack == b.segment.ack
+        && a.segment.flags == b.segment.flags
+        && a.segment.ts_val == b.segment.ts_val
 }
 
 /// The frame as it is on the wire, without FCS.

@@ -12,6 +12,7 @@ mod event;
 mod external;
 mod outcome;
 mod outcome_iperf3;
+mod packets;
 mod record;
 mod route;
 mod tables;
@@ -24,6 +25,7 @@ use tailback_scenario::{HostKind, Run};
 use tailback_units::{Duration, Time};
 
 pub use external::{KernelSetup, simulate_with_kernels};
+pub use packets::packets;
 pub use tables::{Column, ColumnData, Table};
 
 /// A run's way of being watched and given up, from another thread.

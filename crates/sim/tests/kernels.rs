@@ -178,3 +178,38 @@ fn connections_between_kernels_and_the_model_close_cleanly() {
         }
     }
 }
+
+const EXCHANGE: &str = r#"
+name = "exchange"
+[network]
+topology = "star"
+switch = "arista-7124s"
+hosts = 2
+link = { rate = "1Gbit", delay = "1ms", mtu = "1500B" }
+[host]
+preset = "rhel-5.4-x5540-ne020"
+[stack]
+preset = "linux-7.2"
+[workload]
+kind = "exchange"
+duration = "2s"
+action = [
+  { end = "client", does = "write", size = "300kB" },
+  { end = "server", does = "hold" },
+  { at = "1s", end = "server", does = "read" },
+  { at = "1.2s", end = "client", does = "shutdown" },
+  { at = "1.3s", end = "server", does = "write", size = "20kB" },
+  { at = "1.3s", end = "server", does = "close" },
+]
+"#;
+
+#[test]
+fn an_exchange_does_what_its_list_says_whatever_its_ends_are() {
+    for outside in [[true, true], [true, false], [false, true]] {
+        let outcome = run(EXCHANGE, &[], |host| outside[host]).expect("it runs");
+        let received = measure(&outcome, "flows", "received_bytes");
+        assert_eq!(received, [300e3], "{outside:?}");
+        let again = run(EXCHANGE, &[], |host| outside[host]).expect("it runs");
+        assert_eq!(again.trajectory, outcome.trajectory);
+    }
+}

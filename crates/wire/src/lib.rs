@@ -2,9 +2,11 @@
 //!
 //! [`ip::write`] turns a [`tailback_tcp::Segment`] into an IPv4 or IPv6 packet with right checksums,
 //! [`ip::parse`] reads one; [`ethernet`] has the header around it, [`plan`] the addresses of a
-//! run's hosts and endpoints, [`pcapng`] writes captures. Nothing here panics on any bytes: what
+//! run's hosts and endpoints, [`pcapng`] writes captures,
+//! [`capture`] reads them. Nothing here panics on any bytes: what
 //! cannot be read is a [`ParseError`].
 
+pub mod capture;
 mod checksum;
 mod error;
 pub mod ethernet;

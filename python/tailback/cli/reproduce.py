@@ -28,15 +28,20 @@ def command(study: str, out: Path | None, jobs: int | None, *, as_json: bool) ->
     """Run a published study and hold it against what was published.
 
     STUDY is incast (the default), incast-rto or ecn-switch. Writes a report per scenario and
-    prints, for each claim of the study, what was published, what this run gives, and whether it is within
-    the limit. A claim outside its limit is a finding, not a failure: the exit code stays 0.
+    prints, for each claim of the study, what was published, what this run gives, and whether it is
+    within the limit. A claim outside its limit is a finding, not a failure: the exit code stays 0.
 
     STUDY may also be response-functions: every congestion control's mean window under loss, and
     what is known of senders on one link, against closed forms. It takes minutes and leaves no
-    results folder.
+    results folder. Or tcp-parity: modelled TCP against real kernels, segment by segment.
     """
     if study == "response-functions":
         _response_functions(jobs, as_json=as_json)
+        return
+    if study == "tcp-parity":
+        from tailback.cli.parity import show
+
+        show(out, as_json=as_json)
         return
     from tailback.cli import console
     from tailback.cli.progress import shown

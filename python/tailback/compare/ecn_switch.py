@@ -1,9 +1,9 @@
 """The ECN-switch study's rows and findings, held against `ecn-switch`.
 
 Source: HPE / Aruba (2019). Each published bandwidth is to be met within 10 %, that of CE marking
-from 0 % within 25 %; counts are to be of the same order of magnitude, and next to none where the study
-saw next to none. The buffer's size was fitted to the rows without marking alone: those are marked
-as such, the others are predictions.
+from 0 % within 25 %; counts are to be of the same order of magnitude, and next to none where the
+study saw next to none. The buffer's size was fitted to the rows without marking alone: those are
+marked as such, the others are predictions.
 """
 
 from collections.abc import Callable

@@ -250,6 +250,7 @@ fn an_exchange_writes_holds_reads_and_shuts() {
         Task::Exchange(config::Exchange {
             server,
             port,
+            start_ns: 0,
             duration_ns: start_ns + 400_000_000,
             actions,
         })

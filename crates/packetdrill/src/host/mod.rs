@@ -325,11 +325,11 @@ impl Host {
             let waits = link.connected && link.listener.is_some();
             link.tcp.life() == Life::Closed && !link.owned && !waits
         };
-        if self.links.get(&number).is_some_and(forgotten) {
-            if let Some(link) = self.links.remove(&number) {
-                for (total, own) in self.forgotten.iter_mut().zip(counted(&link.tcp)) {
-                    *total += own;
-                }
+        if self.links.get(&number).is_some_and(forgotten)
+            && let Some(link) = self.links.remove(&number)
+        {
+            for (total, own) in self.forgotten.iter_mut().zip(counted(&link.tcp)) {
+                *total += own;
             }
         }
         self.tell_counters();

@@ -160,11 +160,20 @@ impl Network for Cable {
         frame.frame_bytes = length as u16;
         let world = &mut self.world;
         let mut spare = Vec::new();
+        // What a card would have to put in before it sends.
+        let captured = (is_known && world.ledger.capture.is_some()).then(|| {
+            let mut whole = packet.clone();
+            whole.complete_checksum();
+            whole.bytes
+        });
         if is_known && self.kernels[usize::from(destination.0)].is_some() {
             (frame.payload, spare) = self.bytes.keep(packet, &world.frames);
         }
         let earliest = to_world(earliest);
         let flight = world.frames.put(earliest, frame);
+        if let (Some(capture), Some(bytes)) = (&mut world.ledger.capture, captured) {
+            capture.sent_by_kernel(&flight, &world.frames, bytes);
+        }
         let link = &mut world.links[uplink as usize];
         let finish = link.link.transmit(earliest, &flight);
         if is_known {

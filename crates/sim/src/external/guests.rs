@@ -8,13 +8,13 @@ use std::fs;
 use std::path::Path;
 
 use tailback_agent::config::{
-    Answerer, Bulk, Command, GuestConfig, IncastClient, IncastServer, Interface, Neighbour,
+    self, Answerer, Bulk, Command, GuestConfig, IncastClient, IncastServer, Interface, Neighbour,
     Offloads, Sink, Task,
 };
 use tailback_agent::{Record, record, root};
 use tailback_kernel::{HostConfig, NicConfig, RunFolder};
 use tailback_net::random::Stream;
-use tailback_scenario::{Flow, Incast, Run, Workload};
+use tailback_scenario::{Deed, End, Exchange, Flow, Incast, Run, TimedAction, Workload};
 use tailback_units::{Duration, Time};
 use tailback_wire::plan;
 
@@ -219,7 +219,8 @@ pub(super) fn ends(run: &Run) -> Vec<usize> {
             .collect(),
         Workload::Bulk(bulk) => of(bulk.flows(run.seed, &run.network)),
         Workload::Flows(flows) => of(flows.flows(run.seed, &run.network)),
-        Workload::Exchange(_) | Workload::Iperf3(_) | Workload::Command(_) => Vec::new(),
+        Workload::Exchange(_) => vec![0, 1],
+        Workload::Iperf3(_) | Workload::Command(_) => Vec::new(),
     }
 }
 
@@ -236,8 +237,12 @@ fn tasks(run: &Run) -> Vec<(usize, Option<usize>, Task)> {
             let end = Time::ZERO + flows.duration + flows.drain;
             flow_tasks(&flows.flows(run.seed, &run.network), end)
         }
+        Workload::Exchange(exchange) => [End::Client, End::Server]
+            .into_iter()
+            .map(|end| exchange_task(exchange, end))
+            .collect(),
         // Refused before it comes here.
-        Workload::Exchange(_) | Workload::Iperf3(_) => Vec::new(),
+        Workload::Iperf3(_) => Vec::new(),
         Workload::Command(commands) => {
             let hosts = &run.network.hosts;
             let number = |name: &str| hosts.iter().position(|host| host.name == name);
@@ -296,6 +301,35 @@ fn incast_tasks(run: &Run, incast: &Incast) -> Vec<(usize, Option<usize>, Task)>
         tasks.push((host, Some(CLIENT), answer));
     }
     tasks
+}
+
+/// Each end of an exchange is over by itself.
+fn exchange_task(exchange: &Exchange, end: End) -> (usize, Option<usize>, Task) {
+    let (host, server) = match end {
+        End::Client => (0, Some(plan::ipv4(1))),
+        End::Server => (1, None),
+    };
+    let own = exchange.in_order().into_iter().filter(|a| a.end == end);
+    let action = |action: TimedAction| config::Action {
+        at_ns: kernel_ns(Time::ZERO + action.at),
+        does: match action.does {
+            Deed::Write => config::Deed::Write,
+            Deed::Hold => config::Deed::Hold,
+            Deed::Read => config::Deed::Read,
+            Deed::Shutdown => config::Deed::Shutdown,
+            Deed::Close => config::Deed::Close,
+            Deed::Abort => config::Deed::Abort,
+        },
+        bytes: action.size.get(),
+    };
+    let task = Task::Exchange(config::Exchange {
+        server,
+        port: port(0),
+        start_ns: kernel_ns(Time::ZERO),
+        duration_ns: kernel_ns(Time::ZERO + exchange.duration),
+        actions: own.map(action).collect(),
+    });
+    (host, None, task)
 }
 
 fn flow_tasks(flows: &[Flow], end: Time) -> Vec<(usize, Option<usize>, Task)> {

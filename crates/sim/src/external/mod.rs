@@ -21,7 +21,7 @@ use tailback_scenario::{Run, Workload};
 use tailback_units::Time;
 
 use crate::world::World;
-use crate::{Control, RunOutcome, SimError, build, outcome};
+use crate::{Control, RunOutcome, SimError, build, capture, outcome};
 
 use cable::Cable;
 use guests::{EPOCH_NS, Guests, START};
@@ -65,21 +65,10 @@ pub fn simulate_with_kernels(
     setup: &KernelSetup,
     control: &Control,
 ) -> Result<RunOutcome, SimError> {
-    let modelled_only = match &run.workload {
-        Workload::Exchange(_) => Some("exchange"),
-        Workload::Iperf3(_) => Some("iperf3"),
-        _ => None,
-    };
-    if let (Some(kind), true) = (modelled_only, outside.contains(&true)) {
-        return Err(SimError::Kernel(format!(
-            "the workload {kind:?} runs on modelled hosts only: kernels have no agent for it; use \
-             incast, bulk, flows or command"
-        )));
-    }
-    if run.record.pcap.is_some() && outside.contains(&true) {
+    if let (Workload::Iperf3(_), true) = (&run.workload, outside.contains(&true)) {
         return Err(SimError::Kernel(
-            "a run with kernels cannot be captured: leave record.pcap out, or capture with \
-             modelled hosts only"
+            "the workload \"iperf3\" runs on modelled hosts only: kernels have no agent for it; use \
+             incast, bulk, flows, exchange or command"
                 .to_owned(),
         ));
     }
@@ -110,7 +99,8 @@ pub fn simulate_with_kernels(
     let records = guests.records()?;
     results::fill(&mut cable.world, run, &log, &records);
     cable.world.check_conservation()?;
-    let outcome = outcome::outcome(&cable.world);
+    let mut outcome = outcome::outcome(&cable.world);
+    outcome.capture = capture::file(&cable.world, run);
     let mut outcome = results::complete(outcome, &cable.world, &records, &ring_drops);
     outcome.tables.extend(told::tables(&cable.world, &records));
     Ok(outcome)
@@ -132,8 +122,10 @@ fn starts_in_the_world(run: &Run, outside: &[bool]) -> bool {
         // Host 0 is the client.
         Workload::Incast(_) => !outside[0],
         Workload::Bulk(_) | Workload::Flows(_) => !outside.iter().all(|is| *is),
+        // The first two hosts are its ends.
+        Workload::Exchange(_) => outside[..2].contains(&false),
         Workload::Command(_) => false,
-        Workload::Exchange(_) | Workload::Iperf3(_) => true,
+        Workload::Iperf3(_) => true,
     }
 }
 

@@ -170,7 +170,11 @@ fn flow_table(world: &World, records: &Records) -> Table {
     };
     let received = |flow: &[Option<&Flow>; 2]| match flow {
         [_, Some(receiver)] => receiver.read_bytes,
-        [sender, None] => sender.map_or(0, |s| s.tcp_info.get("bytes_acked").copied().unwrap_or(0)),
+        // What TCP knows to be acknowledged counts SYN and FIN.
+        [sender, None] => sender.map_or(0, |s| {
+            let acked = s.tcp_info.get("bytes_acked").copied().unwrap_or(0);
+            acked.min(s.written_bytes)
+        }),
     };
     let span = |flow: &[Option<&Flow>; 2]| {
         let all = flow.iter().flatten();

@@ -14,6 +14,8 @@ pub(crate) struct ExchangeApp {
     actions: VecDeque<TimedAction>,
     /// Whether each end's connection is up, and what it was to do before it was.
     up: [bool; 2],
+    /// Ends that are no modelled hosts: their actions are not done here.
+    outside: [bool; 2],
     waiting: [Vec<TimedAction>; 2],
     end: Time,
     read_bytes: u64,
@@ -23,11 +25,12 @@ pub(crate) struct ExchangeApp {
 }
 
 impl ExchangeApp {
-    pub(crate) fn new(exchange: &Exchange) -> ExchangeApp {
+    pub(crate) fn new(exchange: &Exchange, outside: [bool; 2]) -> ExchangeApp {
         let more = exchange.written_bytes(End::Server) > exchange.written_bytes(End::Client);
         ExchangeApp {
             actions: exchange.in_order().into(),
             up: [false; 2],
+            outside,
             waiting: [Vec::new(), Vec::new()],
             end: Time::ZERO + exchange.duration,
             read_bytes: 0,
@@ -38,9 +41,10 @@ impl ExchangeApp {
 
     pub(super) fn start(&mut self, now: Time, actions: &mut VecDeque<Action>) {
         actions.push_back(Action::Begin { iteration: 0 });
-        actions.push_back(Action::Connect {
-            client: EndpointId(0),
-        });
+        if !self.outside[0] {
+            let client = EndpointId(0);
+            actions.push_back(Action::Connect { client });
+        }
         self.alarm(now, actions);
     }
 
@@ -60,6 +64,9 @@ impl ExchangeApp {
                 break;
             };
             let end = place(action.end);
+            if self.outside[end] {
+                continue;
+            }
             if self.up[end] {
                 actions.push_back(wish(&action));
             } else {

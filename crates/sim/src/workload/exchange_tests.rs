@@ -25,14 +25,15 @@ fn us(us: u64) -> Time {
 
 #[test]
 fn actions_come_at_their_time_and_not_before_the_connection() {
-    let mut app = ExchangeApp::new(&Exchange {
+    let exchange = Exchange {
         duration: Duration::from_us(100),
         action: vec![
             action(50, End::Client, Deed::Shutdown, 0),
             action(0, End::Server, Deed::Write, 700),
             action(0, End::Client, Deed::Hold, 0),
         ],
-    });
+    };
+    let mut app = ExchangeApp::new(&exchange, [false; 2]);
     assert_eq!(app.sender(), 1, "the server writes more");
     let mut actions = VecDeque::new();
     app.start(Time::ZERO, &mut actions);
@@ -70,4 +71,27 @@ fn actions_come_at_their_time_and_not_before_the_connection() {
             started: Time::ZERO
         }]
     );
+}
+
+#[test]
+fn ends_outside_do_their_part_themselves() {
+    let exchange = Exchange {
+        duration: Duration::from_us(100),
+        action: vec![
+            action(0, End::Client, Deed::Write, 5),
+            action(10, End::Server, Deed::Hold, 0),
+        ],
+    };
+    let mut app = ExchangeApp::new(&exchange, [true, false]);
+    let mut actions = VecDeque::new();
+    app.start(Time::ZERO, &mut actions);
+    app.notice(SERVER, Notice::Connected, &mut actions);
+    app.alarm(us(10), &mut actions);
+    let expected = [
+        Action::Begin { iteration: 0 },
+        Action::Alarm { at: us(10) },
+        Action::Hold { endpoint: SERVER },
+        Action::Alarm { at: us(100) },
+    ];
+    assert_eq!(actions.drain(..).collect::<Vec<_>>(), expected);
 }

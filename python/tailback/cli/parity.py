@@ -1,0 +1,44 @@
+"""`tailback reproduce tcp-parity`: modelled TCP against real kernels."""
+
+from pathlib import Path
+
+from rich.table import Table
+from rich.text import Text
+
+from tailback.cli import console
+from tailback.parity import CaseResult, parity
+
+
+def show(folder: Path | None, *, as_json: bool) -> None:
+    """Run the cases, print the table, and both traces where they part."""
+    with console.err.status("tcp-parity") as status:
+        found = parity(folder=folder or Path("results/tcp-parity"), on_case=status.update)
+    if as_json:
+        console.print_json(found.to_dict())
+        return
+    table = Table(title="Modelled TCP against real kernels")
+    for head in ("Case", "Modelled end"):
+        table.add_column(head)
+    table.add_column("Segments alike", justify="right")
+    table.add_column("First difference")
+    for result in found.results:
+        table.add_row(
+            result.case,
+            "sender" if result.modelled == "client" else "receiver",
+            f"{result.alike} of {result.segments}",
+            Text(result.verdict, style="" if result.holds else "bold"),
+        )
+    console.print_table(table)
+    for result in found.results:
+        if not result.holds:
+            _print_traces(result)
+    console.out.out(found.verdict)
+
+
+def _print_traces(result: CaseResult) -> None:
+    """Both traces side by side around the first difference, which is marked."""
+    console.out.out(f"\n{result.case}, {result.modelled} modelled: {result.title}")
+    width = max(len(real) for real, _, _ in [("kernel", "", False), *result.lines])
+    console.out.out(f"  {'kernel':<{width}} | model")
+    for real, ours, here in result.lines:
+        console.out.out(f"{'>' if here else ' '} {real:<{width}} | {ours}")

@@ -1,0 +1,16 @@
+"""Modelled TCP held against real kernels, segment by segment."""
+
+from tailback.parity.cases import CASES, Case
+from tailback.parity.study import CaseResult, Parity, parity
+from tailback.parity.trace import Difference, Trace, first_difference
+
+__all__ = [
+    "CASES",
+    "Case",
+    "CaseResult",
+    "Difference",
+    "Parity",
+    "Trace",
+    "first_difference",
+    "parity",
+]

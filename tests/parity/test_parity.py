@@ -1,0 +1,72 @@
+"""Cases, and where two traces part."""
+
+import polars as pl
+import pytest
+
+from tailback.errors import InputError
+from tailback.parity import CASES, Trace, first_difference, parity
+from tailback.parity.study import compared, scenario_of
+
+
+def segment(
+    ms: float, end: str, seq: int, ack: int, payload: int, **more: object
+) -> dict[str, object]:
+    plain = {"flags": ".", "window": 500, "sack": "", "ecn": ""}
+    own = {"time_ns": round(ms * 1e6), "from": end, "seq": seq, "ack": ack}
+    return {**own, "payload_bytes": payload, **plain, **more}
+
+
+def trace(name: str, *rows: dict[str, object]) -> Trace:
+    return Trace(name, pl.DataFrame(list(rows)))
+
+
+DATA = segment(10.0, "client", 1, 1, 1448)
+MORE = segment(10.1, "client", 1449, 1, 1448)
+ACK = segment(15.0, "server", 1, 2897, 0)
+
+
+def test_like_traces_have_no_difference() -> None:
+    a = trace("a", DATA, MORE, ACK)
+    b = trace("b", DATA, {**MORE, "time_ns": MORE["time_ns"] + 400_000}, ACK)  # type: ignore[operator]
+    assert first_difference(a, b, 1_000_000) is None
+
+
+def test_the_first_difference_is_named_with_its_fields() -> None:
+    a = trace("a", DATA, MORE, ACK)
+    other = {**ACK, "ack": 1449, "sack": "2897:4345"}
+    found = first_difference(a, trace("b", DATA, MORE, other), 1_000_000)
+    assert found is not None
+    assert (found.row, found.fields) == (2, ("ack", "sack"))
+    late = first_difference(a, trace("b", DATA, {**MORE, "time_ns": 13_000_000}, ACK), 1_000_000)
+    assert late is not None
+    assert late.fields == ("time",)
+    assert late.apart_ns == -2_900_000
+    short = first_difference(a, trace("b", DATA, MORE), 1_000_000)
+    assert short is not None
+    assert short.fields == ("length",)
+
+
+def test_only_the_modelled_end_is_held_against_the_kernel() -> None:
+    real = trace("real", DATA, MORE, ACK)
+    ours = trace("ours", DATA, MORE, {**ACK, "window": 7})
+    assert compared(CASES[0], "client", real, ours).holds
+    found = compared(CASES[0], "server", real, ours)
+    assert (found.alike, found.segments, found.verdict) == (0, 1, "segment 1: window")
+    assert [here for _, _, here in found.lines] == [False, False, True]
+    assert "2897" in found.lines[2][0]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_every_case_is_a_good_scenario(case: object) -> None:
+    from tailback.parity import Case
+
+    assert isinstance(case, Case)
+    scenario = scenario_of(case, ("model", "kernel"))
+    assert [p for p in scenario.check() if p["severity"] == "error"] == []
+    kinds = [host["kind"] for host in scenario.resolved["network"]["host"]]
+    assert kinds == ["model", "kernel"]
+
+
+def test_an_unknown_case_is_refused_with_those_there_are() -> None:
+    with pytest.raises(InputError, match=r"no case x; there are slow-start"):
+        parity(["x"])
