@@ -17,7 +17,7 @@ fn the_worked_example_is_twelve_runs() {
 #[test]
 fn the_other_examples_fit_into_a_scenario() {
     let blocks = blocks();
-    let [_, switches, preset, explicit] = blocks.as_slice() else {
+    let [_, switches, preset, explicit, capture] = blocks.as_slice() else {
         panic!("{} examples", blocks.len())
     };
     for switch in switches.lines() {
@@ -34,4 +34,6 @@ fn the_other_examples_fit_into_a_scenario() {
         .replace(&STAR[star], explicit)
         .replace("servers = 3", "servers = 1");
     assert_eq!(plan(&text, &[]).runs[0].network.links.len(), 2);
+    let captured = plan(&format!("{STAR}{capture}"), &[]);
+    assert_eq!(captured.scenario["record"]["pcap"]["snap"], "96B");
 }
