@@ -15,7 +15,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 AGENT := python/tailback/_agent
 
-.PHONY: help demo test bench bench-ns3 bench-record packetdrill build agent kernel lock clean rust-test python-test
+.PHONY: help demo test bench bench-ns3 bench-record packetdrill build agent kernel lock clean rust-test python-test test-packages
 
 help:
 	@echo 'make demo   set everything up, run incast-8mb, print its table, write its report'
@@ -34,10 +34,13 @@ demo: build
 	$(STEP) 'incast-8mb: two switches, 1 to 23 servers, 1000 iterations each'
 	@$(BIN)/tailback run incast-8mb --report
 
-test: build kernel rust-test python-test
+test: test-packages build kernel rust-test python-test
+
+test-packages:
+	@PYTHON=$(PYTHON) tools/system-packages test
 
 # That the scenario schema is up to date is a test of its crate.
-rust-test: .venv/installed
+rust-test: test-packages .venv/installed agent
 	$(STEP) 'Rust: format'
 	cargo fmt --all --check
 	$(STEP) 'Rust: clippy, warnings are errors'
@@ -45,7 +48,7 @@ rust-test: .venv/installed
 	$(STEP) 'Rust: tests, documentation examples among them'
 	TAILBACK_AGENT=$(CURDIR)/$(AGENT) cargo test --workspace --locked --quiet
 
-python-test: build
+python-test: test-packages build
 	$(STEP) 'Python: format and lint'
 	$(BIN)/ruff format --check python tests benches tools
 	$(BIN)/ruff check python tests benches tools
