@@ -59,8 +59,11 @@ impl Shared {
         }
     }
 
+    /// Enters the host; what the script has done to its interface meanwhile takes effect.
     fn lock(&self) -> Guard<'_> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        let mut guard = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        guard.host.look_at_interface();
+        guard
     }
 
     fn wait<'a>(&self, guard: Guard<'a>) -> Guard<'a> {

@@ -161,6 +161,8 @@ pub struct Host {
     next_link: u32,
     next_port: u16,
     /// What connections that are forgotten have counted, and what was told last.
+    /// The interface drops what it is given.
+    refuses: bool,
     forgotten: Counters,
     told: Counters,
 }
@@ -197,6 +199,7 @@ impl Host {
             sent: VecDeque::new(),
             next_link: 0,
             next_port: EPHEMERAL_PORT,
+            refuses: false,
             forgotten: Counters::default(),
             told: Counters::default(),
         }
@@ -214,6 +217,14 @@ impl Host {
             self.told = sum;
             let lines: Vec<(&str, u64)> = COUNTERS.into_iter().zip(sum).collect();
             self.view.tell_counters(&lines);
+        }
+    }
+
+    /// Takes in what the script has done to the interface.
+    pub fn look_at_interface(&mut self) {
+        self.refuses = self.view.device().drops;
+        for link in self.links.values_mut() {
+            link.tcp.set_host_refuses(self.refuses);
         }
     }
 

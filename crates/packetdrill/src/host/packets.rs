@@ -115,11 +115,10 @@ impl Host {
     /// Sends what a connection has to send.
     pub(super) fn send_segments(&mut self, number: u32) {
         let now = self.now;
-        let mut dropping = None;
         while let Some(link) = self.links.get_mut(&number)
             && let Some(transmit) = link.tcp.poll_transmit(now)
         {
-            if *dropping.get_or_insert_with(|| self.view.device().drops) {
+            if self.refuses {
                 link.tcp.local_congestion(now);
                 continue;
             }

@@ -1,7 +1,7 @@
 //! What of this connection waits in its own host: TCP small queues.
 //!
 //! Models Linux 7.2 net/ipv4/tcp_output.c: tcp_small_queue_check, tcp_wfree, tcp_tsq_write,
-//! skb_still_in_host_queue. The host says when a segment will have left
+//! skb_still_in_host_queue, and what __tcp_transmit_skb does when the queue drops a packet. The host says when a segment will have left
 //! ([`Connection::left_host`]); one that says nothing has no queue. Pure acknowledgements do not
 //! count.
 
@@ -33,6 +33,8 @@ pub(super) struct HostQueue {
     throttled: bool,
     /// The host has said when something leaves, so it has a queue.
     known: bool,
+    /// The host takes nothing at present.
+    refuses: bool,
 }
 
 impl HostQueue {
@@ -69,6 +71,12 @@ impl HostQueue {
         self.known = true;
     }
 
+    /// Whether a packet sent now would be dropped by the host itself.
+    #[inline]
+    pub(super) fn refuses(&self) -> bool {
+        self.refuses
+    }
+
     #[inline]
     pub(super) fn enters(&mut self, memory_bytes: u32) {
         if !self.known {
@@ -99,6 +107,12 @@ impl Connection {
             seq: segment.seq,
             end_seq: segment.end_seq(),
         });
+    }
+
+    /// Whether the host's queue drops what is sent from now on. Data it drops is not in flight:
+    /// it is tried again as acknowledgements or timers come (net_xmit_eval, tcp_enter_cwr).
+    pub fn set_host_refuses(&mut self, refuses: bool) {
+        self.modern.host.refuses = refuses;
     }
 
     /// A segment has been polled: it has left unless [`Connection::left_host`] says otherwise.

@@ -195,7 +195,11 @@ impl Connection {
             if self.small_queue_waits(head.bytes.min(most), 0) {
                 break;
             }
-            sent += self.send_head(now, mss);
+            let count = self.send_head(now, mss);
+            sent += count;
+            if count == 0 {
+                break;
+            }
             if limit != Limit::Windows {
                 break;
             }
@@ -232,13 +236,12 @@ impl Connection {
         self.head()
     }
 
-    /// Sends the packet at the head; answers its segments.
+    /// Sends the packet at the head; answers its segments, none if the host refuses it.
     pub(super) fn send_head(&mut self, now: Jiffies, mss: u32) -> u32 {
         let Some(head) = self.head() else { return 0 };
         let mut marks = head.marks & (PSH | EOR);
         if head.fin {
             marks |= FIN;
-            self.fin_sent = true;
         }
         let count = segments(head.bytes, mss);
         let packet = Sent {
@@ -256,7 +259,10 @@ impl Connection {
             tags: 0,
             marks,
         };
-        let packet = self.transmit_today(now, packet, false);
+        let Some(packet) = self.transmit_today(now, packet, false) else {
+            return 0;
+        };
+        self.fin_sent |= head.fin;
         self.modern.unsent.pop();
         self.unsent -= u64::from(head.bytes);
         self.snd_nxt = packet.end_seq;
@@ -273,8 +279,14 @@ impl Connection {
         count
     }
 
-    /// Puts a packet on the wire; answers it with its time and books (__tcp_transmit_skb).
-    pub(super) fn transmit_today(&mut self, now: Jiffies, mut packet: Sent, again: bool) -> Sent {
+    /// Puts a packet on the wire; answers it with its time and books, or none if the host drops
+    /// it (__tcp_transmit_skb).
+    pub(super) fn transmit_today(
+        &mut self,
+        now: Jiffies,
+        mut packet: Sent,
+        again: bool,
+    ) -> Option<Sent> {
         let prior_ns = self.modern.wstamp_ns;
         self.modern.wstamp_ns = prior_ns.max(self.clock.ns());
         packet.sent_ns = self.modern.wstamp_ns;
@@ -309,6 +321,12 @@ impl Connection {
             self.modern.data_segments_out = self.modern.data_segments_out.saturating_add(count);
             self.stats.segments_sent += u64::from(count);
             self.stats.bytes_sent += u64::from(payload_bytes);
+        }
+        if self.modern.host.refuses() {
+            self.enter_cwr_today(now);
+            return None;
+        }
+        if payload_bytes > 0 {
             let memory = self.packet_memory(payload_bytes);
             self.modern.host.enters(memory);
             if self.stack.pacing == Pacing::Fq {
@@ -322,6 +340,6 @@ impl Connection {
         });
         self.pace(payload_bytes, prior_ns);
         self.rate_sent(&mut packet);
-        packet
+        Some(packet)
     }
 }

@@ -80,7 +80,7 @@ impl Connection {
     }
 
     /// Sends up to `most` segments of a packet again (__tcp_retransmit_skb); false if the window
-    /// or the host's queue forbids it.
+    /// or the host forbids it.
     pub(super) fn send_again(&mut self, now: Jiffies, index: usize, most: u32) -> bool {
         let Some(&packet) = self.modern.sent.get(index) else {
             return false;
@@ -125,12 +125,13 @@ impl Connection {
         self.stats.retransmissions += u64::from(count);
         self.modern.total_retrans += count;
         self.modern.bytes_retrans += u64::from(packet.payload_bytes());
-        let packet = self.transmit_today(now, packet, true);
+        let sent = self.transmit_today(now, packet, true);
         if let Some(slot) = self.modern.sent.get_mut(index) {
-            *slot = packet;
+            *slot = sent.unwrap_or(packet);
+            // Even if it was refused: its round trip is not to be taken.
             slot.tags |= EVER_RETRANS;
         }
-        true
+        sent.is_some()
     }
 
     /// The packet's segments are of today's size (tcp_set_skb_tso_segs).

@@ -15,6 +15,8 @@ use crate::clock::{self, Jiffies};
 
 /// The least wait of a zero-window probe, milliseconds (TCP_RTO_MIN, include/net/tcp.h).
 const PROBE_MIN_MS: u64 = 200;
+/// When what the host refused is tried again, microseconds (TCP_RESOURCE_PROBE_INTERVAL).
+const RESOURCE_PROBE_US: u64 = 500_000;
 /// The longest timeout that back-off is reckoned with, in times the least (TCP_RTO_MAX_SEC).
 const RTO_MAX_PER_MIN: u32 = 600;
 
@@ -132,6 +134,10 @@ impl Connection {
             self.enter_loss_today(now);
             self.retransmits += 1;
             self.retransmit_today(now, 0, 1);
+            if self.modern.host.refuses() {
+                let ticks = self.clock.us_to_ticks(RESOURCE_PROBE_US);
+                return self.arm(now, TimerKind::Retransmit, ticks);
+            }
         }
         self.backoff += 1;
         self.rtt.rto = self.rtt.rto.saturating_mul(2).min(self.modern.rto_max);
@@ -196,10 +202,15 @@ impl Connection {
             return;
         }
         self.probes += 1;
-        if self.backoff < self.stack.tcp_retries2 {
-            self.backoff += 1;
-        }
-        let ticks = self.within_user_timeout(now, self.probes_since, self.probe_ticks());
+        let ticks = if self.modern.host.refuses() {
+            self.clock.us_to_ticks(RESOURCE_PROBE_US)
+        } else {
+            if self.backoff < self.stack.tcp_retries2 {
+                self.backoff += 1;
+            }
+            self.probe_ticks()
+        };
+        let ticks = self.within_user_timeout(now, self.probes_since, ticks);
         self.arm_paced(now, TimerKind::ZeroWindowProbe, ticks);
     }
 

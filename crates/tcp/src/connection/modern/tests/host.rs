@@ -98,3 +98,46 @@ fn a_short_write_waits_while_a_packet_is_in_the_host_autocork() {
         assert_eq!(frames[1..], lengths);
     }
 }
+
+#[test]
+fn what_the_host_drops_is_not_in_flight_and_is_tried_every_500_ms() {
+    // tcp_send_probe0: after local congestion the next try comes after
+    // TCP_RESOURCE_PROBE_INTERVAL, without back-off.
+    let mut script = Script::open(today(), 10_000);
+    script.tcp.set_host_refuses(true);
+    script.write(4);
+    assert_eq!(script.sent(), []);
+    let probe = script.tcp.probe();
+    assert_eq!((probe.in_flight, probe.state), (0, crate::CaState::Cwr));
+    script.wait(1_900_000);
+    assert_eq!(script.sent(), []);
+    let info = script.tcp.tcp_info(script.now());
+    assert_eq!((info.probes, info.backoff), (4, 0));
+    script.tcp.set_host_refuses(false);
+    script.wait(500_000);
+    assert_eq!(script.ranges().first(), Some(&(0, 1)));
+    script.wait(10_000);
+    script.ack(1);
+    assert_eq!(script.ranges().last().map(|r| r.1), Some(4));
+}
+
+#[test]
+fn a_retransmission_that_the_host_drops_is_still_to_be_sent() {
+    let mut script = Script::open(today(), 10_000);
+    script.write(10);
+    script.wait(10_000);
+    script.sent();
+    script.tcp.set_host_refuses(true);
+    script.sack(0, &[(1, 10)]);
+    let info = script.tcp.tcp_info(script.now());
+    assert_eq!((info.lost, info.retrans), (1, 0));
+    assert_eq!(script.sent(), []);
+    // A timeout that is refused too is repeated after 500 ms, not backed off.
+    script.wait(1_300_000);
+    let info = script.tcp.tcp_info(script.now());
+    assert_eq!((info.retrans, info.backoff), (0, 0));
+    assert!(info.retransmits >= 2, "{info:?}");
+    script.tcp.set_host_refuses(false);
+    script.wait(500_000);
+    assert_eq!(script.ranges(), [(0, 1)]);
+}
