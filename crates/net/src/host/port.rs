@@ -11,8 +11,8 @@ use std::collections::VecDeque;
 use tailback_units::{Rate, Time};
 
 use crate::flow_control::Paused;
-use crate::frame::Frame;
 use crate::l2cm::{Feedback, L2cmConfig, Limiter, LimiterScope};
+use crate::pool::Flight;
 use crate::queue::ets::CLASSES;
 use crate::random::Stream;
 
@@ -20,7 +20,7 @@ use crate::random::Stream;
 #[derive(Clone, Copy, Debug)]
 pub enum Next {
     /// Sends this frame.
-    Frame(Frame),
+    Frame(Flight),
     /// Waits until then.
     Wait(Time),
     /// Nothing: no frame may be sent until something happens.
@@ -31,7 +31,7 @@ pub enum Next {
 #[derive(Clone, Debug)]
 pub struct HostPort {
     line: Rate,
-    queues: [VecDeque<Frame>; CLASSES],
+    queues: [VecDeque<Flight>; CLASSES],
     waiting: usize,
     turn: usize,
     limiters: Vec<(u32, Limiter)>,
@@ -63,12 +63,12 @@ impl HostPort {
     }
 
     /// A frame is to be sent.
-    pub fn push(&mut self, frame: Frame) {
+    pub fn push(&mut self, frame: Flight) {
         self.waiting += 1;
         let key = key(self.scope, &frame);
         match self.limiters.iter_mut().find(|(k, _)| *k == key) {
             Some((_, limiter)) => limiter.push(frame),
-            None => self.queues[usize::from(frame.class())].push_back(frame),
+            None => self.queues[usize::from(frame.class)].push_back(frame),
         }
     }
 
@@ -95,7 +95,7 @@ impl HostPort {
                 None => self.queues[place].pop_front(),
                 Some(limited) => {
                     let limiter = &mut self.limiters[limited].1;
-                    let class = limiter.waiting().next().map(Frame::class);
+                    let class = limiter.waiting().next().map(|frame| frame.class);
                     if class.is_none_or(|class| self.paused.is_paused(now, class)) {
                         None
                     } else {
@@ -130,7 +130,7 @@ impl HostPort {
         now: Time,
         config: &L2cmConfig,
         point: u32,
-        sampled: &Frame,
+        sampled: &Flight,
         feedback: Feedback,
     ) {
         self.scope = config.limiters();
@@ -146,7 +146,7 @@ impl HostPort {
                 let mut limiter = Limiter::new(config, self.line, now, stream);
                 let scope = self.scope;
                 for queue in &mut self.queues {
-                    let (own, others): (VecDeque<Frame>, VecDeque<Frame>) =
+                    let (own, others): (VecDeque<Flight>, VecDeque<Flight>) =
                         queue.drain(..).partition(|f| self::key(scope, f) == key);
                     *queue = others;
                     own.into_iter().for_each(|frame| limiter.push(frame));
@@ -160,7 +160,7 @@ impl HostPort {
 
     /// Whether the limiter of a frame's flow obeys a congestion point.
     #[must_use]
-    pub fn is_associated(&self, point: u32, sampled: &Frame) -> bool {
+    pub fn is_associated(&self, point: u32, sampled: &Flight) -> bool {
         let key = key(self.scope, sampled);
         let limiter = self.limiters.iter().find(|(k, _)| *k == key);
         limiter.is_some_and(|(_, limiter)| limiter.associated(point))
@@ -190,14 +190,14 @@ impl HostPort {
     }
 
     /// All frames that wait.
-    pub fn waiting(&self) -> impl Iterator<Item = &Frame> {
+    pub fn waiting(&self) -> impl Iterator<Item = &Flight> {
         let limited = self.limiters.iter().flat_map(|(_, l)| l.waiting());
         self.queues.iter().flatten().chain(limited)
     }
 }
 
 /// What tells a limiter's frames from others.
-fn key(scope: LimiterScope, frame: &Frame) -> u32 {
+fn key(scope: LimiterScope, frame: &Flight) -> u32 {
     match scope {
         LimiterScope::Destination => u32::from(frame.destination.0),
         LimiterScope::Flow => frame.to.0,

@@ -1,9 +1,10 @@
 use tailback_units::{Duration, Rate, Time};
 
 use super::{HostPort, Next};
-use crate::frame::{Frame, HostId};
+use crate::frame::HostId;
 use crate::l2cm::{Feedback, L2cmConfig, ecm::EcmConfig};
-use crate::testing::frame;
+use crate::pool::Flight;
+use crate::testing::flight;
 
 const WORST: Feedback = Feedback {
     fb: -1875,
@@ -14,10 +15,10 @@ fn port() -> HostPort {
     HostPort::new(Rate::from_gbps(10), 1, 0)
 }
 
-fn to(host: u16, class: u8) -> Frame {
-    let mut frame = frame(1448);
+fn to(host: u16, class: u8) -> Flight {
+    let mut frame = flight(1448);
     frame.destination = HostId(host);
-    frame.segment.priority = class;
+    frame.class = class;
     frame
 }
 
@@ -29,7 +30,7 @@ fn at(us: u64) -> Time {
 #[track_caller]
 fn sent(port: &mut HostPort, now: Time) -> (u16, u8) {
     match port.next(now) {
-        Next::Frame(frame) => (frame.destination.0, frame.class()),
+        Next::Frame(frame) => (frame.destination.0, frame.class),
         other => panic!("no frame but {other:?}"),
     }
 }

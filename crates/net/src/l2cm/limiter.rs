@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use tailback_units::{Duration, Rate, Time};
 
 use super::{Feedback, L2cmConfig, ReactionPoint};
-use crate::frame::Frame;
+use crate::pool::Flight;
 use crate::random::Stream;
 
 /// A limiter at work, from the first message on until its rate is the line's again.
@@ -16,7 +16,7 @@ use crate::random::Stream;
 pub struct Limiter {
     reaction: ReactionPoint,
     line: Rate,
-    queue: VecDeque<Frame>,
+    queue: VecDeque<Flight>,
     /// Bits that have been sent and not been paid for, as of `settled`, in 2^-16 bits.
     owed: u128,
     settled: Time,
@@ -56,7 +56,7 @@ impl Limiter {
     }
 
     /// A frame joins the queue.
-    pub fn push(&mut self, frame: Frame) {
+    pub fn push(&mut self, frame: Flight) {
         self.queue.push_back(frame);
     }
 
@@ -72,7 +72,7 @@ impl Limiter {
     }
 
     /// The next frame, if it may leave by `now`.
-    pub fn pop(&mut self, now: Time) -> Option<Frame> {
+    pub fn pop(&mut self, now: Time) -> Option<Flight> {
         if self.ready_at() > now {
             return None;
         }
@@ -102,7 +102,7 @@ impl Limiter {
     }
 
     /// Frames that wait.
-    pub fn waiting(&self) -> impl Iterator<Item = &Frame> {
+    pub fn waiting(&self) -> impl Iterator<Item = &Flight> {
         self.queue.iter()
     }
 

@@ -3,7 +3,7 @@ use tailback_units::{Duration, Rate, Time};
 use super::Limiter;
 use crate::l2cm::{Feedback, L2cmConfig, ecm::EcmConfig};
 use crate::random::Stream;
-use crate::testing::frame;
+use crate::testing::flight;
 
 const LINE: Rate = Rate::from_gbps(10);
 const WORST: Feedback = Feedback {
@@ -28,7 +28,7 @@ fn limiter(cuts: u32) -> Limiter {
 fn frames_leave_at_the_rate_on_the_wire() {
     let mut limiter = limiter(1);
     for _ in 0..3 {
-        limiter.push(frame(1448));
+        limiter.push(flight(1448));
     }
     assert_eq!(limiter.ready_at(), Time::ZERO);
     assert!(limiter.pop(Time::ZERO).is_some());
@@ -44,8 +44,8 @@ fn frames_leave_at_the_rate_on_the_wire() {
 #[test]
 fn a_cut_acts_on_what_is_still_to_be_paid() {
     let mut limiter = limiter(1);
-    limiter.push(frame(1448));
-    limiter.push(frame(1448));
+    limiter.push(flight(1448));
+    limiter.push(flight(1448));
     limiter.pop(Time::ZERO);
     let half = Duration::from_ps(limiter.ready_at().as_ps() / 2);
     limiter.message(Time::ZERO + half, 0, WORST);
@@ -57,11 +57,11 @@ fn a_cut_acts_on_what_is_still_to_be_paid() {
 #[test]
 fn an_idle_limiter_saves_nothing_up_and_goes_at_line_rate() {
     let mut limiter = limiter(1);
-    limiter.push(frame(1448));
+    limiter.push(flight(1448));
     limiter.pop(Time::ZERO);
     let later = Time::ZERO + Duration::from_ms(1);
-    limiter.push(frame(1448));
-    limiter.push(frame(1448));
+    limiter.push(flight(1448));
+    limiter.push(flight(1448));
     assert!(limiter.pop(later).is_some());
     assert!(limiter.ready_at() > later);
     assert!(!limiter.is_done());

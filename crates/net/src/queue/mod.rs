@@ -12,14 +12,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailback_units::Time;
 
-use crate::frame::Frame;
+use crate::pool::{Flight, FramePool};
 use crate::switch::shared::Pool;
 
 /// A frame that waits, and what it holds.
 #[derive(Clone, Copy, Debug)]
 pub struct Held {
     /// The frame.
-    pub frame: Frame,
+    pub frame: Flight,
     /// The port it came in by.
     pub in_port: u16,
     /// The memory it is in.
@@ -65,16 +65,35 @@ impl Discipline {
     }
 
     /// A frame joins the queue.
-    pub fn enqueue(&mut self, _now: Time, held: Held, _effects: &mut Effects) {
+    pub fn enqueue(
+        &mut self,
+        _now: Time,
+        held: Held,
+        _frames: &mut FramePool,
+        _effects: &mut Effects,
+    ) {
         match self {
             Discipline::Fifo(queue) => queue.push_back(held),
         }
     }
 
     /// The next frame, if any is left.
-    pub fn dequeue(&mut self, _now: Time, _effects: &mut Effects) -> Option<Held> {
+    pub fn dequeue(
+        &mut self,
+        _now: Time,
+        _frames: &mut FramePool,
+        _effects: &mut Effects,
+    ) -> Option<Held> {
         match self {
             Discipline::Fifo(queue) => queue.pop_front(),
+        }
+    }
+
+    /// The frame that is the next to be looked at.
+    #[must_use]
+    pub fn first(&self) -> Option<&Held> {
+        match self {
+            Discipline::Fifo(queue) => queue.front(),
         }
     }
 

@@ -8,6 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailback_units::Duration;
 
+use crate::flow_control::FlowControlConfig;
+use crate::l2cm::L2cmConfig;
 use crate::marking::MarkingConfig;
 
 /// A switch.
@@ -26,6 +28,20 @@ pub struct SwitchConfig {
     pub buffer: BufferConfig,
     /// Marking of ECN-capable packets.
     pub marking: MarkingConfig,
+    /// Stopping those who send to it, by PAUSE or priority flow control; needs a `queued` buffer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow_control: Option<FlowControlConfig>,
+    /// Telling sources to send less, by ECM or QCN; needs a `queued` buffer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub congestion_management: Option<L2cmConfig>,
+}
+
+impl SwitchConfig {
+    /// Whether it acts on its neighbours' transmitters.
+    #[must_use]
+    pub fn pushes_back(&self) -> bool {
+        self.flow_control.is_some() || self.congestion_management.is_some()
+    }
 }
 
 /// When a frame may begin to leave a switch.
@@ -46,6 +62,9 @@ pub enum BufferConfig {
     Shared(shared::SharedConfig),
     /// A memory at every ingress port, virtual output queues, a crossbar.
     Voq(voq::VoqConfig),
+    /// One memory, and queues that are served when their port is free: needed where ports can be
+    /// stopped, classes differ or queues are managed.
+    Queued(queued::QueuedConfig),
 }
 
 impl BufferConfig {
@@ -55,6 +74,7 @@ impl BufferConfig {
         match self {
             BufferConfig::Shared(shared) => shared.queue_capacity_bytes(),
             BufferConfig::Voq(voq) => voq.port_buffer.get(),
+            BufferConfig::Queued(queued) => queued.memory.queue_capacity_bytes(),
         }
     }
 }

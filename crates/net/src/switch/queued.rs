@@ -2,17 +2,60 @@
 //!
 //! The memory is that of [`super::shared`]; what waits is in one queue for each band, under the
 //! discipline of the scenario's choice, and the scheduler says whose turn it is. This is the form of
-//! a switch whose frames' departures are not known on arrival: because a port can be stopped, a
-//! discipline drops what it takes out, or a class overtakes another.
+//! a switch whose frames' departures are not known on arrival: because a port can be stopped or its
+//! rate changes, a discipline drops what it takes out, or a class overtakes another.
 
-use tailback_units::Time;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tailback_units::{Duration, Rate, Time};
 
 use super::DropCause;
 use super::shared::{SharedBuffer, SharedConfig};
 use crate::flow_control::Paused;
-use crate::frame::Frame;
+use crate::pool::{Flight, FramePool};
 use crate::queue::ets::{Ets, EtsConfig};
 use crate::queue::{Discipline, Effects, Held, QueueConfig};
+
+/// Parameters of such a switch's memory and queues.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct QueuedConfig {
+    /// The memory.
+    pub memory: SharedConfig,
+    /// How the frames of one band wait.
+    #[serde(default)]
+    pub queue: QueueConfig,
+    /// Which band is served first.
+    #[serde(default)]
+    pub scheduler: EtsConfig,
+    /// Ports that are served slower for a time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub service: Vec<Service>,
+}
+
+/// A time in which a port is served slower than its link could carry: frames take their usual time on
+/// the link, and the port rests after each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Service {
+    /// The port, from 0.
+    pub port: u16,
+    /// The rate at which it is served, preamble and gap included.
+    pub rate: Rate,
+    /// From when.
+    pub from: Duration,
+    /// Until when.
+    pub until: Duration,
+}
+
+impl Service {
+    /// Whether the port is slow at `now`.
+    #[inline]
+    #[must_use]
+    pub fn holds(&self, now: Time) -> bool {
+        (self.from..self.until).contains(&now.since(Time::ZERO))
+    }
+}
 
 /// One egress port.
 #[derive(Clone, Debug)]
@@ -21,7 +64,7 @@ struct Port {
     bands: Vec<Discipline>,
 }
 
-/// Such a switch's memory and queues.
+/// Such a switch's memory and queues at work.
 #[derive(Clone, Debug)]
 pub struct QueuedBuffer {
     memory: SharedBuffer,
@@ -32,77 +75,83 @@ pub struct QueuedBuffer {
 impl QueuedBuffer {
     /// The empty queues of a switch with `ports` ports.
     #[must_use]
-    pub fn new(
-        memory: &SharedConfig,
-        queue: &QueueConfig,
-        scheduler: &EtsConfig,
-        ports: u16,
-    ) -> QueuedBuffer {
-        let bands = scheduler.bands().max(1);
+    pub fn new(config: &QueuedConfig, ports: u16) -> QueuedBuffer {
+        let bands = config.scheduler.bands().max(1);
         let port = Port {
-            scheduler: Ets::new(scheduler),
-            bands: vec![Discipline::new(queue); bands],
+            scheduler: Ets::new(&config.scheduler),
+            bands: vec![Discipline::new(&config.queue); bands],
         };
         QueuedBuffer {
-            memory: SharedBuffer::new(memory, ports),
+            memory: SharedBuffer::new(&config.memory, ports),
             ports: vec![port; usize::from(ports)],
             effects: Effects::default(),
         }
     }
 
-    /// A frame has arrived at `in_port` for `out_port`: it is queued, or dropped for a cause.
-    pub fn offer(
+    /// Whether a frame that has arrived at `in_port` for `out_port` may be queued, or the cause why
+    /// it is dropped.
+    pub fn admit(
         &mut self,
         now: Time,
         in_port: u16,
         out_port: u16,
-        frame: Frame,
-    ) -> Result<(), DropCause> {
+        frame: Flight,
+    ) -> Result<Held, DropCause> {
         let pool = self
             .memory
             .offer(now, in_port, out_port, frame.frame_bytes)?;
-        self.memory.hold(in_port, out_port, frame.frame_bytes, pool);
-        let port = &mut self.ports[usize::from(out_port)];
-        let band = port.scheduler.band(frame.class());
-        let held = Held {
+        Ok(Held {
             frame,
             in_port,
             pool,
             since: now,
-        };
-        port.bands[band].enqueue(now, held, &mut self.effects);
-        self.release_dropped(out_port);
-        Ok(())
+        })
     }
 
-    /// The next frame of a port that is free, and the port it came in by. A band waits as long as
-    /// the class of its first frame is paused.
-    pub fn next(&mut self, now: Time, out_port: u16, paused: &Paused) -> Option<(Frame, u16)> {
+    /// The frame just admitted is queued for `out_port`; what the discipline drops for it is to be
+    /// asked for with [`QueuedBuffer::take_dropped`].
+    pub fn enqueue(&mut self, now: Time, out_port: u16, held: Held, frames: &mut FramePool) {
+        let bytes = held.frame.frame_bytes;
+        self.memory.hold(held.in_port, out_port, bytes, held.pool);
+        let port = &mut self.ports[usize::from(out_port)];
+        let band = port.scheduler.band(held.frame.class);
+        port.bands[band].enqueue(now, held, frames, &mut self.effects);
+        self.release_dropped(out_port);
+    }
+
+    /// The next frame of a port that is free. A band waits as long as the class of its first frame is
+    /// paused.
+    pub fn next(
+        &mut self,
+        now: Time,
+        out_port: u16,
+        paused: &Paused,
+        frames: &mut FramePool,
+    ) -> Option<Held> {
         loop {
             let port = &mut self.ports[usize::from(out_port)];
             let bands = &port.bands;
             let band = port.scheduler.next(|band| {
-                let held = bands[band].waiting().next()?;
-                (!paused.is_paused(now, held.frame.class()))
+                let held = bands[band].first()?;
+                (!paused.is_paused(now, held.frame.class))
                     .then(|| u64::from(held.frame.frame_bytes))
             })?;
-            let taken = port.bands[band].dequeue(now, &mut self.effects);
+            let taken = port.bands[band].dequeue(now, frames, &mut self.effects);
             self.release_dropped(out_port);
             if let Some(held) = taken {
                 self.release(out_port, &held);
-                return Some((held.frame, held.in_port));
+                return Some(held);
             }
         }
     }
 
-    /// What the disciplines have dropped since it was last asked: frames and the ports they came in
-    /// by.
-    pub fn dropped(&mut self) -> impl Iterator<Item = (Frame, u16)> {
-        self.effects.dropped.drain(..).map(|h| (h.frame, h.in_port))
+    /// A frame that a discipline has dropped, and of which nobody has heard yet.
+    pub fn take_dropped(&mut self) -> Option<Held> {
+        self.effects.dropped.pop()
     }
 
     /// How many frames the disciplines have marked since it was last asked.
-    pub fn marked(&mut self) -> u64 {
+    pub fn take_marked(&mut self) -> u64 {
         std::mem::take(&mut self.effects.marked)
     }
 
@@ -113,7 +162,7 @@ impl QueuedBuffer {
     }
 
     fn release_dropped(&mut self, out_port: u16) {
-        for held in std::mem::take(&mut self.effects.dropped_now) {
+        while let Some(held) = self.effects.dropped_now.pop() {
             self.release(out_port, &held);
             self.effects.dropped.push(held);
         }
@@ -126,8 +175,15 @@ impl QueuedBuffer {
         self.memory.queued_bytes(out_port)
     }
 
+    /// Whether nothing waits for a port.
+    #[must_use]
+    pub fn is_empty(&self, out_port: u16) -> bool {
+        let bands = &self.ports[usize::from(out_port)].bands;
+        bands.iter().all(|band| band.first().is_none())
+    }
+
     /// All frames that wait.
-    pub fn waiting(&self) -> impl Iterator<Item = &Frame> {
+    pub fn waiting(&self) -> impl Iterator<Item = &Flight> {
         let bands = self.ports.iter().flat_map(|p| &p.bands);
         bands.flat_map(|b| b.waiting().map(|h| &h.frame))
     }
