@@ -112,6 +112,13 @@ impl Link {
         finish
     }
 
+    /// Sends something of the link's own, of so many bytes of line time, as soon as the transmitter is
+    /// free, but not before `earliest`; the answer is when its last bit has left.
+    pub fn occupy(&mut self, earliest: Time, wire_bytes: u64) -> Time {
+        self.free_at = self.free_at.max(earliest) + self.byte_time.time_for(wire_bytes);
+        self.free_at
+    }
+
     /// When a frame whose last bit left at `finish` has arrived.
     #[inline]
     #[must_use]

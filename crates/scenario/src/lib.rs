@@ -11,6 +11,7 @@ mod identity;
 mod kernel;
 mod kernel_sysctl;
 mod meaning;
+mod meaning_pushback;
 mod meaning_switch;
 mod model;
 mod nearest;

@@ -6,6 +6,7 @@ use tailback_net::link::LinkConfig;
 use tailback_net::switch::{BufferConfig, SwitchConfig};
 use tailback_units::{Bytes, Duration};
 
+use crate::meaning_pushback;
 use crate::meaning_switch;
 use crate::model::Scenario;
 use crate::network::Network;
@@ -31,6 +32,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
     for (path, switch) in switches(&scenario.network) {
         let mut found = check_switch(switch, mtu);
         found.extend(meaning_switch::findings(switch));
+        found.extend(meaning_pushback::findings(switch));
         found.extend(meaning_switch::unanswered(switch, stacks(scenario)));
         findings.extend(found.into_iter().map(|f| f.within(&path)));
     }
@@ -65,6 +67,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
     findings.extend(workload.into_iter().map(|f| f.within("workload")));
     match Topology::new(scenario) {
         Ok(topology) => {
+            findings.extend(meaning_pushback::network_findings(&topology));
             let workload = scenario.workload.name_findings(&topology);
             findings.extend(workload.into_iter().map(|f| f.within("workload")));
             if let Some(pcap) = &scenario.record.pcap {
@@ -194,6 +197,13 @@ fn check_switch(switch: &SwitchConfig, mtu_bytes: u64) -> Vec<Finding> {
     };
     let unit = match &switch.buffer {
         BufferConfig::Shared(shared) => {
+            let private = shared.rx_private.get().max(shared.tx_private.get());
+            let room = shared.shared.get().max(private);
+            holds_no_frame("buffer.shared", room, shared.segment);
+            ("buffer.segment", shared.segment)
+        }
+        BufferConfig::Queued(queued) => {
+            let shared = &queued.memory;
             let private = shared.rx_private.get().max(shared.tx_private.get());
             let room = shared.shared.get().max(private);
             holds_no_frame("buffer.shared", room, shared.segment);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tailback_net::frame::{HostId, IP_HEADER_BYTES};
-use tailback_net::host::{ReceiveRing, TransmitQueue};
+use tailback_net::host::{HostPort, ReceiveRing, TransmitQueue};
 use tailback_net::impairment::script::Direction;
 use tailback_net::link::Link;
 use tailback_net::marking::Marker;
@@ -22,8 +22,8 @@ use crate::record::Recorder;
 use crate::route::{self, Attachments, Graph, Routes};
 use crate::workload::{ExchangeApp, FlowsApp, IncastApp, Iperf3App, Latencies, Server, Workload};
 use crate::world::{
-    Endpoint, HostState, Ledger, LinkState, PortState, Retired, Sink, SwitchBuffer, SwitchState,
-    Totals, World,
+    Endpoint, HostState, Ledger, LinkState, PortState, PushBack, QueuedSwitch, Retired, Sink,
+    SwitchBuffer, SwitchState, Totals, World,
 };
 
 /// Bytes of a TCP header without options (RFC 9293).
@@ -54,16 +54,21 @@ pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
         .anatomy_iteration
         .map(|i| u64::from(i).min(run.workload.iterations().saturating_sub(1)));
     let crowded = links.len() >= CROWD;
+    let first_card = (links.len() + ports) as u32;
+    let pushback = pushback(run, &wiring, first_card);
+    let cards = pushback.as_ref().map_or(0, |p| p.ranks());
     World {
         now: Time::ZERO,
-        calendar: Calendar::new(links.len() + ports),
+        calendar: Calendar::new(links.len() + ports + cards),
         // One more for the workload's alarm.
-        first_timer: (links.len() + ports + 1) as u32,
+        first_timer: (links.len() + ports + cards + 1) as u32,
+        first_card,
         recorder: Recorder::new(iteration, places, endpoints.len() / 2),
         attachments: wiring.attachments,
         frames: FramePool::default(),
         links,
         switches,
+        pushback,
         hosts,
         endpoints,
         retired: Retired::default(),
@@ -216,6 +221,10 @@ fn switches(run: &Run, wiring: &Wiring, links: usize) -> Vec<SwitchState> {
                     let stream = Stream::new(run.seed, "crossbar", number as u64);
                     SwitchBuffer::Voq(VoqBuffer::new(config, count, stream))
                 }
+                BufferConfig::Queued(queues) => {
+                    let queues = QueuedSwitch::new(config, queues, count, run.seed, number);
+                    SwitchBuffer::Queued(Box::new(queues))
+                }
             },
             marker: Marker::new(
                 &config.marking,
@@ -232,6 +241,26 @@ fn switches(run: &Run, wiring: &Wiring, links: usize) -> Vec<SwitchState> {
         first_rank += u32::from(count);
     }
     states
+}
+
+/// Cards for all hosts, if any switch pushes back.
+fn pushback(run: &Run, wiring: &Wiring, first_card: u32) -> Option<Box<PushBack>> {
+    let mut switches = run.network.switches.iter();
+    if !switches.any(|switch| switch.config.pushes_back()) {
+        return None;
+    }
+    let line = |host| {
+        run.network.links[wiring.uplink(host) as usize / 2]
+            .config
+            .rate
+    };
+    let cards = (0..run.network.hosts.len())
+        .map(|host| HostPort::new(line(host), run.seed, host as u64))
+        .collect();
+    // The scenario's checks see to it that all have the same.
+    let mut switches = run.network.switches.iter();
+    let config = switches.find_map(|switch| switch.config.congestion_management.clone());
+    Some(Box::new(PushBack::new(cards, first_card, config)))
 }
 
 fn port(out_link: u32) -> PortState {

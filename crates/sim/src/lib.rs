@@ -12,6 +12,7 @@ mod event;
 mod external;
 mod outcome;
 mod outcome_iperf3;
+mod outcome_ports;
 mod packets;
 mod record;
 mod route;
@@ -57,6 +58,17 @@ pub enum SimError {
     /// Bytes or frames were made or lost unseen: a defect of the simulator.
     #[error("conservation is violated: {0}")]
     Conservation(String),
+    /// Links have stopped one another by PAUSE, for good.
+    #[error(
+        "deadlock at {at:?}: PAUSE has stopped links that wait for one another: {cycle}. \
+         Routes without a cycle, or PFC with classes, avoid that"
+    )]
+    Deadlock {
+        /// When it was found.
+        at: Time,
+        /// The links.
+        cycle: String,
+    },
     /// Nothing is left to happen, but the workload is not done: a defect of the simulator.
     #[error("the run stalled at {at:?} after {done} iterations: no event is left")]
     Stalled {
@@ -71,7 +83,7 @@ pub enum SimError {
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunOutcome {
     /// Its tables: `summary` (one row), `transactions`, `flows`, `drops` and, if the scenario asks
-    /// for an anatomy, `queues` and `progress`.
+    /// for an anatomy, `queues` and `progress`; with queued switches `ports`.
     pub tables: Vec<Table>,
     /// The frames that the scenario asked to capture, as a pcapng file.
     pub capture: Option<Vec<u8>>,

@@ -4,6 +4,7 @@ use tailback_units::{Duration, Time};
 
 use crate::RunOutcome;
 use crate::outcome_iperf3;
+use crate::outcome_ports;
 use crate::tables::Table;
 use crate::world::{FlowRecord, Totals, Transaction, World};
 
@@ -16,6 +17,7 @@ pub(crate) fn outcome(world: &World) -> RunOutcome {
         drops(world),
     ];
     tables.extend(world.recorder.tables());
+    tables.extend(outcome_ports::table(world));
     if let Some(app) = world.workload.iperf3() {
         tables.extend(outcome_iperf3::tables(world, app));
     }

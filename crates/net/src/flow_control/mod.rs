@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use tailback_units::{Bytes, Duration, Rate};
 
 pub use paused::Paused;
-pub use watch::{Order, Watch};
+pub use watch::{Order, Reason, Watch};
 
 /// How a switch stops those that send to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

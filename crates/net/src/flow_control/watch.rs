@@ -11,6 +11,15 @@ pub struct Order {
     pub frame: PauseFrame,
 }
 
+/// What stops somebody.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reason {
+    /// Where too much waits; see [`Watch::place_of`].
+    pub place: usize,
+    /// What may be left there.
+    pub low_bytes: u64,
+}
+
 /// Classes that stop together, and when.
 #[derive(Clone, Copy, Debug)]
 struct Group {
@@ -125,6 +134,38 @@ impl Watch {
         self.stopping.iter().any(|count| *count > 0)
     }
 
+    /// Why the peer at a port is stopped from sending a class, if it is.
+    pub fn reasons(&self, port: u16, class: u8) -> impl Iterator<Item = Reason> {
+        let groups = self.groups.iter().enumerate();
+        let concerned = groups.filter(move |(_, g)| g.classes & (1 << (class & 7)) != 0);
+        concerned.flat_map(move |(number, group)| {
+            let places =
+                (0..self.ports).map(move |watched| (watched, number * self.ports + watched));
+            places
+                .filter(move |(watched, place)| {
+                    self.over[*place] && self.concerns(*watched, usize::from(port))
+                })
+                .map(|(_, place)| Reason {
+                    place,
+                    low_bytes: group.low_bytes,
+                })
+        })
+    }
+
+    /// Where a frame counts that waits, if it does.
+    #[must_use]
+    pub fn place_of(&self, in_port: u16, out_port: u16, class: u8) -> Option<usize> {
+        self.place(in_port, out_port, class).map(|(_, place)| place)
+    }
+
+    /// Whether what a watched port holds stops the peer at a port.
+    fn concerns(&self, watched: usize, port: usize) -> bool {
+        match self.watched {
+            Watched::Egress => port != watched,
+            Watched::Ingress => port == watched,
+        }
+    }
+
     /// Frames sent out of a port.
     #[must_use]
     pub fn sent(&self, port: u16) -> u64 {
@@ -148,11 +189,7 @@ impl Watch {
     fn change(&mut self, group: usize, place: usize, stop: bool, orders: &mut Vec<Order>) {
         let watched = place % self.ports;
         for port in 0..self.ports {
-            let concerned = match self.watched {
-                Watched::Egress => port != watched,
-                Watched::Ingress => port == watched,
-            };
-            if !concerned {
+            if !self.concerns(watched, port) {
                 continue;
             }
             let count = &mut self.stopping[group * self.ports + port];

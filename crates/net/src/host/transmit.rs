@@ -40,6 +40,13 @@ impl TransmitQueue {
         admitted
     }
 
+    /// The same where what waits is queued elsewhere: so many packets do.
+    pub fn admits_beside(&mut self, waiting: usize) -> bool {
+        let admitted = waiting < self.limit;
+        self.refused += u64::from(!admitted);
+        admitted
+    }
+
     /// The packet just admitted will have left at `at`, no earlier than those before it.
     #[inline]
     pub fn leaves(&mut self, at: Time) {

@@ -18,9 +18,10 @@ use crate::queue::{Discipline, Effects, Held, QueueConfig};
 
 /// Parameters of such a switch's memory and queues.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[schemars(extend("additionalProperties" = false))] // serde cannot, with a flattened field
 pub struct QueuedConfig {
     /// The memory.
+    #[serde(flatten)]
     pub memory: SharedConfig,
     /// How the frames of one band wait.
     #[serde(default)]
@@ -182,10 +183,18 @@ impl QueuedBuffer {
         bands.iter().all(|band| band.first().is_none())
     }
 
+    /// All that waits, and for which port.
+    pub fn held(&self) -> impl Iterator<Item = (u16, &Held)> {
+        let ports = (0..).zip(&self.ports);
+        ports.flat_map(|(number, port)| {
+            let bands = port.bands.iter().flat_map(Discipline::waiting);
+            bands.map(move |held| (number, held))
+        })
+    }
+
     /// All frames that wait.
     pub fn waiting(&self) -> impl Iterator<Item = &Flight> {
-        let bands = self.ports.iter().flat_map(|p| &p.bands);
-        bands.flat_map(|b| b.waiting().map(|h| &h.frame))
+        self.held().map(|(_, held)| &held.frame)
     }
 }
 

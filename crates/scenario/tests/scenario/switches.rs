@@ -78,3 +78,77 @@ fn sce_without_ecn_is_told() {
     let sound = [marking, "stack.tcp_sce=true", "stack.tcp_ecn=1"];
     assert_eq!(plan(STAR, &sound).runs.len(), 1);
 }
+
+const QUEUED: &str = r#"network.switch.buffer={ kind = "queued", shared = "150KB", segment = "64B", rx_private = "0B", tx_private = "0B", tx_limit = { kind = "none" } }"#;
+const PAUSE: &str = r#"network.switch.flow_control={ kind = "pause", high_watermark = "130KB", low_watermark = "110KB" }"#;
+const QCN: &str = r#"network.switch.congestion_management={ kind = "qcn" }"#;
+
+#[test]
+fn pushing_back_needs_queues_that_can_be_stopped() {
+    assert_eq!(plan(STAR, &[QUEUED, PAUSE, QCN]).runs.len(), 1);
+    said(
+        &[PAUSE],
+        "network.switch.flow_control: when a frame leaves this kind of buffer is settled as it arrives; a buffer of kind \"queued\"",
+    );
+    said(&[QCN], "network.switch.congestion_management: when a frame");
+}
+
+#[test]
+fn watermarks_out_of_order_or_out_of_reach_are_told() {
+    said(
+        &[
+            QUEUED,
+            PAUSE,
+            "network.switch.flow_control.low_watermark=130KB",
+        ],
+        "flow_control.low_watermark: 130KB is not below the high watermark, 130KB",
+    );
+    said(
+        &[
+            QUEUED,
+            PAUSE,
+            "network.switch.flow_control.high_watermark=150KB",
+        ],
+        "flow_control.high_watermark: a queue holds 150000B at most",
+    );
+}
+
+#[test]
+fn pfc_on_a_class_that_there_is_not_is_told() {
+    let pfc = |class: u8| {
+        let class =
+            format!(r#"{{ class = {class}, high_watermark = "60KB", low_watermark = "50KB" }}"#);
+        format!(r#"network.switch.flow_control={{ kind = "pfc", classes = [{class}] }}"#)
+    };
+    let bands = r#"network.switch.buffer.scheduler={ strict = 2, priomap = [1, 1, 1, 0] }"#;
+    assert_eq!(plan(STAR, &[QUEUED, bands, &pfc(3)]).runs.len(), 1);
+    said(
+        &[QUEUED, bands, &pfc(4)],
+        "flow_control.classes[0].class: class 4 is not defined: priomap has 4",
+    );
+    let wrong = r#"network.switch.buffer.scheduler={ strict = 2, priomap = [2] }"#;
+    said(&[QUEUED, wrong], "priomap[0]: there is no band 2");
+}
+
+#[test]
+fn congestion_points_that_cannot_work_are_told() {
+    said(
+        &[
+            QUEUED,
+            QCN,
+            "network.switch.congestion_management.qeq=200KB",
+        ],
+        "congestion_management.qeq: a queue holds 150000B at most",
+    );
+    said(
+        &[
+            QUEUED,
+            QCN,
+            r#"network.switch.congestion_management.sampling={ kind = "probability", least = 0.1, most = 0.01 }"#,
+        ],
+        "sampling.most: a probability from 0.1 up to 0.01 falls",
+    );
+    let slow = r#"network.switch.buffer.service=[{ port = 99, rate = "2Gbit", from = "2ms", until = "1ms" }]"#;
+    let found = problems(STAR, &[QUEUED, slow]);
+    assert_eq!(found.len(), 2, "{found:?}");
+}

@@ -47,6 +47,14 @@ impl World {
     /// Puts a frame on a host's link, if its queue has room.
     fn send_frame(&mut self, host: usize, frame: Frame) {
         let now = self.now;
+        if let Some(waiting) = self.waiting_at_card(host) {
+            if self.hosts[host].queue.admits_beside(waiting) {
+                let flight = self.frames.put(now, frame);
+                self.ledger.sent.count(&flight);
+                self.put_at_card(host, flight);
+            }
+            return;
+        }
         if !self.hosts[host].queue.admits(now) {
             return;
         }

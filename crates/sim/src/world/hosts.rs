@@ -4,7 +4,7 @@ use tailback_net::frame::{EndpointId, Frame, HostId};
 use tailback_net::host::{ReceiveRing, TransmitQueue};
 use tailback_net::pool::{Flight, FramePool};
 use tailback_net::random::Stream;
-use tailback_tcp::{Config, Connection, Ecn, Event, Flags, Shutdown, Transmit};
+use tailback_tcp::{Config, Connection, Ecn, Event, Flags, Segment, Shutdown, Transmit};
 use tailback_units::Time;
 
 use super::network::LinkState;
@@ -207,6 +207,9 @@ impl World {
         }
         let host = usize::from(endpoint.host.0);
         let uplink = self.hosts[host].uplink;
+        if self.pushback.is_some() {
+            return self.drive_by_card(id, noticed);
+        }
         while let Some(transmit) = connection.poll_transmit(now) {
             if !self.hosts[host].queue.admits(now) {
                 connection.local_congestion(now);
@@ -224,6 +227,41 @@ impl World {
             }
         }
         endpoint.arm(self.first_timer + id.0, &mut self.calendar);
+        if noticed && !self.actions.is_empty() {
+            self.do_actions();
+        }
+    }
+
+    /// The rest of [`World::drive`] on a host whose card holds frames back.
+    #[cold]
+    fn drive_by_card(&mut self, id: EndpointId, noticed: bool) {
+        let now = self.now;
+        let endpoint = &self.endpoints[id.0 as usize];
+        let host = usize::from(endpoint.host.0);
+        let to = (endpoint.peer, endpoint.peer_host);
+        loop {
+            let endpoint = &mut self.endpoints[id.0 as usize];
+            let Some(connection) = &mut endpoint.connection else {
+                break;
+            };
+            let Some(transmit) = connection.poll_transmit(now) else {
+                break;
+            };
+            let waiting = self.waiting_at_card(host).unwrap_or(0);
+            let admitted = self.hosts[host].queue.admits_beside(waiting);
+            let left = admitted.then(|| self.queue_at_card(host, &transmit, to));
+            if let Some(connection) = &mut self.endpoints[id.0 as usize].connection {
+                match left {
+                    None => connection.local_congestion(now),
+                    Some(left) => connection.left_host(now, left, &transmit),
+                }
+            }
+            if admitted {
+                self.hosts[host].ring.sent();
+            }
+        }
+        self.serve_card(host);
+        self.endpoints[id.0 as usize].arm(self.first_timer + id.0, &mut self.calendar);
         if noticed && !self.actions.is_empty() {
             self.do_actions();
         }
@@ -348,6 +386,19 @@ fn send(
     (to, destination): (EndpointId, HostId),
 ) -> (Option<Time>, Time) {
     let mut first = None;
+    let mut finish = now;
+    cut(transmit, |segment| {
+        let frame = frames.put(now, Frame::new(segment, to, destination));
+        ledger.sent.count(&frame);
+        finish = state.link.transmit(now, &frame);
+        first = first.or(state.launch(finish, frame, frames, hosts, ledger));
+    });
+    (first, finish)
+}
+
+/// Cuts what TCP gave into segments of the MSS.
+#[inline]
+pub(super) fn cut(transmit: &Transmit, mut put: impl FnMut(Segment)) {
     let whole = &transmit.segment;
     let mut sent_bytes = 0;
     loop {
@@ -364,12 +415,9 @@ fn send(
             segment.flags = segment.flags.without(Flags::CWR);
         }
         sent_bytes += segment.payload_bytes;
-        let frame = frames.put(now, Frame::new(segment, to, destination));
-        ledger.sent.count(&frame);
-        let finish = state.link.transmit(now, &frame);
-        first = first.or(state.launch(finish, frame, frames, hosts, ledger));
+        put(segment);
         if sent_bytes == whole.payload_bytes {
-            return (first, finish);
+            return;
         }
     }
 }

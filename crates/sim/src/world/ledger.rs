@@ -90,12 +90,20 @@ impl World {
                 switch.drops(),
                 switch.ports.iter().map(|p| p.dropped_payload_bytes).sum(),
             );
-            if let SwitchBuffer::Voq(buffer) = &switch.buffer {
-                for frame in buffer.waiting() {
-                    underway += 1;
-                    add(1, u64::from(frame.payload_bytes));
-                }
+            let mut add_waiting = |frame: &Flight| {
+                underway += 1;
+                add(1, u64::from(frame.payload_bytes));
+            };
+            match &switch.buffer {
+                SwitchBuffer::Shared(_) => {}
+                SwitchBuffer::Voq(buffer) => buffer.waiting().for_each(&mut add_waiting),
+                SwitchBuffer::Queued(queues) => queues.buffer.waiting().for_each(&mut add_waiting),
             }
+        }
+        let cards = self.pushback.iter().flat_map(|p| &p.cards);
+        for frame in cards.flat_map(|card| card.port.waiting()) {
+            underway += 1;
+            add(1, u64::from(frame.payload_bytes));
         }
         if underway != self.frames.len() {
             return Err(SimError::Conservation(format!(

@@ -8,11 +8,14 @@ use std::collections::VecDeque;
 
 mod ahead;
 mod count;
+mod deadlock;
 mod echo;
 mod flow;
 mod hosts;
 mod ledger;
 mod network;
+mod pushback;
+mod queued;
 mod switching;
 mod window;
 
@@ -31,20 +34,27 @@ pub(crate) use flow::{FlowRecord, Retired};
 pub(crate) use hosts::{Endpoint, HostState};
 pub(crate) use ledger::Ledger;
 pub(crate) use network::{LinkState, PortState, Sink, SwitchBuffer, SwitchState};
+pub(crate) use pushback::PushBack;
+pub(crate) use queued::QueuedSwitch;
 
 /// Everything there is in a run.
 pub(crate) struct World {
     pub(crate) now: Time,
-    /// Links first, by number; then every switch's ports; then the workload's alarm; from
+    /// Links first, by number; then every switch's ports; then cards, if any switch pushes back; then
+    /// the workload's alarm; from
     /// `first_timer` on the timers of TCP and applications, by endpoint.
     pub(crate) calendar: Calendar,
     pub(crate) first_timer: u32,
+    /// From here to there cards of hosts that obey switches, and messages to them.
+    pub(crate) first_card: u32,
     /// Which switch each host is on.
     pub(crate) attachments: Attachments,
     /// Every frame in the network; links and switches hold its place in here.
     pub(crate) frames: FramePool,
     pub(crate) links: Vec<LinkState>,
     pub(crate) switches: Vec<SwitchState>,
+    /// What switches tell those who send to them, if any of them does.
+    pub(crate) pushback: Option<Box<PushBack>>,
     pub(crate) hosts: Vec<HostState>,
     pub(crate) endpoints: Vec<Endpoint>,
     /// What endpoints that are gone have counted.
@@ -89,7 +99,19 @@ impl World {
                 control.check(self.workload.progress())?;
             }
         }
-        control.check(self.workload.progress())
+        control.check(self.workload.progress())?;
+        self.check_deadlock()
+    }
+
+    /// The error that a deadlock is, if there is one.
+    fn check_deadlock(&mut self) -> Result<(), SimError> {
+        match self.pushback.as_mut().and_then(|p| p.deadlock.take()) {
+            Some(cycle) => Err(SimError::Deadlock {
+                at: self.now,
+                cycle,
+            }),
+            None => Ok(()),
+        }
     }
 
     /// Lets the applications begin.

@@ -10,6 +10,7 @@ use tailback_net::switch::shared::SharedBuffer;
 use tailback_net::switch::voq::VoqBuffer;
 use tailback_units::{Duration, Time};
 
+use super::queued::QueuedSwitch;
 use super::{HostState, Ledger};
 use crate::capture::Note;
 use crate::route::Routes;
@@ -49,6 +50,7 @@ pub(crate) enum Sink {
 pub(crate) enum SwitchBuffer {
     Shared(SharedBuffer),
     Voq(VoqBuffer),
+    Queued(Box<QueuedSwitch>),
 }
 
 /// One switch.
@@ -103,6 +105,7 @@ impl SwitchState {
         match &self.buffer {
             SwitchBuffer::Shared(buffer) => buffer.queued_bytes(port),
             SwitchBuffer::Voq(buffer) => buffer.queued_bytes(port),
+            SwitchBuffer::Queued(queues) => queues.buffer.queued_bytes(port),
         }
     }
 }

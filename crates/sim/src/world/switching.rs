@@ -167,15 +167,24 @@ impl World {
                     self.serve(switch, out_port, earliest);
                 }
             }
+            SwitchBuffer::Queued(_) => {
+                self.forward_queued((switch, in_port, out_port), in_link, frame);
+            }
         }
     }
 
-    /// A port with virtual output queues is free, or an ingress port it waited for is.
+    /// A port that schedules is free, or an ingress port it waited for is; or a host's card is.
     pub(super) fn handle_port(&mut self, rank: u32) {
+        if rank >= self.first_card {
+            return self.handle_pushback(rank);
+        }
         let Some((switch, port)) = self.port_of_rank(rank) else {
             return;
         };
-        self.serve(switch, port, self.now);
+        match self.switches[usize::from(switch)].buffer {
+            SwitchBuffer::Queued(_) => self.serve_queued(switch, port, self.now),
+            _ => self.serve(switch, port, self.now),
+        }
     }
 
     /// Gives a port its next frame, which leaves no earlier than `earliest`, and comes back when
@@ -232,7 +241,7 @@ impl World {
 
     /// A switch drops a frame on the way to a port.
     #[cold]
-    fn drop_frame(&mut self, switch: u16, port: u16, cause: DropCause, frame: &Flight) {
+    pub(super) fn drop_frame(&mut self, switch: u16, port: u16, cause: DropCause, frame: &Flight) {
         let state = &mut self.switches[usize::from(switch)].ports[usize::from(port)];
         state.drops[cause as usize] += 1;
         state.dropped_payload_bytes += u64::from(frame.payload_bytes);

@@ -1,0 +1,251 @@
+//! What makes no sense of how a switch queues frames, stops its neighbours and tells sources.
+
+use std::collections::BTreeSet;
+
+use tailback_net::flow_control::FlowControlConfig;
+use tailback_net::l2cm::L2cmConfig;
+use tailback_net::l2cm::qcn::Sampling;
+use tailback_net::queue::ets::EtsConfig;
+use tailback_net::switch::queued::QueuedConfig;
+use tailback_net::switch::{BufferConfig, SwitchConfig};
+use tailback_units::{Bytes, Duration};
+
+use crate::kernel::HostKind;
+use crate::problem::Finding;
+use crate::topology::{Node, Topology};
+
+/// All of it that is one switch's matter, by paths relative to the switch.
+pub(crate) fn findings(switch: &SwitchConfig) -> Vec<Finding> {
+    let BufferConfig::Queued(queued) = &switch.buffer else {
+        let fields = [
+            ("flow_control", switch.flow_control.is_some()),
+            (
+                "congestion_management",
+                switch.congestion_management.is_some(),
+            ),
+        ];
+        let set = fields.into_iter().filter(|(_, set)| *set);
+        return set
+            .map(|(path, _)| {
+                Finding::new(
+                    path,
+                    "when a frame leaves this kind of buffer is settled as it arrives",
+                    "a buffer of kind \"queued\"",
+                )
+            })
+            .collect();
+    };
+    let mut found = queue_findings(queued, switch.ports);
+    let room = queued.memory.queue_capacity_bytes();
+    if let Some(control) = &switch.flow_control {
+        found.extend(control_findings(control, &queued.scheduler, room));
+    }
+    if let Some(config) = &switch.congestion_management {
+        let within = |f: Finding| f.within("congestion_management");
+        found.extend(management_findings(config, room).into_iter().map(within));
+    }
+    found
+}
+
+/// What several switches together do not make sense of.
+pub(crate) fn network_findings(network: &Topology) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let switches = &network.switches;
+    let mut schemes = switches
+        .iter()
+        .filter_map(|s| s.config.congestion_management.as_ref().map(|c| (s, c)));
+    if let Some((first, config)) = schemes.next()
+        && let Some((other, _)) = schemes.find(|(_, other)| *other != config)
+    {
+        found.push(Finding::new(
+            "network",
+            format!(
+                "hosts can obey one congestion management, and switches {:?} and {:?} have two",
+                first.name, other.name
+            ),
+            "the same congestion_management in all switches that have any",
+        ));
+    }
+    for link in &network.links {
+        let (Node::Switch(a), Node::Switch(b)) = (link.a, link.b) else {
+            continue;
+        };
+        for (stops, stopped) in [(a, b), (b, a)] {
+            let is_queued = matches!(switches[stopped].config.buffer, BufferConfig::Queued(_));
+            if switches[stops].config.flow_control.is_some() && !is_queued {
+                found.push(Finding::new(
+                    "network",
+                    format!(
+                        "switch {:?} would stop switch {:?}, whose ports cannot be stopped",
+                        switches[stops].name, switches[stopped].name
+                    ),
+                    "a buffer of kind \"queued\" in both",
+                ));
+            }
+        }
+    }
+    let pushes_back = switches.iter().any(|s| s.config.pushes_back());
+    let kernel = network.hosts.iter().find(|h| h.kind == HostKind::Kernel);
+    if let (true, Some(host)) = (pushes_back, kernel) {
+        found.push(Finding::new(
+            "network",
+            format!(
+                "host {:?} is a real kernel, whose card does not obey PAUSE or congestion messages",
+                host.name
+            ),
+            "modelled hosts, or switches without flow_control and congestion_management",
+        ));
+    }
+    found
+}
+
+fn queue_findings(queued: &QueuedConfig, ports: u16) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let bands = queued.scheduler.bands();
+    if bands == 0 || bands > 8 {
+        found.push(Finding::new(
+            "buffer.scheduler",
+            format!("{bands} bands: strict and weighted ones together are to be 1 to 8"),
+            "strict = 1 for one band",
+        ));
+    }
+    for (class, band) in queued.scheduler.priomap.iter().enumerate() {
+        if usize::from(*band) >= bands {
+            found.push(Finding::new(
+                format!("buffer.scheduler.priomap[{class}]"),
+                format!("there is no band {band}: there are {bands}, from 0"),
+                "a band that there is",
+            ));
+        }
+    }
+    for (band, quantum) in queued.scheduler.quanta.iter().enumerate() {
+        if quantum.get() == 0 {
+            found.push(Finding::new(
+                format!("buffer.scheduler.quanta[{band}]"),
+                "a band with no bytes a turn is never served",
+                "a frame's length, such as \"1514B\"",
+            ));
+        }
+    }
+    for (i, service) in queued.service.iter().enumerate() {
+        let at = format!("buffer.service[{i}]");
+        if service.port >= ports {
+            found.push(Finding::new(
+                format!("{at}.port"),
+                format!("a switch of {ports} ports has no port {}", service.port),
+                format!("0 to {}", ports.saturating_sub(1)),
+            ));
+        }
+        if service.rate.as_bps() == 0 {
+            found.push(Finding::new(
+                format!("{at}.rate"),
+                "a port that is not served at all would hold its frames for ever",
+                "a rate above zero",
+            ));
+        }
+        if service.from >= service.until {
+            found.push(Finding::new(
+                format!("{at}.until"),
+                format!("from {} until {} is no time", service.from, service.until),
+                "an end after the beginning",
+            ));
+        }
+    }
+    found
+}
+
+fn control_findings(control: &FlowControlConfig, scheduler: &EtsConfig, room: u64) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let mut marks = |at: &str, high: Bytes, low: Bytes| {
+        if low >= high {
+            found.push(Finding::new(
+                format!("{at}low_watermark"),
+                format!("{low} is not below the high watermark, {high}"),
+                "a low watermark below the high one",
+            ));
+        }
+        if high.get() >= room {
+            found.push(Finding::new(
+                format!("{at}high_watermark"),
+                format!("a queue holds {room}B at most, so none ever is above {high}"),
+                "less than a queue may hold, with room for what is on its way",
+            ));
+        }
+    };
+    match control {
+        FlowControlConfig::Pause(pause) => {
+            marks("flow_control.", pause.high_watermark, pause.low_watermark);
+        }
+        FlowControlConfig::Pfc(pfc) => {
+            for (i, class) in pfc.classes.iter().enumerate() {
+                let at = format!("flow_control.classes[{i}].");
+                marks(&at, class.high_watermark, class.low_watermark);
+            }
+            let mut seen = BTreeSet::new();
+            for (i, class) in pfc.classes.iter().enumerate() {
+                let path = format!("flow_control.classes[{i}].class");
+                let defined = scheduler.priomap.len();
+                if defined > 0 && usize::from(class.class) >= defined {
+                    found.push(Finding::new(
+                        path.clone(),
+                        format!(
+                            "class {} is not defined: priomap has {defined}",
+                            class.class
+                        ),
+                        "a class of buffer.scheduler.priomap, or one more band there",
+                    ));
+                }
+                if !seen.insert(class.class) {
+                    found.push(Finding::new(
+                        path,
+                        format!("class {} has its watermarks twice", class.class),
+                        "each class once",
+                    ));
+                }
+            }
+        }
+    }
+    found
+}
+
+fn management_findings(config: &L2cmConfig, room: u64) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let mut never = |path: &str, time: Duration| {
+        if time.is_zero() {
+            found.push(Finding::new(
+                path,
+                "a timer of no time fires for ever",
+                "a time above zero, such as \"1ms\"",
+            ));
+        }
+    };
+    let qeq = match config {
+        L2cmConfig::Ecm(ecm) => {
+            never("td", ecm.td);
+            ecm.qeq
+        }
+        L2cmConfig::Qcn(qcn) => {
+            never("timer", qcn.timer);
+            never("drift_interval", qcn.drift_interval);
+            match qcn.sampling {
+                Sampling::Probability { least, most } if least > most => {
+                    found.push(Finding::new(
+                        "sampling.most",
+                        format!("a probability from {least} up to {most} falls"),
+                        "no less than sampling.least",
+                    ));
+                }
+                _ => {}
+            }
+            qcn.qeq
+        }
+    };
+    if qeq.get() >= room {
+        found.push(Finding::new(
+            "qeq",
+            format!("a queue holds {room}B at most and can never settle at {qeq}"),
+            "less than a queue may hold",
+        ));
+    }
+    found
+}

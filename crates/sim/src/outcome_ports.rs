@@ -1,0 +1,77 @@
+//! The table `ports`: what each port of a network that queues and pushes back has seen.
+
+use tailback_net::flow_control::Paused;
+use tailback_units::Duration;
+
+use crate::tables::Table;
+use crate::world::{SwitchBuffer, World};
+
+/// One port of a switch, or one host's card.
+#[derive(Default)]
+struct Row {
+    place: String,
+    link: String,
+    drops: u64,
+    marks: u64,
+    queue_bytes_max: u64,
+    pauses_sent: u64,
+    pauses_received: u64,
+    paused: Duration,
+    congestion_messages: u64,
+}
+
+/// The table, of runs in which any switch has queues of that kind.
+pub(crate) fn table(world: &World) -> Option<Table> {
+    let mut rows = Vec::new();
+    for switch in &world.switches {
+        let SwitchBuffer::Queued(queues) = &switch.buffer else {
+            continue;
+        };
+        for (number, (port, own)) in switch.ports.iter().zip(&queues.ports).enumerate() {
+            let (pauses_received, paused) = counted(world, &own.paused);
+            rows.push(Row {
+                place: format!("{}:{number}", switch.name),
+                link: world.links[port.out_link as usize].name.to_string(),
+                drops: port.drops.iter().sum(),
+                marks: port.marked,
+                queue_bytes_max: port.queued_bytes_max,
+                pauses_sent: queues.watch.as_ref().map_or(0, |w| w.sent(number as u16)),
+                pauses_received,
+                paused,
+                congestion_messages: own.notices,
+            });
+        }
+    }
+    if rows.is_empty() {
+        return None;
+    }
+    let cards = world.pushback.iter().flat_map(|p| &p.cards);
+    for (host, card) in world.hosts.iter().zip(cards) {
+        let (pauses_received, paused) = counted(world, &card.port.paused);
+        rows.push(Row {
+            place: host.name.clone(),
+            link: world.links[host.uplink as usize].name.to_string(),
+            drops: host.queue.refused(),
+            pauses_received,
+            paused,
+            ..Row::default()
+        });
+    }
+    let count = |value: fn(&Row) -> u64| rows.iter().map(value);
+    Some(
+        Table::new("ports")
+            .names("place", rows.iter().map(|r| r.place.clone()))
+            .names("link", rows.iter().map(|r| r.link.clone()))
+            .counts("drops", count(|r| r.drops))
+            .counts("marks", count(|r| r.marks))
+            .counts("queue_bytes_max", count(|r| r.queue_bytes_max))
+            .counts("pauses_sent", count(|r| r.pauses_sent))
+            .counts("pauses_received", count(|r| r.pauses_received))
+            .measures("paused_ms", rows.iter().map(|r| r.paused.as_ms_f64()))
+            .counts("congestion_messages", count(|r| r.congestion_messages)),
+    )
+}
+
+fn counted(world: &World, paused: &Paused) -> (u64, Duration) {
+    paused.counted(world.now)
+}

@@ -1,0 +1,318 @@
+//! What switches tell those who send to them, and hosts that obey.
+//!
+//! A PAUSE frame (of 64 bytes) takes its line time and its link's delay; a congestion message goes
+//! straight back to its frame's source and takes the line times, delays and switch latencies of
+//! the way, but waits in no queue and is not stopped by PAUSE. A host's card
+//! ([`tailback_net::host::HostPort`]) holds what may not be sent yet.
+//! Left out: messages that are lost; a card's frames count as having left the host, for TCP's own
+//! limits, when they would have without any pause.
+
+use std::collections::BTreeMap;
+
+use tailback_net::flow_control::{PauseFrame, quanta_time};
+use tailback_net::frame::{EndpointId, FRAME_BYTES_MIN, Frame, GAP_BYTES, HostId};
+use tailback_net::host::{HostPort, Next};
+use tailback_net::l2cm::{Feedback, L2cmConfig};
+use tailback_net::pool::Flight;
+use tailback_tcp::Transmit;
+use tailback_units::{Duration, Time};
+
+use super::World;
+use super::hosts::cut;
+use super::network::Sink;
+
+/// Bytes of line time of a PAUSE frame or a congestion message.
+const MESSAGE_WIRE_BYTES: u64 = (FRAME_BYTES_MIN + GAP_BYTES) as u64;
+
+/// Everything that pushes back, in a run in which anything does.
+#[derive(Debug)]
+pub(crate) struct PushBack {
+    /// The hosts' cards.
+    pub(crate) cards: Vec<Card>,
+    /// Calendar rank of the first host's card.
+    first_card: u32,
+    /// Messages on their way, by when they take effect and their number.
+    messages: BTreeMap<(Time, u64), Message>,
+    number: u64,
+    config: Option<L2cmConfig>,
+    /// Congestion messages and PAUSE frames sent.
+    pub(crate) notices: u64,
+    pub(crate) pauses: u64,
+    /// Links that have stopped one another for good.
+    pub(crate) deadlock: Option<String>,
+    /// What looked like that when last looked at, with the frames each port had sent.
+    pub(super) suspects: Vec<(u16, u16, u64)>,
+}
+
+/// A host's card.
+#[derive(Debug)]
+pub(crate) struct Card {
+    pub(crate) port: HostPort,
+    /// When the calendar will look at it.
+    armed: Time,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Message {
+    /// A PAUSE frame at the end of a link.
+    Pause { link: u32, frame: PauseFrame },
+    /// A congestion message at a host.
+    Notice {
+        host: HostId,
+        point: u32,
+        sampled: Flight,
+        feedback: Feedback,
+    },
+    /// A switch is to say its PAUSE frames again.
+    Refresh { switch: u16 },
+}
+
+impl PushBack {
+    /// Cards from calendar rank `first_card` on; then comes the rank of messages.
+    pub(crate) fn new(
+        cards: Vec<HostPort>,
+        first_card: u32,
+        config: Option<L2cmConfig>,
+    ) -> PushBack {
+        let card = |port| Card {
+            port,
+            armed: Time::NEVER,
+        };
+        PushBack {
+            cards: cards.into_iter().map(card).collect(),
+            first_card,
+            messages: BTreeMap::new(),
+            number: 0,
+            config,
+            notices: 0,
+            pauses: 0,
+            deadlock: None,
+            suspects: Vec::new(),
+        }
+    }
+
+    /// Calendar ranks that it takes.
+    pub(crate) fn ranks(&self) -> usize {
+        self.cards.len() + 1
+    }
+}
+
+impl World {
+    /// The time of a card, or of messages, has come.
+    #[cold]
+    pub(super) fn handle_pushback(&mut self, rank: u32) {
+        let Some(pushback) = &mut self.pushback else {
+            return;
+        };
+        let card = (rank - pushback.first_card) as usize;
+        if card < pushback.cards.len() {
+            return self.serve_card(card);
+        }
+        while let Some(pushback) = &mut self.pushback
+            && let Some(entry) = pushback.messages.first_entry()
+            && entry.key().0 <= self.now
+        {
+            match entry.remove() {
+                Message::Pause { link, frame } => self.pause(link, frame),
+                Message::Notice {
+                    host,
+                    point,
+                    sampled,
+                    feedback,
+                } => self.react(usize::from(host.0), point, &sampled, feedback),
+                Message::Refresh { switch } => {
+                    self.refresh_pauses(switch);
+                    self.look_for_deadlock();
+                }
+            }
+        }
+    }
+
+    fn send_message(&mut self, at: Time, message: Message) {
+        let Some(pushback) = &mut self.pushback else {
+            return;
+        };
+        pushback.number += 1;
+        pushback.messages.insert((at, pushback.number), message);
+        let rank = pushback.first_card + pushback.cards.len() as u32;
+        self.calendar.schedule(rank, at);
+    }
+
+    /// A switch will be asked to say its PAUSE frames again.
+    pub(super) fn refresh_at(&mut self, at: Time, switch: u16) {
+        self.send_message(at, Message::Refresh { switch });
+    }
+
+    /// Sends a PAUSE frame over a link: as soon as its transmitter is free.
+    pub(super) fn send_pause(&mut self, link: u32, frame: PauseFrame, reaction: Duration) {
+        if let Some(pushback) = &mut self.pushback {
+            pushback.pauses += 1;
+        }
+        let finish = self.links[link as usize]
+            .link
+            .occupy(self.now, MESSAGE_WIRE_BYTES);
+        let at = self.links[link as usize].link.arrival(finish) + reaction;
+        self.send_message(at, Message::Pause { link, frame });
+    }
+
+    /// A PAUSE frame has come over a link and takes effect.
+    fn pause(&mut self, link: u32, frame: PauseFrame) {
+        let time = quanta_time(frame.quanta, self.links[link as usize].link.rate());
+        match self.end_of(link) {
+            Sink::Switch { switch, port } => self.pause_port(switch, port, frame.classes, time),
+            Sink::Host { host, .. } => {
+                let now = self.now;
+                let host = usize::from(host.0);
+                if let Some(pushback) = &mut self.pushback {
+                    let paused = &mut pushback.cards[host].port.paused;
+                    paused.pause(now, frame.classes, time);
+                }
+                self.serve_card(host);
+            }
+            Sink::Onward { .. } | Sink::Outside { .. } => {}
+        }
+    }
+
+    /// What a link leads to in the end.
+    fn end_of(&self, link: u32) -> Sink {
+        match self.links[link as usize].sink {
+            Sink::Onward { link } => self.links[link as usize].sink,
+            sink => sink,
+        }
+    }
+
+    /// A congestion point tells the source of a frame.
+    pub(super) fn notify(&mut self, switch: u16, port: u16, sampled: Flight, feedback: Feedback) {
+        let Some(endpoint) = self.endpoints.get(sampled.to.0 as usize) else {
+            return;
+        };
+        let host = endpoint.peer_host;
+        let point = self.switches[usize::from(switch)].first_rank + u32::from(port);
+        if let Some(pushback) = &mut self.pushback {
+            pushback.notices += 1;
+        }
+        let at = self.now + self.way_back(switch, host, sampled.to);
+        let message = Message::Notice {
+            host,
+            point,
+            sampled,
+            feedback,
+        };
+        self.send_message(at, message);
+    }
+
+    /// The time that a message takes from a switch to a host.
+    fn way_back(&self, switch: u16, host: HostId, flow: EndpointId) -> Duration {
+        let mut time = Duration::ZERO;
+        let mut at = switch;
+        loop {
+            let state = &self.switches[usize::from(at)];
+            let port = state.routes.port(&self.attachments, host.0, flow.0);
+            let number = state.ports[usize::from(port)].out_link;
+            let link = &self.links[number as usize].link;
+            let sent = Time::ZERO + link.rate().time_for(MESSAGE_WIRE_BYTES);
+            time = time + state.latency + link.arrival(sent).since(Time::ZERO);
+            match self.end_of(number) {
+                Sink::Switch { switch, .. } => at = switch,
+                _ => return time,
+            }
+        }
+    }
+
+    /// A congestion message has come to a host.
+    fn react(&mut self, host: usize, point: u32, sampled: &Flight, feedback: Feedback) {
+        let now = self.now;
+        if let Some(PushBack {
+            cards,
+            config: Some(config),
+            ..
+        }) = &mut self.pushback.as_deref_mut()
+        {
+            let card = &mut cards[host].port;
+            card.message(now, config, point, sampled, feedback);
+        }
+        self.serve_card(host);
+    }
+
+    /// What TCP gave waits at its host's card. Answers when it would have left if nothing stopped it.
+    pub(super) fn queue_at_card(
+        &mut self,
+        host: usize,
+        transmit: &Transmit,
+        (to, destination): (EndpointId, HostId),
+    ) -> Time {
+        let now = self.now;
+        let link = &self.links[self.hosts[host].uplink as usize].link;
+        let mut left = link.free_at().max(now);
+        let Some(pushback) = &mut self.pushback else {
+            return left;
+        };
+        let card = &mut pushback.cards[host].port;
+        cut(transmit, |segment| {
+            let frame = Frame::new(segment, to, destination);
+            let flight = self.frames.put(now, frame);
+            self.ledger.sent.count(&flight);
+            card.push(flight);
+            left += link.serialisation(&flight);
+        });
+        left
+    }
+
+    /// Puts one frame at a host's card.
+    pub(super) fn put_at_card(&mut self, host: usize, flight: Flight) {
+        if let Some(pushback) = &mut self.pushback {
+            pushback.cards[host].port.push(flight);
+        }
+        self.serve_card(host);
+    }
+
+    /// Frames that wait at a host's card.
+    pub(super) fn waiting_at_card(&self, host: usize) -> Option<usize> {
+        Some(self.pushback.as_ref()?.cards[host].port.len())
+    }
+
+    /// Lets a card send what it may, and comes back when it may send more.
+    pub(super) fn serve_card(&mut self, host: usize) {
+        let now = self.now;
+        let Some(pushback) = &mut self.pushback else {
+            return;
+        };
+        let rank = pushback.first_card + host as u32;
+        let card = &mut pushback.cards[host];
+        if card.armed <= now {
+            card.armed = Time::NEVER;
+        }
+        if card.port.poll_timeout() <= now {
+            card.port.handle_timeout(now);
+        }
+        let uplink = self.hosts[host].uplink;
+        let state = &mut self.links[uplink as usize];
+        let mut due = card.port.poll_timeout();
+        if state.link.free_at() > now {
+            if !card.port.is_empty() {
+                due = due.min(state.link.free_at());
+            }
+        } else {
+            match card.port.next(now) {
+                Next::Frame(frame) => {
+                    let finish = state.link.transmit(now, &frame);
+                    let frames = &mut self.frames;
+                    let first =
+                        state.launch(finish, frame, frames, &mut self.hosts, &mut self.ledger);
+                    if let Some(at) = first {
+                        self.calendar.schedule(uplink, at);
+                    }
+                    if !card.port.is_empty() {
+                        due = due.min(finish);
+                    }
+                }
+                Next::Wait(until) => due = due.min(until),
+                Next::Idle => {}
+            }
+        }
+        if due < card.armed {
+            card.armed = due;
+            self.calendar.schedule(rank, due);
+        }
+    }
+}

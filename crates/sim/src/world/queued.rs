@@ -1,0 +1,331 @@
+//! Switches whose queues are served when their port is free.
+//!
+//! Such a port takes a frame from its queues as its link falls free, so it can be stopped (PAUSE),
+//! be served slower for a time, and serve classes by turns. Watermarks and congestion points look
+//! at every frame that comes and goes; what they have to say goes out as messages
+//! ([`super::pushback`]).
+
+use tailback_net::flow_control::{FlowControlConfig, Order, Paused, Watch, quanta_time};
+use tailback_net::l2cm::CongestionPoint;
+use tailback_net::marking::{QueueLook, Verdict};
+use tailback_net::pool::Flight;
+use tailback_net::queue::Held;
+use tailback_net::random::Stream;
+use tailback_net::switch::queued::{QueuedBuffer, QueuedConfig, Service};
+use tailback_net::switch::{DropCause, SwitchConfig};
+use tailback_units::{Duration, Time};
+
+use super::World;
+use super::network::SwitchBuffer;
+use crate::capture::Note;
+
+/// The queues of one switch, and what it does to those who send to it.
+#[derive(Debug)]
+pub(crate) struct QueuedSwitch {
+    pub(crate) buffer: QueuedBuffer,
+    pub(crate) ports: Vec<QueuedPort>,
+    pub(crate) watch: Option<Watch>,
+    pub(crate) flow_control: Option<FlowControlConfig>,
+    /// Half of the shortest time that its frames stop anyone.
+    pub(crate) refresh: Duration,
+    /// A message is on its way to say them again.
+    pub(crate) refreshing: bool,
+    orders: Vec<Order>,
+}
+
+/// One of its ports.
+#[derive(Debug)]
+pub(crate) struct QueuedPort {
+    /// Who may stop it, and has.
+    pub(crate) paused: Paused,
+    /// Frames it has sent.
+    pub(crate) sent: u64,
+    /// Congestion messages about its queue.
+    pub(crate) notices: u64,
+    service: Vec<Service>,
+    /// Served slower than its link, it takes no frame before.
+    rests_until: Time,
+    /// When the calendar will look at it.
+    armed: Time,
+    point: Option<CongestionPoint>,
+}
+
+impl QueuedSwitch {
+    /// The empty queues of switch number `number`.
+    pub(crate) fn new(
+        config: &SwitchConfig,
+        queues: &QueuedConfig,
+        ports: u16,
+        seed: u64,
+        number: usize,
+    ) -> QueuedSwitch {
+        let port = |port: u16| QueuedPort {
+            paused: Paused::default(),
+            sent: 0,
+            notices: 0,
+            service: queues
+                .service
+                .iter()
+                .copied()
+                .filter(|s| s.port == port)
+                .collect(),
+            rests_until: Time::ZERO,
+            armed: Time::NEVER,
+            point: config.congestion_management.as_ref().map(|config| {
+                let place = ((number as u64) << 16) | u64::from(port);
+                CongestionPoint::new(config, Stream::new(seed, "congestion-point", place))
+            }),
+        };
+        QueuedSwitch {
+            buffer: QueuedBuffer::new(queues, ports),
+            ports: (0..ports).map(port).collect(),
+            watch: config
+                .flow_control
+                .as_ref()
+                .map(|config| Watch::new(config, ports)),
+            flow_control: config.flow_control.clone(),
+            refresh: Duration::ZERO,
+            refreshing: false,
+            orders: Vec::new(),
+        }
+    }
+
+    fn left(&mut self, out_port: u16, held: &Held) {
+        if let Some(watch) = &mut self.watch {
+            let frame = &held.frame;
+            watch.left(
+                (held.in_port, out_port),
+                frame.class,
+                frame.frame_bytes,
+                &mut self.orders,
+            );
+        }
+    }
+}
+
+impl World {
+    /// A frame has arrived whole at a switch with such queues.
+    pub(super) fn forward_queued(
+        &mut self,
+        (switch, in_port, out_port): (u16, u16, u16),
+        in_link: u32,
+        frame: Flight,
+    ) {
+        let now = self.now;
+        let state = &mut self.switches[usize::from(switch)];
+        let SwitchBuffer::Queued(queues) = &mut state.buffer else {
+            return;
+        };
+        let port = &mut state.ports[usize::from(out_port)];
+        let admitted = queues.buffer.admit(now, in_port, out_port, frame);
+        let held = match admitted {
+            Ok(held) => held,
+            Err(cause) => return self.drop_frame(switch, out_port, cause, &frame),
+        };
+        if state.marker.is_on() {
+            let look = QueueLook {
+                port: out_port,
+                queued_bytes: queues.buffer.queued_bytes(out_port),
+                free_at: self.links[port.out_link as usize].link.free_at(),
+            };
+            let frame_in_pool = self.frames.get_mut(frame.frame);
+            match state.marker.arrive(now, look, frame_in_pool) {
+                Verdict::Pass => {}
+                Verdict::Marked => {
+                    port.marked += 1;
+                    if let Some(capture) = &mut self.ledger.capture {
+                        let note = Note::Marked {
+                            switch,
+                            port: out_port,
+                        };
+                        capture.note(now, port.out_link, &frame, &self.frames, note);
+                    }
+                }
+                Verdict::Drop => {
+                    return self.drop_frame(switch, out_port, DropCause::Early, &frame);
+                }
+            }
+        }
+        queues.buffer.enqueue(now, out_port, held, &mut self.frames);
+        let queued_bytes = queues.buffer.queued_bytes(out_port);
+        port.queued_bytes_max = port.queued_bytes_max.max(queued_bytes);
+        if let Some(watch) = &mut queues.watch {
+            let way = (in_port, out_port);
+            watch.queued(way, frame.class, frame.frame_bytes, &mut queues.orders);
+        }
+        let own = &mut queues.ports[usize::from(out_port)];
+        let feedback = own
+            .point
+            .as_mut()
+            .and_then(|point| point.arrive(queued_bytes, frame.frame_bytes));
+        own.notices += u64::from(feedback.is_some());
+        let is_free = own.rests_until <= now;
+        let egress = &self.links[port.out_link as usize].link;
+        let earliest = self.links[in_link as usize].earliest_departure(
+            now,
+            state.cut_through,
+            state.latency,
+            egress,
+            &frame,
+        );
+        let is_free = is_free && egress.free_at() <= now;
+        if let Some(feedback) = feedback {
+            self.notify(switch, out_port, frame, feedback);
+        }
+        self.settle_queued(switch, out_port);
+        if is_free {
+            self.serve_queued(switch, out_port, earliest);
+        } else {
+            self.arm_queued(switch, out_port, self.now);
+        }
+    }
+
+    /// Gives a port its next frame, which leaves no earlier than `earliest`, and comes back when
+    /// the port may send again as long as anything waits for it.
+    pub(super) fn serve_queued(&mut self, switch: u16, out_port: u16, earliest: Time) {
+        let now = self.now;
+        let state = &mut self.switches[usize::from(switch)];
+        let SwitchBuffer::Queued(queues) = &mut state.buffer else {
+            return;
+        };
+        let port = &mut state.ports[usize::from(out_port)];
+        let own = &mut queues.ports[usize::from(out_port)];
+        if own.armed <= now {
+            own.armed = Time::NEVER;
+        }
+        let out_link = port.out_link;
+        let egress = &mut self.links[out_link as usize];
+        let free_at = egress.link.free_at().max(own.rests_until);
+        if free_at > now {
+            return self.arm_queued(switch, out_port, free_at);
+        }
+        let next = queues
+            .buffer
+            .next(now, out_port, &own.paused, &mut self.frames);
+        port.marked += queues.buffer.take_marked();
+        let Some(held) = next else {
+            let end = own.paused.next_end(now);
+            self.settle_queued(switch, out_port);
+            return self.arm_queued(switch, out_port, end);
+        };
+        own.sent += 1;
+        let finish = egress.link.transmit(earliest, &held.frame);
+        if let Some(service) = own.service.iter().find(|s| s.holds(now)) {
+            own.rests_until = now + service.rate.time_for(held.frame.wire_bytes());
+        }
+        let due = finish.max(own.rests_until);
+        if let Some(at) = egress.launch(
+            finish,
+            held.frame,
+            &mut self.frames,
+            &mut self.hosts,
+            &mut self.ledger,
+        ) {
+            self.calendar.schedule(out_link, at);
+        }
+        queues.left(out_port, &held);
+        self.settle_queued(switch, out_port);
+        self.arm_queued(switch, out_port, due);
+    }
+
+    /// Sees to it that the calendar looks at a port at `at`, if anything waits for it.
+    fn arm_queued(&mut self, switch: u16, out_port: u16, at: Time) {
+        let state = &mut self.switches[usize::from(switch)];
+        let rank = state.first_rank + u32::from(out_port);
+        let SwitchBuffer::Queued(queues) = &mut state.buffer else {
+            return;
+        };
+        let own = &mut queues.ports[usize::from(out_port)];
+        let link = &self.links[state.ports[usize::from(out_port)].out_link as usize].link;
+        let at = at.max(link.free_at()).max(own.rests_until);
+        if at < own.armed && !queues.buffer.is_empty(out_port) {
+            own.armed = at;
+            self.calendar.schedule(rank, at);
+        }
+    }
+
+    /// Deals with what queues and watermarks had to say: frames dropped, neighbours to be stopped.
+    fn settle_queued(&mut self, switch: u16, out_port: u16) {
+        loop {
+            let SwitchBuffer::Queued(queues) = &mut self.switches[usize::from(switch)].buffer
+            else {
+                return;
+            };
+            if let Some(held) = queues.buffer.take_dropped() {
+                queues.left(out_port, &held);
+                self.drop_frame(switch, out_port, DropCause::Early, &held.frame);
+            } else {
+                break;
+            }
+        }
+        self.send_orders(switch);
+    }
+
+    /// Sends the PAUSE frames that a switch has decided on. Each goes out as soon as its port's
+    /// transmitter is free, ahead of all that waits.
+    fn send_orders(&mut self, switch: u16) {
+        let state = &mut self.switches[usize::from(switch)];
+        let SwitchBuffer::Queued(queues) = &mut state.buffer else {
+            return;
+        };
+        if queues.orders.is_empty() {
+            return;
+        }
+        let orders = std::mem::take(&mut queues.orders);
+        let reaction = queues
+            .flow_control
+            .as_ref()
+            .map_or(Duration::ZERO, FlowControlConfig::reaction);
+        for order in &orders {
+            let state = &self.switches[usize::from(switch)];
+            let link = state.ports[usize::from(order.port)].out_link;
+            self.send_pause(link, order.frame, reaction);
+        }
+        let state = &mut self.switches[usize::from(switch)];
+        let SwitchBuffer::Queued(queues) = &mut state.buffer else {
+            return;
+        };
+        queues.orders = orders;
+        queues.orders.clear();
+        if !queues.refreshing {
+            queues.refreshing = true;
+            if queues.refresh.is_zero()
+                && let Some(config) = &queues.flow_control
+            {
+                let rates = state
+                    .ports
+                    .iter()
+                    .map(|port| self.links[port.out_link as usize].link.rate());
+                let times = rates.map(|rate| quanta_time(config.quanta(), rate) / 2);
+                queues.refresh = times.min().unwrap_or_default();
+            }
+            let at = self.now + queues.refresh;
+            self.refresh_at(at, switch);
+        }
+    }
+
+    /// The quanta of a switch's PAUSE frames are half over: says again whom to stop.
+    pub(super) fn refresh_pauses(&mut self, switch: u16) {
+        let SwitchBuffer::Queued(queues) = &mut self.switches[usize::from(switch)].buffer else {
+            return;
+        };
+        queues.refreshing = false;
+        if let Some(watch) = &mut queues.watch
+            && watch.is_stopping()
+        {
+            watch.refresh(&mut queues.orders);
+            self.send_orders(switch);
+        }
+    }
+
+    /// A PAUSE frame has taken effect at a switch's port.
+    pub(super) fn pause_port(&mut self, switch: u16, port: u16, classes: u8, time: Duration) {
+        let now = self.now;
+        if let SwitchBuffer::Queued(queues) = &mut self.switches[usize::from(switch)].buffer {
+            queues.ports[usize::from(port)]
+                .paused
+                .pause(now, classes, time);
+            self.serve_queued(switch, port, now);
+        }
+    }
+}

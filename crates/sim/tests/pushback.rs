@@ -1,0 +1,250 @@
+//! Networks that push back: PAUSE, its reach, deadlock, ECM and QCN, ports served slowly.
+
+use tailback_scenario::Plan;
+use tailback_sim::{ColumnData, Control, RunOutcome, SimError, simulate};
+
+/// `ring` of so many switches, or one, with so many hosts each: `h0-0`, `h0-1`, … on `s0`, ….
+fn network(switches: usize, hosts: usize, workload: &str) -> String {
+    let mut text = String::from(
+        r#"
+name = "pushback"
+[network]
+topology = "explicit"
+"#,
+    );
+    let link = "rate = \"10Gbit\"\ndelay = \"500ns\"\nmtu = \"1500B\"\n";
+    for switch in 0..switches {
+        text += &format!("[[network.switch]]\nname = \"s{switch}\"\nmodel = \"queued\"\n");
+        for host in 0..hosts {
+            let name = format!("h{switch}-{host}");
+            text += &format!("[[network.host]]\nname = \"{name}\"\n");
+            text += &format!("[[network.link]]\nends = [\"{name}\", \"s{switch}\"]\n{link}");
+        }
+    }
+    let pairs = match switches {
+        1 => 0,
+        2 => 1,
+        ring => ring,
+    };
+    for switch in 0..pairs {
+        let next = (switch + 1) % switches;
+        text += &format!("[[network.link]]\nends = [\"s{switch}\", \"s{next}\"]\n{link}");
+    }
+    text += r#"
+[host]
+preset = "rhel-5.4-x5540-ne020"
+rx_segment_cost = "0s"
+rx_kilobyte_cost = "0s"
+interrupt_delay = "0s"
+interrupt_jitter = "0s"
+[stack]
+preset = "linux-2.6.18"
+[preset.switch.queued]
+ports = 12
+forwarding = "store-and-forward"
+latency = "0s"
+marking = { kind = "off" }
+[preset.switch.queued.buffer]
+kind = "queued"
+shared = "100MB"
+segment = "1B"
+rx_private = "0B"
+tx_private = "0B"
+tx_limit = { kind = "hog", bytes = "150KB" }
+"#;
+    text + workload
+}
+
+/// All other hosts to the first for 20 ms.
+const TO_FIRST: &str = r#"
+[workload]
+kind = "bulk"
+pairs = { kind = "to-first" }
+duration = "20ms"
+"#;
+
+const PAUSE: &str = r#"preset.switch.queued.flow_control={ kind = "pause", high_watermark = "130KB", low_watermark = "110KB" }"#;
+const PAUSE_BY_INGRESS: &str = r#"preset.switch.queued.flow_control={ kind = "pause", high_watermark = "60KB", low_watermark = "50KB", watch = "ingress" }"#;
+
+fn try_run(text: &str, overrides: &[&str]) -> Result<RunOutcome, SimError> {
+    let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
+    let plan = Plan::from_toml(text, "test.toml", &overrides, None).expect("a good scenario");
+    simulate(&plan.runs[0], &Control::default())
+}
+
+fn run(text: &str, overrides: &[&str]) -> RunOutcome {
+    try_run(text, overrides).expect("a run that ends and adds up")
+}
+
+fn column<'a>(outcome: &'a RunOutcome, table: &str, column: &str) -> &'a ColumnData {
+    let table = outcome.tables.iter().find(|t| t.name == table);
+    let column = table.expect("the table is there").column(column);
+    column.expect("the column is there")
+}
+
+fn counts(outcome: &RunOutcome, table: &str, name: &str) -> Vec<u64> {
+    match column(outcome, table, name) {
+        ColumnData::U64(values) => values.clone(),
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+fn names(outcome: &RunOutcome, table: &str, name: &str) -> Vec<String> {
+    match column(outcome, table, name) {
+        ColumnData::Str(values) => values.clone(),
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+fn measures(outcome: &RunOutcome, table: &str, name: &str) -> Vec<f64> {
+    match column(outcome, table, name) {
+        ColumnData::F64(values) => values.clone(),
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+fn drops(outcome: &RunOutcome) -> u64 {
+    counts(outcome, "drops", "frames").iter().sum()
+}
+
+fn received(outcome: &RunOutcome) -> u64 {
+    counts(outcome, "flows", "received_bytes").iter().sum()
+}
+
+/// A figure of the row of table `ports` about that place.
+fn port(outcome: &RunOutcome, place: &str, values: &[f64]) -> f64 {
+    let places = names(outcome, "ports", "place");
+    let row = places.iter().position(|p| p == place);
+    values[row.unwrap_or_else(|| panic!("{place} is not among {places:?}"))]
+}
+
+#[test]
+fn pause_drops_nothing_and_keeps_the_link_full() {
+    let text = network(1, 5, TO_FIRST);
+    let plain = run(&text, &[]);
+    assert!(drops(&plain) > 100);
+    let paused = run(&text, &[PAUSE]);
+    assert_eq!(drops(&paused), 0);
+    assert_eq!(counts(&paused, "flows", "timeouts").iter().sum::<u64>(), 0);
+    // 20 ms at 9.41 Gb/s of payload, less the start.
+    assert!(received(&paused) > 23_000_000, "{}", received(&paused));
+    let sent = counts(&paused, "ports", "pauses_sent");
+    let stopped = measures(&paused, "ports", "paused_ms");
+    assert!(sent.iter().sum::<u64>() > 10);
+    assert!(port(&paused, "h0-1", &stopped) > 5.0);
+    assert_eq!(
+        port(&paused, "h0-0", &stopped),
+        0.0,
+        "nobody stops the receiver"
+    );
+}
+
+#[test]
+fn congestion_spreads_to_those_who_send_elsewhere() {
+    // Three on s0 and two on s1 send to h0-0; h1-2 sends to h0-4, and shares the link between.
+    let workload = r#"
+[workload]
+kind = "bulk"
+pairs = { kind = "listed", list = [["h0-1", "h0-0"], ["h0-2", "h0-0"], ["h0-3", "h0-0"], ["h1-0", "h0-0"], ["h1-1", "h0-0"], ["h1-2", "h0-4"]] }
+duration = "20ms"
+"#;
+    let text = network(2, 5, workload);
+    let victim = |outcome: &RunOutcome| {
+        let sources = names(outcome, "flows", "source");
+        let row = sources.iter().position(|s| s == "h1-2");
+        counts(outcome, "flows", "received_bytes")[row.expect("it sends")]
+    };
+    let (plain, paused) = (run(&text, &[]), run(&text, &[PAUSE]));
+    assert_eq!(drops(&paused), 0);
+    assert!(
+        victim(&paused) * 3 < victim(&plain) * 2,
+        "{} and {} without PAUSE",
+        victim(&paused),
+        victim(&plain)
+    );
+    let stopped = measures(&paused, "ports", "paused_ms");
+    assert!(port(&paused, "s1:5", &stopped) > 1.0, "the link between");
+    assert!(port(&paused, "h1-2", &stopped) > 1.0, "the victim's own");
+}
+
+#[test]
+fn links_that_wait_for_one_another_end_the_run_with_their_names() {
+    // A ring of five: each sends to the next but one, so every link carries two flows.
+    let list: Vec<String> = (0..5)
+        .flat_map(|from| (0..2).map(move |host| (from, host)))
+        .map(|(from, host)| format!(r#"["h{from}-{host}", "h{}-{host}"]"#, (from + 2) % 5))
+        .collect();
+    let workload = format!(
+        "[workload]\nkind = \"bulk\"\npairs = {{ kind = \"listed\", list = [{}] }}\nduration = \"50ms\"\n",
+        list.join(", ")
+    );
+    let text = network(5, 2, &workload);
+    for pause in [PAUSE, PAUSE_BY_INGRESS] {
+        match try_run(&text, &[pause]) {
+            Err(SimError::Deadlock { cycle, .. }) => {
+                for link in ["s0>s1", "s1>s2", "s2>s3", "s3>s4", "s4>s0"] {
+                    assert!(cycle.contains(link), "{cycle}");
+                }
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    // One sends within its switch instead: by ingress, nobody waits for those who do not feed him.
+    let open = text.replace(
+        r#"["h4-0", "h1-0"], ["h4-1", "h1-1"]"#,
+        r#"["h4-0", "h4-1"]"#,
+    );
+    assert_ne!(open, text);
+    assert_eq!(drops(&run(&open, &[PAUSE_BY_INGRESS])), 0);
+    // By egress a full queue stops those too.
+    let stopped = try_run(&open, &[PAUSE]);
+    assert!(matches!(stopped, Err(SimError::Deadlock { .. })));
+}
+
+#[test]
+fn qcn_and_ecm_tell_sources_before_the_queue_is_full() {
+    let text = network(1, 5, TO_FIRST);
+    let plain = run(&text, &[]);
+    for scheme in ["qcn", "ecm"] {
+        let set = format!(r#"preset.switch.queued.congestion_management={{ kind = "{scheme}" }}"#);
+        let told = run(&text, &[&set]);
+        assert!(
+            drops(&told) * 2 < drops(&plain),
+            "{scheme}: {} and {} without",
+            drops(&told),
+            drops(&plain)
+        );
+        let notices = counts(&told, "ports", "congestion_messages");
+        assert!(notices.iter().sum::<u64>() > 10);
+    }
+}
+
+#[test]
+fn a_port_that_is_served_slowly_for_a_time_carries_that_much() {
+    let workload = TO_FIRST
+        .replace("to-first", "listed\", list = [[\"h0-1\", \"h0-0\"]]")
+        .replace("]]\" }", "]] }");
+    let text = network(1, 2, &workload);
+    let service = r#"preset.switch.queued.buffer.service=[{ port = 0, rate = "1Gbit", from = "0s", until = "10ms" }]"#;
+    let got = received(&run(&text, &[service, PAUSE])) as f64 * 8.0;
+    // 10 ms at 0.94 Gb/s and 10 ms at 9.41 of payload.
+    let expected = 10e-3 * (1e9 + 10e9) * 1448.0 / 1538.0;
+    assert!((got / expected - 1.0).abs() < 0.05, "{got} of {expected}");
+}
+
+#[test]
+fn pfc_stops_one_class_and_a_run_repeats() {
+    let pfc = r#"preset.switch.queued.flow_control={ kind = "pfc", classes = [{ class = 0, high_watermark = "130KB", low_watermark = "110KB" }] }"#;
+    let text = network(1, 5, TO_FIRST);
+    let first = run(&text, &[pfc]);
+    assert_eq!(drops(&first), 0);
+    assert_eq!(first, run(&text, &[pfc]));
+    // Nobody sends in class 5: nothing is stopped.
+    let other = pfc.replace("class = 0", "class = 5");
+    let other = run(&text, &[&other]);
+    assert!(drops(&other) > 100);
+    assert_eq!(
+        counts(&other, "ports", "pauses_sent").iter().sum::<u64>(),
+        0
+    );
+}
