@@ -17,7 +17,7 @@ pub enum Network {
     /// One switch; every host has one link to it.
     Star(Star),
     /// Stars whose switches are joined by one core switch.
-    Stars(Stars),
+    Stars(Box<Stars>),
     /// A fat-tree of switches with the same number of ports.
     FatTree(FatTree),
     /// Every host, switch and link by name.

@@ -259,7 +259,8 @@ fn pushback(run: &Run, wiring: &Wiring, first_card: u32) -> Option<Box<PushBack>
         .collect();
     // The scenario's checks see to it that all have the same.
     let mut switches = run.network.switches.iter();
-    let config = switches.find_map(|switch| switch.config.congestion_management.clone());
+    let config =
+        switches.find_map(|switch| switch.config.congestion_management.as_deref().cloned());
     Some(Box::new(PushBack::new(cards, first_card, config)))
 }
 

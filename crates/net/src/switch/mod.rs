@@ -30,10 +30,10 @@ pub struct SwitchConfig {
     pub marking: MarkingConfig,
     /// Stopping those who send to it, by PAUSE or priority flow control; needs a `queued` buffer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub flow_control: Option<FlowControlConfig>,
+    pub flow_control: Option<Box<FlowControlConfig>>,
     /// Telling sources to send less, by ECM or QCN; needs a `queued` buffer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub congestion_management: Option<L2cmConfig>,
+    pub congestion_management: Option<Box<L2cmConfig>>,
 }
 
 impl SwitchConfig {
@@ -64,7 +64,7 @@ pub enum BufferConfig {
     Voq(voq::VoqConfig),
     /// One memory, and queues that are served when their port is free: needed where ports can be
     /// stopped, classes differ or queues are managed.
-    Queued(queued::QueuedConfig),
+    Queued(Box<queued::QueuedConfig>),
 }
 
 impl BufferConfig {

@@ -25,7 +25,7 @@ pub(crate) struct QueuedSwitch {
     pub(crate) buffer: QueuedBuffer,
     pub(crate) ports: Vec<QueuedPort>,
     pub(crate) watch: Option<Watch>,
-    pub(crate) flow_control: Option<FlowControlConfig>,
+    pub(crate) flow_control: Option<Box<FlowControlConfig>>,
     /// Half of the shortest time that its frames stop anyone.
     pub(crate) refresh: Duration,
     /// A message is on its way to say them again.
@@ -275,7 +275,7 @@ impl World {
         let reaction = queues
             .flow_control
             .as_ref()
-            .map_or(Duration::ZERO, FlowControlConfig::reaction);
+            .map_or(Duration::ZERO, |config| config.reaction());
         for order in &orders {
             let state = &self.switches[usize::from(switch)];
             let link = state.ports[usize::from(order.port)].out_link;
