@@ -37,4 +37,9 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
         "scenarios/parity/tcp-parity.toml",
         include_str!("../../../scenarios/parity/tcp-parity.toml"),
     ),
+    (
+        "congestion-parity",
+        "scenarios/parity/congestion-parity.toml",
+        include_str!("../../../scenarios/parity/congestion-parity.toml"),
+    ),
 ];

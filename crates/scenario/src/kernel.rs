@@ -63,7 +63,7 @@ pub struct KernelConfig {
     /// for an interrupt at each frame.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupt_moderation: Option<Duration>,
-    /// How often TCP_INFO of each connection is recorded; absent: never.
+    /// How often TCP_INFO of each connection is recorded; absent: as the scenario's `record` says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sample_interval: Option<Duration>,
 }
@@ -150,6 +150,13 @@ impl KernelHost {
                 .unwrap_or(Duration::from_us(8)),
             sample_interval: own.sample_interval.or(all.sample_interval),
         }
+    }
+
+    /// The same, with samples so far apart if it says nothing of them itself.
+    #[must_use]
+    pub fn sampled(mut self, interval: Option<Duration>) -> KernelHost {
+        self.sample_interval = self.sample_interval.or(interval);
+        self
     }
 }
 

@@ -57,6 +57,17 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
             }
         }
     }
+    if scenario
+        .record
+        .sample_interval
+        .is_some_and(Duration::is_zero)
+    {
+        findings.push(Finding::new(
+            "record.sample_interval",
+            "samples without time between them never end",
+            "a time above zero, such as \"1ms\", or leave it out",
+        ));
+    }
     let hosts = match &scenario.network {
         Network::Star(star) => star.hosts as usize,
         Network::Stars(stars) => (stars.stars * stars.hosts) as usize,

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use tailback_net::host::HostConfig;
 use tailback_net::switch::SwitchConfig;
 use tailback_tcp::Stack;
+use tailback_units::Duration;
 
 use crate::kernel::KernelConfig;
 use crate::network::Network;
@@ -104,6 +105,11 @@ pub struct Record {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 4_294_967_295_u32))]
     pub anatomy_iteration: Option<u32>,
+    /// How often TCP_INFO of every connection and what waits in every switch are recorded over the
+    /// whole run, in the tables `samples` and `queue_samples`; absent: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["10ms"]))]
+    pub sample_interval: Option<Duration>,
     /// A capture of frames, for Wireshark: one pcapng file a run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pcap: Option<PcapConfig>,

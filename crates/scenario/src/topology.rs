@@ -170,7 +170,8 @@ fn from_star(star: &Star, scenario: &Scenario) -> Result<Topology, Vec<Finding>>
         return Err(findings);
     }
     let stack = Arc::new(scenario.stack.clone());
-    let kernel = Arc::new(KernelHost::new(scenario.kernel.as_ref(), None, &stack));
+    let kernel = KernelHost::new(scenario.kernel.as_ref(), None, &stack);
+    let kernel = Arc::new(kernel.sampled(scenario.record.sample_interval));
     Ok(Topology {
         links: (0..hosts)
             .map(|i| Link {
@@ -211,11 +212,12 @@ fn from_explicit(explicit: &Explicit, scenario: &Scenario) -> Result<Topology, V
                 None => Arc::clone(&shared),
             };
             let (all, own) = (scenario.kernel.as_ref(), h.kernel.as_ref());
+            let interval = scenario.record.sample_interval;
             Host {
                 name: h.name.clone(),
                 config: h.host.as_ref().unwrap_or(&scenario.host).clone(),
                 kind: h.kind,
-                kernel: Arc::new(KernelHost::new(all, own, &stack)),
+                kernel: Arc::new(KernelHost::new(all, own, &stack).sampled(interval)),
                 stack,
             }
         })

@@ -20,6 +20,7 @@ use crate::capture::Capture;
 use crate::event::{CROWD, Calendar};
 use crate::record::Recorder;
 use crate::route::{self, Attachments, Graph, Routes};
+use crate::samples::Samples;
 use crate::workload::{ExchangeApp, FlowsApp, IncastApp, Iperf3App, Latencies, Server, Workload};
 use crate::world::{
     Endpoint, HostState, Ledger, LinkState, PortState, PushBack, QueuedSwitch, Retired, Sink,
@@ -53,6 +54,7 @@ pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
         .record
         .anatomy_iteration
         .map(|i| u64::from(i).min(run.workload.iterations().saturating_sub(1)));
+    let samples = Samples::new(run.record.sample_interval);
     let crowded = links.len() >= CROWD;
     let first_card = (links.len() + ports) as u32;
     let pushback = pushback(run, &wiring, first_card);
@@ -63,7 +65,7 @@ pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
         // One more for the workload's alarm.
         first_timer: (links.len() + ports + cards + 1) as u32,
         first_card,
-        recorder: Recorder::new(iteration, places, endpoints.len() / 2),
+        recorder: Recorder::new(iteration, samples, places, endpoints.len() / 2),
         attachments: wiring.attachments,
         frames: FramePool::default(),
         links,

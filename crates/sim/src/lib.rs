@@ -16,6 +16,7 @@ mod outcome_ports;
 mod packets;
 mod record;
 mod route;
+mod samples;
 mod tables;
 mod workload;
 mod world;
@@ -83,7 +84,8 @@ pub enum SimError {
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunOutcome {
     /// Its tables: `summary` (one row), `transactions`, `flows`, `drops` and, if the scenario asks
-    /// for an anatomy, `queues` and `progress`; with queued switches `ports`.
+    /// for an anatomy, `queues` and `progress`, if it asks for samples `samples` and
+    /// `queue_samples`; with queued switches `ports`.
     pub tables: Vec<Table>,
     /// The frames that the scenario asked to capture, as a pcapng file.
     pub capture: Option<Vec<u8>>,

@@ -16,7 +16,8 @@ pub(crate) fn outcome(world: &World) -> RunOutcome {
         flows(world),
         drops(world),
     ];
-    tables.extend(world.recorder.tables());
+    let hosts: Vec<String> = world.hosts.iter().map(|host| host.name.clone()).collect();
+    tables.extend(world.recorder.tables(&hosts));
     tables.extend(outcome_ports::table(world));
     if let Some(app) = world.workload.iperf3() {
         tables.extend(outcome_iperf3::tables(world, app));

@@ -6,6 +6,7 @@
 
 use tailback_units::{Duration, Time};
 
+use crate::samples::{Looked, Samples};
 use crate::tables::Table;
 
 /// Time between looks, to begin with. Frames of 9018 B leave a 10 Gb/s port every 7.2 us.
@@ -30,6 +31,11 @@ pub(crate) struct Recorder {
     /// The iteration to record, if any.
     iteration: Option<u64>,
     next_look: Time,
+    /// When samples of the whole run are due, and they.
+    next_sample: Time,
+    samples: Samples,
+    /// The earlier of the two.
+    next: Time,
     interval: Duration,
     started: Time,
     places: Vec<String>,
@@ -40,11 +46,20 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// A recorder of one iteration, or of none.
-    pub(crate) fn new(iteration: Option<u64>, places: Vec<String>, flows: usize) -> Recorder {
+    /// A recorder of one iteration, or of none, and of samples.
+    pub(crate) fn new(
+        iteration: Option<u64>,
+        samples: Samples,
+        places: Vec<String>,
+        flows: usize,
+    ) -> Recorder {
+        let next_sample = samples.next(None);
         Recorder {
             iteration,
             next_look: Time::NEVER,
+            next_sample,
+            samples,
+            next: next_sample,
             interval: INTERVAL,
             started: Time::ZERO,
             places,
@@ -58,27 +73,44 @@ impl Recorder {
     pub(crate) fn begin(&mut self, now: Time, iteration: u64) {
         if self.iteration == Some(iteration) {
             self.started = now;
-            self.next_look = now;
+            self.set_next_look(now);
         }
     }
 
     pub(crate) fn end(&mut self) {
-        self.next_look = Time::NEVER;
+        self.set_next_look(Time::NEVER);
+    }
+
+    fn set_next_look(&mut self, at: Time) {
+        self.next_look = at;
+        self.next = at.min(self.next_sample);
     }
 
     /// Whether a look is due before what happens at `at`.
     #[inline]
     pub(crate) fn due(&self, at: Time) -> bool {
-        self.next_look <= at
+        self.next <= at
+    }
+
+    /// When the next look is due, and whether it is one for samples.
+    pub(crate) fn next(&self) -> (Time, bool) {
+        (self.next, self.next_sample == self.next)
+    }
+
+    /// Keeps samples: the bytes queued at each place, then each connection.
+    pub(crate) fn sample(
+        &mut self,
+        queues: impl Iterator<Item = u64>,
+        connections: impl Iterator<Item = Looked>,
+    ) {
+        self.samples.look(self.next_sample, queues, connections);
+        self.next_sample = self.samples.next(Some(self.next_sample));
+        self.next = self.next_look.min(self.next_sample);
     }
 
     /// Flows that are looked at: the first so many.
     pub(crate) fn flows(&self) -> usize {
         self.flows
-    }
-
-    pub(crate) fn next_look(&self) -> Time {
-        self.next_look
     }
 
     /// Keeps a look: the bytes queued at each place, then each flow.
@@ -96,11 +128,18 @@ impl Recorder {
             keep_every_other(&mut self.progress, self.flows);
             self.interval += self.interval;
         }
-        self.next_look += self.interval;
+        self.set_next_look(self.next_look + self.interval);
     }
 
-    /// Tables `queues` (least and most in each bucket of time) and `progress` (at its end).
-    pub(crate) fn tables(&self) -> Vec<Table> {
+    /// Tables `samples` and `queue_samples`, if asked for, of hosts with these names; and of the
+    /// iteration `queues` (least and most in each bucket of time) and `progress` (at its end).
+    pub(crate) fn tables(&self, hosts: &[String]) -> Vec<Table> {
+        let mut tables = self.samples.tables(&self.places, hosts);
+        tables.extend(self.iteration_tables());
+        tables
+    }
+
+    fn iteration_tables(&self) -> Vec<Table> {
         if self.iteration.is_none() {
             return Vec::new();
         }

@@ -66,6 +66,21 @@ impl Table {
         });
     }
 
+    /// Adds another table's rows; columns that only one of them has go.
+    pub(crate) fn append(&mut self, mut more: Table) {
+        self.columns.retain_mut(|column| {
+            let other = more.columns.iter_mut().find(|c| c.name == column.name);
+            match (&mut column.data, other.map(|c| &mut c.data)) {
+                (ColumnData::U64(rows), Some(ColumnData::U64(more))) => rows.append(more),
+                (ColumnData::F64(rows), Some(ColumnData::F64(more))) => rows.append(more),
+                (ColumnData::Str(rows), Some(ColumnData::Str(more))) => rows.append(more),
+                (ColumnData::Bool(rows), Some(ColumnData::Bool(more))) => rows.append(more),
+                _ => return false,
+            }
+            true
+        });
+    }
+
     /// The number of rows.
     #[must_use]
     pub fn rows(&self) -> usize {

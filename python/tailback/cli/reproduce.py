@@ -33,7 +33,8 @@ def command(study: str, out: Path | None, jobs: int | None, *, as_json: bool) ->
 
     STUDY may also be response-functions: every congestion control's mean window under loss, and
     what is known of senders on one link, against closed forms. It takes minutes and leaves no
-    results folder. Or tcp-parity: modelled TCP against real kernels, segment by segment.
+    results folder. Or tcp-parity: modelled TCP against real kernels, segment by segment. Or
+    congestion-parity: every congestion control against real kernels, by goodput, losses and queue.
     """
     if study == "response-functions":
         _response_functions(jobs, as_json=as_json)
@@ -42,6 +43,11 @@ def command(study: str, out: Path | None, jobs: int | None, *, as_json: bool) ->
         from tailback.cli.parity import show
 
         show(out, as_json=as_json)
+        return
+    if study == "congestion-parity":
+        from tailback.cli.congestion import show_parity
+
+        show_parity(out, jobs, as_json=as_json)
         return
     from tailback.cli import console
     from tailback.cli.progress import shown

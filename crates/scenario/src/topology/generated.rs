@@ -13,7 +13,8 @@ use crate::problem::Finding;
 /// Hosts as the scenario describes all.
 fn hosts(names: impl Iterator<Item = String>, scenario: &Scenario) -> Vec<Host> {
     let stack = Arc::new(scenario.stack.clone());
-    let kernel = Arc::new(KernelHost::new(scenario.kernel.as_ref(), None, &stack));
+    let kernel = KernelHost::new(scenario.kernel.as_ref(), None, &stack);
+    let kernel = Arc::new(kernel.sampled(scenario.record.sample_interval));
     let host = |name| Host {
         name,
         config: scenario.host.clone(),

@@ -102,7 +102,13 @@ pub fn simulate_with_kernels(
     let mut outcome = outcome::outcome(&cable.world);
     outcome.capture = capture::file(&cable.world, run);
     let mut outcome = results::complete(outcome, &cable.world, &records, &ring_drops);
-    outcome.tables.extend(told::tables(&cable.world, &records));
+    for table in told::tables(&cable.world, &records) {
+        // Modelled hosts may have told of the same.
+        match outcome.tables.iter_mut().find(|t| t.name == table.name) {
+            Some(known) => known.append(table),
+            None => outcome.tables.push(table),
+        }
+    }
     Ok(outcome)
 }
 

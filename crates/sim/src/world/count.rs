@@ -4,6 +4,7 @@ use tailback_units::{Duration, Time};
 
 use super::World;
 use crate::record::FlowLook;
+use crate::samples::Looked;
 
 /// Everything that is counted, since the beginning of the run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -97,7 +98,7 @@ impl World {
     #[cold]
     pub(super) fn sample_until(&mut self, at: Time) {
         while self.recorder.due(at) {
-            let now = self.recorder.next_look();
+            let (now, samples) = self.recorder.next();
             for switch in &mut self.switches {
                 switch.settle(now);
             }
@@ -105,6 +106,20 @@ impl World {
                 .switches
                 .iter()
                 .flat_map(|s| (0..s.ports.len() as u16).map(|p| s.queued_bytes(p)));
+            if samples {
+                let ends = (0..).zip(&self.endpoints).filter_map(|(number, end)| {
+                    end.connection.as_ref().map(|connection| Looked {
+                        endpoint: number,
+                        host: end.host,
+                        peer: end.peer.0,
+                        peer_host: end.peer_host,
+                        bytes: end.read_bytes + end.written_bytes,
+                        info: connection.tcp_info(now),
+                    })
+                });
+                self.recorder.sample(queues, ends);
+                continue;
+            }
             // A flow is a pair of endpoints; the second of them sends the answers. Flows that come
             // and go are not followed.
             let followed = 2 * self.recorder.flows();

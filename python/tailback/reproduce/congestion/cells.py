@@ -1,0 +1,261 @@
+"""The matrix: which flows, over which bottleneck, under which congestion control.
+
+Durations are a compromise: long enough for several losses where round trips are short, for slow
+start and what follows it where they are long, and the whole within forty minutes on two cores.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from tailback.scenario import Scenario
+
+CONTROLS = (
+    "reno",
+    "bic",
+    "cubic",
+    "westwood",
+    "htcp",
+    "highspeed",
+    "hybla",
+    "vegas",
+    "nv",
+    "scalable",
+    "lp",
+    "veno",
+    "yeah",
+    "illinois",
+    "cdg",
+    "dctcp",
+    "bbr",
+)
+"""Every congestion control that both have."""
+FAST = ("reno", "cubic", "dctcp", "bbr")
+"""Those that run at 10 Gb/s and in incast too."""
+RANDOM = ("cdg", "bbr")
+"""Those that draw random numbers: several runs of each are held against each other."""
+MARKED = ("dctcp", "reno", "cubic")
+"""Those that run against a marking threshold; the others answer marks as losses, as Reno does."""
+
+FRAME_BYTES = 1518
+"""A full frame as a switch's memory holds it, with MTU 1500."""
+_WIRE_BITS = (FRAME_BYTES + 20) * 8
+_GIGABIT = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One scenario, to be run by modelled hosts and by kernels.
+
+    Attributes:
+        name: short name.
+        group: `flows`, `marking`, `fast`, `incast`, `short` or `loss`.
+        congestion: the congestion control of all hosts.
+        settings: `path=value`, over the base scenario.
+        until_s: what is compared ends then; absent: with the last byte.
+        senders: hosts that send.
+        repetitions: runs, each from a seed of its own.
+    """
+
+    name: str
+    group: str
+    congestion: str
+    settings: tuple[str, ...]
+    until_s: float | None = None
+    senders: int = 1
+    repetitions: int = field(default=1)
+
+    def of(self, base: Scenario) -> Scenario:
+        """Return `base` with this cell's settings."""
+        found = base.override(
+            f"stack.tcp_congestion_control={self.congestion}",
+            f"run.repetitions={self.repetitions}",
+        )
+        if self.senders > 1:
+            names = [f"sender{i}" for i in range(self.senders)]
+            [near, far] = base.resolved["network"]["link"]
+            links = [{**far, "ends": [name, "switch"]} for name in names]
+            found = found.set("network.host", [{"name": name} for name in ["receiver", *names]])
+            found = found.set("network.link", [near, *links])
+        return found.override(*self.settings)
+
+
+def cells(groups: Sequence[str] = (), congestion: Sequence[str] = ()) -> list[Cell]:
+    """Return the cells of these groups and congestion controls; by default of all."""
+    chosen = [cell for group in groups or GROUPS for cell in GROUPS[group]]
+    return [cell for cell in chosen if not congestion or cell.congestion in congestion]
+
+
+def _repetitions(congestion: str) -> int:
+    return 4 if congestion in RANDOM else 1
+
+
+def _product(rate: int, rtt_us: int) -> float:
+    """Full frames that rate and round trip hold."""
+    return rate * rtt_us / 1e6 / _WIRE_BITS
+
+
+def _network(rate: int, rtt_us: int, buffer_frames: float) -> tuple[str, ...]:
+    """A bottleneck with this rate, round trip and buffer; the sender's link is faster."""
+    # The sender's link has the other microsecond of each way.
+    delay_us = rtt_us // 2 - 1
+    buffer = max(2, round(buffer_frames)) * FRAME_BYTES
+    fast = 10 * rate if rate == _GIGABIT else 4 * rate
+    return (
+        f"network.link.0.rate={rate}bit",
+        f"network.link.1.rate={fast}bit",
+        f"network.link.0.delay={delay_us}us",
+        f"network.switch.switch.model.buffer.tx_limit.bytes={buffer}B",
+    )
+
+
+def _for(duration_s: float, flows: int = 1) -> tuple[str, ...]:
+    return (
+        f"workload.duration={round(duration_s * 1e6)}us",
+        f"workload.connections={flows}",
+        f"record.sample_interval={round(duration_s * 1e6 / 400)}us",
+    )
+
+
+def _bulk(
+    group: str,
+    congestion: str,
+    rate: int,
+    rtt_us: int,
+    products: float,
+    flows: int,
+    *,
+    more: tuple[str, ...] = (),
+    label: str = "",
+) -> Cell:
+    duration_s = _DURATIONS_S[rate, rtt_us]
+    gigabits = rate // _GIGABIT
+    what = label or f"{products:g}bdp"
+    return Cell(
+        name=f"{congestion}-{gigabits}g-{rtt_us / 1000:g}ms-{what}-{flows}",
+        group=group,
+        congestion=congestion,
+        settings=(
+            *_network(rate, rtt_us, products * _product(rate, rtt_us)),
+            *_for(duration_s, flows),
+            *more,
+        ),
+        until_s=duration_s,
+        repetitions=_repetitions(congestion),
+    )
+
+
+_DURATIONS_S = {
+    (_GIGABIT, 100): 0.5,
+    (_GIGABIT, 10_000): 4.0,
+    (_GIGABIT, 100_000): 10.0,
+    (10 * _GIGABIT, 100): 0.1,
+    (10 * _GIGABIT, 1000): 0.2,
+    (10 * _GIGABIT, 10_000): 1.0,
+}
+
+
+def _flows() -> Iterator[Cell]:
+    for rtt_us in (10_000, 100, 100_000):
+        for flows in (1, 4):
+            for products in (1.0, 0.5, 2.0):
+                for congestion in CONTROLS:
+                    yield _bulk("flows", congestion, _GIGABIT, rtt_us, products, flows)
+
+
+def _marking() -> Iterator[Cell]:
+    for rtt_us in (100, 10_000, 100_000):
+        product = _product(_GIGABIT, rtt_us)
+        # DCTCP's own 20 packets at 1 Gb/s, or a seventh of the product where that is more.
+        threshold = round(max(20, product / 7)) * FRAME_BYTES
+        more = (
+            f"network.switch.switch.model.marking={{ kind = 'step', threshold = '{threshold}B' }}",
+            f"network.switch.switch.model.buffer.tx_limit.bytes={8 * threshold}B",
+            "stack.tcp_ecn=1",
+        )
+        for flows in (1, 4):
+            for congestion in MARKED:
+                yield _bulk(
+                    "marking", congestion, _GIGABIT, rtt_us, 2.0, flows, more=more, label="step"
+                )
+
+
+def _fast() -> Iterator[Cell]:
+    for rtt_us in (100, 1000, 10_000):
+        for flows in (1, 4):
+            for products in (0.5, 1.0, 2.0):
+                for congestion in FAST:
+                    yield _bulk("fast", congestion, 10 * _GIGABIT, rtt_us, products, flows)
+
+
+def _incast() -> Iterator[Cell]:
+    for senders in (8, 32):
+        for congestion in FAST:
+            marks: tuple[str, ...] = ()
+            if congestion == "dctcp":
+                marks = (
+                    "network.switch.switch.model.marking="
+                    f"{{ kind = 'step', threshold = '{20 * FRAME_BYTES}B' }}",
+                    "stack.tcp_ecn=1",
+                )
+            yield Cell(
+                name=f"{congestion}-incast-{senders}",
+                group="incast",
+                congestion=congestion,
+                settings=(
+                    *_network(_GIGABIT, 100, 128),
+                    *(f"network.link.{link}.rate=1Gbit" for link in range(senders + 1)),
+                    f"workload={{ kind = 'incast', servers = {senders}, size = '64kB', "
+                    "iterations = 10 }",
+                    "record.sample_interval=1ms",
+                    *marks,
+                ),
+                senders=senders,
+                repetitions=_repetitions(congestion),
+            )
+
+
+def _short() -> Iterator[Cell]:
+    for size in ("10kB", "100kB", "1MB"):
+        for congestion in CONTROLS:
+            yield Cell(
+                name=f"{congestion}-short-{size.lower()}",
+                group="short",
+                congestion=congestion,
+                settings=(
+                    *_network(_GIGABIT, 10_000, _product(_GIGABIT, 10_000)),
+                    f"workload.size={size}",
+                    "workload.connections=8",
+                    "workload.start_within=400ms",
+                    "record.sample_interval=5ms",
+                ),
+                repetitions=_repetitions(congestion),
+            )
+
+
+def _loss() -> Iterator[Cell]:
+    for percent, duration_s in ((1.0, 10.0), (0.01, 4.0)):
+        for congestion in CONTROLS:
+            yield Cell(
+                name=f"{congestion}-loss-{percent:g}",
+                group="loss",
+                congestion=congestion,
+                settings=(
+                    *_network(_GIGABIT, 10_000, _product(_GIGABIT, 10_000)),
+                    *_for(duration_s),
+                    f"network.link.0.loss={percent / 100:g}",
+                ),
+                until_s=duration_s,
+                # Where losses fall is random: what follows differs once one packet does.
+                repetitions=4,
+            )
+
+
+GROUPS: dict[str, list[Cell]] = {
+    "flows": list(_flows()),
+    "marking": list(_marking()),
+    "fast": list(_fast()),
+    "incast": list(_incast()),
+    "short": list(_short()),
+    "loss": list(_loss()),
+}
+"""The cells, by what is varied."""

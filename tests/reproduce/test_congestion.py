@@ -1,0 +1,74 @@
+"""The matrix of congestion-parity, and when two backends' values count as alike."""
+
+import polars as pl
+import pytest
+
+from tailback.reproduce.congestion import CONTROLS, GROUPS, cells
+from tailback.reproduce.congestion.observe import (
+    GOODPUT,
+    RETRANSMISSIONS,
+    Comparison,
+    spread,
+)
+from tailback.scenario import Scenario, load
+
+
+def test_the_matrix_is_what_was_asked_for() -> None:
+    flows = GROUPS["flows"]
+    # One and four flows, three buffers, three round trips.
+    assert len(flows) == len(CONTROLS) * 2 * 3 * 3
+    assert {cell.congestion for cell in flows} == set(CONTROLS)
+    assert len({cell.name for cell in cells()}) == len(cells())
+    assert {cell.congestion for cell in GROUPS["fast"]} == {"reno", "cubic", "dctcp", "bbr"}
+    assert {cell.senders for cell in GROUPS["incast"]} == {8, 32}
+    assert [c.name for c in cells(["loss"], ["reno"])] == ["reno-loss-1", "reno-loss-0.01"]
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_cells_are_good_scenarios(group: str) -> None:
+    base = load("congestion-parity")
+    for cell in (GROUPS[group][0], GROUPS[group][-1]):
+        scenario = cell.of(base)
+        assert [p for p in scenario.check() if p["severity"] == "error"] == []
+        assert scenario.resolved["stack"]["tcp_congestion_control"] == cell.congestion
+        assert len(scenario.resolved["network"]["host"]) == cell.senders + 1
+
+
+def test_limits_are_relative_or_a_few_packets() -> None:
+    assert Comparison(GOODPUT, [100.0], [104.9]).within
+    assert not Comparison(GOODPUT, [100.0], [105.1]).within
+    assert Comparison(RETRANSMISSIONS, [2.0], [7.0]).within
+    assert not Comparison(RETRANSMISSIONS, [100.0], [121.0]).within
+    assert not Comparison(GOODPUT, [0.0], [1.0]).within
+    assert Comparison(GOODPUT, [0.0], [0.0]).apart == 0.0
+
+
+def test_several_runs_may_differ_by_chance() -> None:
+    # Means 100 and 110; standard errors of 5.8 each, so 16.3 by chance.
+    kernel, model = [80.0, 100.0, 100.0, 120.0], [90.0, 110.0, 110.0, 130.0]
+    assert Comparison(GOODPUT, kernel, model).within
+    assert not Comparison(GOODPUT, [100.0] * 4, [110.0] * 4).within
+    assert spread(kernel) == "100 (80 to 120)"
+
+
+def test_samples_are_the_same_table_on_modelled_hosts(tmp_path: object) -> None:
+    from pathlib import Path
+
+    import tailback
+
+    assert isinstance(tmp_path, Path)
+    scenario: Scenario = load("congestion-parity").override(
+        "workload.duration=100ms", "record.sample_interval=1ms"
+    )
+    results = tailback.run(scenario, out=tmp_path / "a", jobs=1)
+    samples = results.table("samples")
+    ends = samples.group_by("host").agg(pl.col("local").n_unique(), pl.col("time_s").max())
+    assert sorted(ends["host"].to_list()) == ["receiver", "sender"]
+    assert ends["local"].to_list() == [1, 1]
+    assert ends["time_s"].min() == pytest.approx(0.1, abs=0.0011)
+    last = samples.filter(pl.col("host") == "receiver").sort("time_s").tail(1)
+    flow = results.table("flows")
+    assert 0 < last["bytes_received"][0] <= flow["received_bytes"][0]
+    queued = results.table("queue_samples").filter(pl.col("place") == "switch:0")
+    # Slow start has filled the bottleneck by then, but for what a buffer of 1.23 MB may hold.
+    assert 500_000 < queued["queue_bytes"].max() <= 1_230_000
