@@ -49,15 +49,23 @@ impl Frame {
     #[inline]
     #[must_use]
     pub fn new(segment: Segment, to: EndpointId, destination: HostId) -> Frame {
-        let packet = IP_HEADER_BYTES + segment.header_bytes() + u32::from(segment.payload_bytes);
-        let frame_bytes = (packet + ETHERNET_BYTES).max(FRAME_BYTES_MIN) as u16;
-        Frame {
+        let mut frame = Frame {
             segment,
             to,
             destination,
-            frame_bytes,
+            frame_bytes: 0,
             payload: PayloadHandle(0),
-        }
+        };
+        frame.resize(segment.payload_bytes);
+        frame
+    }
+
+    /// Changes the payload's length, bytes.
+    #[inline]
+    pub fn resize(&mut self, payload_bytes: u16) {
+        self.segment.payload_bytes = payload_bytes;
+        let packet = IP_HEADER_BYTES + self.segment.header_bytes() + u32::from(payload_bytes);
+        self.frame_bytes = (packet + ETHERNET_BYTES).max(FRAME_BYTES_MIN) as u16;
     }
 
     /// Bytes of line time the frame takes, preamble and gap included.

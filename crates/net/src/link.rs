@@ -149,6 +149,12 @@ impl Link {
         self.lost_payload_bytes += u64::from(frame.payload_bytes);
     }
 
+    /// Whether every frame arrives, and as it was sent.
+    #[must_use]
+    pub fn is_lossless(&self) -> bool {
+        self.loss_below == 0 && self.impairment.is_none()
+    }
+
     /// Whether this direction has impairments; then [`Link::fate`] is to be asked of every frame.
     #[inline]
     #[must_use]

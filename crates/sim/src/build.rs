@@ -184,11 +184,15 @@ fn links(run: &Run, wiring: &Wiring, outside: &[bool]) -> Vec<LinkState> {
                 number: link,
                 link: Link::onward(config),
                 sink: end,
+                plain: false,
                 name: name.clone(),
             });
         }
         LinkState {
             number: number as u32,
+            plain: link.is_lossless()
+                && run.record.pcap.is_none()
+                && !matches!(sink, Sink::Host { at_once: false, .. }),
             link,
             sink,
             name,

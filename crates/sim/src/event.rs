@@ -91,7 +91,7 @@ impl Calendar {
             busy: vec![0; days / 64],
             nodes: Vec::with_capacity(components),
             free: NONE,
-            aim: if components < CROWD { 2 } else { 10 },
+            aim: if components < CROWD { 1 } else { 10 },
             far: BinaryHeap::new(),
             far_at: Time::NEVER,
             review: Review::default(),
@@ -103,31 +103,48 @@ impl Calendar {
     pub(crate) fn schedule(&mut self, rank: u32, at: Time) -> Wait {
         let event = Event { at, rank };
         let day = at.as_ps() >> self.shift;
+        // Today and before wrap around to far beyond the wheel.
+        let ahead = day.wrapping_sub(self.today + 1);
+        if ahead >= self.days.len() as u64 - 1 {
+            return self.schedule_off_wheel(event, day);
+        }
+        let slot = day as usize & (self.days.len() - 1);
+        let index = self.free;
+        let Some(node) = self.nodes.get_mut(index as usize) else {
+            return self.schedule_anew(event);
+        };
+        self.free = node.next;
+        node.event = event;
+        node.next = std::mem::replace(&mut self.days[slot], index);
+        self.busy[slot / 64] |= 1 << (slot % 64);
+        Wait::Near
+    }
+
+    /// All nodes are in use: makes more.
+    #[cold]
+    fn schedule_anew(&mut self, event: Event) -> Wait {
+        let first = self.nodes.len() as u32;
+        let more = first.max(64);
+        for index in first..first + more {
+            let next = if index + 1 < first + more {
+                index + 1
+            } else {
+                NONE
+            };
+            self.nodes.push(Node { event, next });
+        }
+        self.free = first;
+        self.schedule(event.rank, event.at)
+    }
+
+    /// An event of today, or of a day that the wheel does not reach.
+    fn schedule_off_wheel(&mut self, event: Event, day: u64) -> Wait {
         if day <= self.today {
             self.insert_sorted(event);
             return Wait::Near;
         }
-        if day - self.today >= self.days.len() as u64 {
-            self.schedule_far(event);
-            return Wait::Far;
-        }
-        let slot = day as usize & (self.days.len() - 1);
-        let list = &mut self.days[slot];
-        let node = Node { event, next: *list };
-        *list = match self.nodes.get_mut(self.free as usize) {
-            Some(reused) => {
-                let index = self.free;
-                self.free = reused.next;
-                *reused = node;
-                index
-            }
-            None => {
-                self.nodes.push(node);
-                self.nodes.len() as u32 - 1
-            }
-        };
-        self.busy[slot / 64] |= 1 << (slot % 64);
-        Wait::Near
+        self.schedule_far(event);
+        Wait::Far
     }
 
     #[cold]
@@ -154,8 +171,10 @@ impl Calendar {
     /// When the earliest event is.
     #[inline]
     pub(crate) fn next_at(&mut self) -> Option<Time> {
-        if self.sorted.is_empty() {
-            self.turn();
+        if self.sorted.is_empty()
+            && let Some(first) = self.turn()
+        {
+            self.sorted.push(first);
         }
         let near = self.sorted.last().map_or(Time::NEVER, |e| e.at);
         let at = near.min(self.far_at);
@@ -172,10 +191,7 @@ impl Calendar {
     /// Takes the earliest event out.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<Event> {
-        if self.sorted.is_empty() {
-            self.turn();
-        }
-        let Some(near) = self.sorted.pop() else {
+        let Some(near) = self.sorted.pop().or_else(|| self.turn()) else {
             return self.pop_far();
         };
         if self.far_at <= near.at {
@@ -205,31 +221,48 @@ impl Calendar {
         Some(event)
     }
 
-    /// Turns the wheel to the next day that has events, and sorts them; unless one that is far away
-    /// comes on a day before.
-    fn turn(&mut self) {
+    /// Turns the wheel to the next day that has events; answers its first, and sorts the others. None
+    /// if nothing is on the wheel, or what is far away comes on a day before.
+    #[inline]
+    fn turn(&mut self) -> Option<Event> {
         if self.review.days >= DAYS_PER_REVIEW {
             self.adjust();
+            if let Some(first) = self.sorted.pop() {
+                return Some(first);
+            }
         }
-        let Some(slot) = self.next_busy() else { return };
+        let slot = self.next_busy()?;
         let mask = self.days.len() - 1;
         let ahead = slot.wrapping_sub(self.today as usize) & mask;
         let day = self.today + ahead as u64;
         if self.far_at.as_ps() >> self.shift < day {
-            return;
+            return None;
         }
         self.today = day;
         self.busy[slot / 64] &= !(1 << (slot % 64));
-        let mut node = std::mem::replace(&mut self.days[slot], NONE);
-        while let Some(Node { event, next }) = self.nodes.get_mut(node as usize) {
-            let after = std::mem::replace(next, self.free);
-            let event = *event;
-            self.free = node;
-            self.insert_sorted(event);
-            node = after;
-        }
+        let node = std::mem::replace(&mut self.days[slot], NONE);
+        let mut first = self.free_node(node)?;
         self.review.days += 1;
-        self.review.events += self.sorted.len() as u32;
+        self.review.events += 1;
+        let mut node = first.next;
+        while let Some(Node { event, next }) = self.free_node(node) {
+            let later = event.max(first.event);
+            first.event = event.min(first.event);
+            self.insert_sorted(later);
+            self.review.events += 1;
+            node = next;
+        }
+        Some(first.event)
+    }
+
+    /// Takes a node out of use; answers what it was.
+    #[inline]
+    fn free_node(&mut self, index: u32) -> Option<Node> {
+        let node = self.nodes.get_mut(index as usize)?;
+        let was = *node;
+        node.next = self.free;
+        self.free = index;
+        Some(was)
     }
 
     /// The next day after today that has events.

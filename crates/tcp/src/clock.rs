@@ -19,25 +19,39 @@ pub(crate) struct JiffyClock {
     tick_ps: u64,
     phase_ps: u64,
     timestamp_hz: u32,
+    /// Whole microseconds of a tick, and 2^64 over them, rounded up: a product for a quotient. Zero
+    /// where a tick is but one.
+    us_per_tick: u32,
+    us_inverse: u64,
     /// The tick that now is in, and when the next begins: saves a division a packet.
     now: u64,
     next_tick_ps: u64,
     /// When it was last asked.
     now_ps: u64,
+    /// A timestamp, from when it holds and until when: saves a division a packet.
+    stamp: u32,
+    stamp_from_ps: u64,
+    stamp_until_ps: u64,
 }
 
 impl JiffyClock {
     /// `timestamp_hz` ticks a second for timestamps, or the jiffies themselves if zero.
     pub(crate) fn new(hz: u32, timestamp_hz: u32, phase: Duration) -> JiffyClock {
         let tick_ps = Duration::from_secs(1).as_ps() / u64::from(hz.max(1));
+        let us_per_tick = (tick_ps / 1_000_000).max(1) as u32;
         JiffyClock {
             hz,
+            us_per_tick,
+            us_inverse: (u64::MAX / u64::from(us_per_tick)).wrapping_add(1),
             tick_ps,
             phase_ps: phase.as_ps() % tick_ps,
             timestamp_hz,
             now: BASE,
             next_tick_ps: 0,
             now_ps: 0,
+            stamp: 0,
+            stamp_from_ps: 0,
+            stamp_until_ps: 0,
         }
     }
 
@@ -51,7 +65,25 @@ impl JiffyClock {
             self.now = BASE + ticks;
             self.next_tick_ps = (ticks + 1) * self.tick_ps - self.phase_ps;
         }
+        if ps >= self.stamp_until_ps {
+            self.renew_stamp();
+        }
         self.now as Jiffies
+    }
+
+    /// The timestamp has moved on, or there was none.
+    #[cold]
+    fn renew_stamp(&mut self) {
+        if self.timestamp_hz == 0 {
+            // It is the tick itself.
+            self.stamp_until_ps = u64::MAX;
+            return;
+        }
+        let stamp_ps = Duration::from_secs(1).as_ps() / u64::from(self.timestamp_hz);
+        let stamps = self.now_ps / stamp_ps;
+        self.stamp = (BASE + stamps) as u32;
+        self.stamp_from_ps = stamps * stamp_ps;
+        self.stamp_until_ps = self.stamp_from_ps + stamp_ps;
     }
 
     /// Microseconds up to when it was last asked.
@@ -82,15 +114,25 @@ impl JiffyClock {
         if self.timestamp_hz == 0 {
             return (BASE + (ns * 1000 + self.phase_ps) / self.tick_ps) as u32;
         }
+        let ps = ns * 1000;
+        if (self.stamp_from_ps..self.stamp_until_ps).contains(&ps) {
+            return self.stamp;
+        }
         let ps_per_tick = 1_000_000_000_000 / u64::from(self.timestamp_hz);
-        (BASE + ns * 1000 / ps_per_tick) as u32
+        (BASE + ps / ps_per_tick) as u32
     }
 
     /// A span of microseconds in whole ticks, rounded up (usecs_to_jiffies).
     #[inline]
     pub(crate) fn us_to_ticks(&self, us: u64) -> Jiffies {
-        let us_per_tick = (self.tick_ps / 1_000_000).max(1);
-        us.div_ceil(us_per_tick).min(u64::from(u32::MAX / 4)) as Jiffies
+        let raised = us + u64::from(self.us_per_tick - 1);
+        if raised > u64::from(u32::MAX) || self.us_inverse == 0 {
+            let ticks = raised / u64::from(self.us_per_tick);
+            return ticks.min(u64::from(u32::MAX / 4)) as Jiffies;
+        }
+        // Exact for numerators and divisors of 32 bits.
+        let ticks = (u128::from(raised) * u128::from(self.us_inverse)) >> 64;
+        (ticks as Jiffies).min(u32::MAX / 4)
     }
 
     /// Where a timer set now to fire at tick `expires` fires in truth: the wheel of Linux since
@@ -130,8 +172,7 @@ impl JiffyClock {
         if self.timestamp_hz == 0 {
             return self.now as u32;
         }
-        let ticks = self.now_ps / (Duration::from_secs(1).as_ps() / u64::from(self.timestamp_hz));
-        (BASE + ticks) as u32
+        self.stamp
     }
 
     /// Ticks that a difference of timestamps stands for.

@@ -341,6 +341,17 @@ impl Receive {
         if left as i32 > 0 { left } else { 0 }
     }
 
+    /// Whether data in order up to `end` is taken in without further ado: nothing is out of order,
+    /// and there is room.
+    #[inline]
+    pub(crate) fn takes_at_once(&self, end: Seq) -> bool {
+        self.reassembly.is_idle()
+            && self.fin_end.is_none()
+            && self.window_left() > 0
+            && !end.after(self.rightmost())
+            && self.queued_memory <= self.rcvbuf
+    }
+
     /// Up to where data has ever been welcome (tcp_max_receive_window).
     #[inline]
     pub(crate) fn rightmost(&self) -> Seq {

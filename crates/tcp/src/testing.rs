@@ -83,6 +83,8 @@ pub(crate) struct Net {
     frames: Vec<Segment>,
     free: Vec<usize>,
     sequence: u64,
+    /// Segments that took the short way in, if each is compared with the long way.
+    pub(crate) predicted: Option<usize>,
 }
 
 /// The profile under test.
@@ -170,6 +172,7 @@ impl Net {
             frames: Vec::new(),
             free: Vec::new(),
             sequence: 0,
+            predicted: None,
         }
     }
 
@@ -324,7 +327,12 @@ impl Net {
                 let segment = self.frames[slot];
                 self.free.push(slot);
                 match &mut self.ends[to] {
-                    Some(connection) => connection.handle_segment(at, &segment),
+                    Some(connection) => {
+                        if let Some(count) = &mut self.predicted {
+                            *count += usize::from(connection.check_prediction(at, &segment));
+                        }
+                        connection.handle_segment(at, &segment);
+                    }
                     None => {
                         self.ends[to] = Some(Connection::accept(&self.configs[to], at, &segment));
                     }

@@ -4,7 +4,7 @@ use tailback_net::frame::{EndpointId, Frame, HostId};
 use tailback_net::host::{ReceiveRing, TransmitQueue};
 use tailback_net::pool::{Flight, FramePool};
 use tailback_net::random::Stream;
-use tailback_tcp::{Config, Connection, Ecn, Event, Flags, Segment, Shutdown, Transmit};
+use tailback_tcp::{Config, Connection, Ecn, Event, Flags, Shutdown, Transmit};
 use tailback_units::Time;
 
 use super::network::LinkState;
@@ -206,22 +206,24 @@ impl World {
             noticed = true;
         }
         let host = usize::from(endpoint.host.0);
-        let uplink = self.hosts[host].uplink;
         if self.pushback.is_some() {
             return self.drive_by_card(id, noticed);
         }
         while let Some(transmit) = connection.poll_transmit(now) {
-            if !self.hosts[host].queue.admits(now) {
+            let sender = &mut self.hosts[host];
+            if !sender.queue.admits(now) {
                 connection.local_congestion(now);
                 continue;
             }
+            let uplink = sender.uplink;
             let state = &mut self.links[uplink as usize];
             let to = (endpoint.peer, endpoint.peer_host);
             let books = (&mut self.frames, &mut self.ledger);
             let (first, last) = send(state, &mut self.hosts, books, now, &transmit, to);
-            self.hosts[host].queue.leaves(last);
+            let sender = &mut self.hosts[host];
+            sender.queue.leaves(last);
+            sender.ring.sent();
             connection.left_host(now, last, &transmit);
-            self.hosts[host].ring.sent();
             if let Some(first) = first {
                 self.calendar.schedule(uplink, first);
             }
@@ -387,37 +389,36 @@ fn send(
 ) -> (Option<Time>, Time) {
     let mut first = None;
     let mut finish = now;
-    cut(transmit, |segment| {
-        let frame = frames.put(now, Frame::new(segment, to, destination));
-        ledger.sent.count(&frame);
-        finish = state.link.transmit(now, &frame);
-        first = first.or(state.launch(finish, frame, frames, hosts, ledger));
+    cut(transmit, to, destination, |frame| {
+        let flight = frames.put(now, frame);
+        ledger.sent.count(&flight);
+        finish = state.link.transmit(now, &flight);
+        first = first.or(state.launch(finish, flight, frames, hosts, ledger));
     });
     (first, finish)
 }
 
-/// Cuts what TCP gave into segments of the MSS.
+/// Cuts what TCP gave into frames of the MSS.
 #[inline]
-pub(super) fn cut(transmit: &Transmit, mut put: impl FnMut(Segment)) {
-    let whole = &transmit.segment;
-    let mut sent_bytes = 0;
-    loop {
-        let mut segment = *whole;
-        let rest = whole.payload_bytes - sent_bytes;
-        segment.seq += u32::from(sent_bytes);
-        if rest > transmit.mss {
-            segment.payload_bytes = transmit.mss;
-            segment.flags = segment.flags.without(Flags::PSH.with(Flags::FIN));
-        } else {
-            segment.payload_bytes = rest;
-        }
-        if sent_bytes > 0 {
-            segment.flags = segment.flags.without(Flags::CWR);
-        }
-        sent_bytes += segment.payload_bytes;
-        put(segment);
-        if sent_bytes == whole.payload_bytes {
-            return;
-        }
+pub(super) fn cut(
+    transmit: &Transmit,
+    to: EndpointId,
+    destination: HostId,
+    mut put: impl FnMut(Frame),
+) {
+    let flags = transmit.segment.flags;
+    let mut rest = transmit.segment.payload_bytes;
+    let mut frame = Frame::new(transmit.segment, to, destination);
+    // All but the last are full, and say neither that they are the last …
+    while rest > transmit.mss {
+        frame.resize(transmit.mss);
+        frame.segment.flags = frame.segment.flags.without(Flags::PSH.with(Flags::FIN));
+        put(frame);
+        rest -= transmit.mss;
+        frame.segment.seq += u32::from(transmit.mss);
+        // … nor, but for the first, that the window was reduced.
+        frame.segment.flags = flags.without(Flags::CWR);
+        frame.resize(rest);
     }
+    put(frame);
 }

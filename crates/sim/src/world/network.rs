@@ -23,6 +23,8 @@ pub(crate) struct LinkState {
     pub(crate) number: u32,
     pub(crate) link: Link,
     pub(crate) sink: Sink,
+    /// Nothing can happen to a frame on it, nobody looks on, and it is handled as it arrives.
+    pub(crate) plain: bool,
     pub(crate) name: Box<str>,
 }
 
@@ -137,6 +139,22 @@ impl LinkState {
     /// ring, or on its way. Answers with the time of the link's next event if that is new.
     #[inline]
     pub(crate) fn launch(
+        &mut self,
+        finish: Time,
+        mut frame: Flight,
+        frames: &mut FramePool,
+        hosts: &mut [HostState],
+        ledger: &mut Ledger,
+    ) -> Option<Time> {
+        if !self.plain {
+            return self.launch_with_care(finish, frame, frames, hosts, ledger);
+        }
+        frame.at = self.link.arrival(finish);
+        self.link.launch(frame).then_some(frame.at)
+    }
+
+    /// The same on a link where more than that may happen.
+    fn launch_with_care(
         &mut self,
         finish: Time,
         mut frame: Flight,

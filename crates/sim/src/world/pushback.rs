@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 
 use tailback_net::flow_control::{PauseFrame, quanta_time};
-use tailback_net::frame::{EndpointId, FRAME_BYTES_MIN, Frame, GAP_BYTES, HostId};
+use tailback_net::frame::{EndpointId, FRAME_BYTES_MIN, GAP_BYTES, HostId};
 use tailback_net::host::{HostPort, Next};
 use tailback_net::l2cm::{Feedback, L2cmConfig};
 use tailback_net::pool::Flight;
@@ -248,8 +248,7 @@ impl World {
             return left;
         };
         let card = &mut pushback.cards[host].port;
-        cut(transmit, |segment| {
-            let frame = Frame::new(segment, to, destination);
+        cut(transmit, to, destination, |frame| {
             let flight = self.frames.put(now, frame);
             self.ledger.sent.count(&flight);
             card.push(flight);

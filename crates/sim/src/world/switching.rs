@@ -10,6 +10,9 @@ use super::World;
 use super::network::{Sink, SwitchBuffer};
 use crate::capture::Note;
 
+/// So many connections are in the processor's cache, and need not be fetched ahead.
+const CACHED: usize = 256;
+
 impl World {
     /// The first frame of a link is there.
     #[inline]
@@ -22,7 +25,9 @@ impl World {
         let sink = state.sink;
         if let Some(next) = state.link.next() {
             self.calendar.schedule(rank, next.at);
-            if let Sink::Host { .. } = sink {
+            if self.endpoints.len() > CACHED
+                && let Sink::Host { .. } = sink
+            {
                 // It comes a frame's line time later: what it needs may come from memory meanwhile.
                 self.frames.prefetch(next.frame);
                 if let Some(connection) = &self.endpoints[next.to.0 as usize].connection {

@@ -22,6 +22,12 @@ impl Connection {
         let jiffies = self.clock.jiffies(now);
         self.stats.segments_received += 1;
         self.stats.data_segments_received += u64::from(segment.payload_bytes > 0);
+        if self.is_predicted_data(segment) {
+            return self.take_predicted_data(jiffies, segment);
+        }
+        if self.is_predicted_ack(segment) {
+            return self.take_predicted_ack(jiffies, segment);
+        }
         match self.life {
             Life::Closed => return self.refuse(segment),
             Life::TimeWait => return self.handle_in_time_wait(jiffies, segment),
@@ -52,14 +58,7 @@ impl Connection {
             }
         }
         if segment.seq_len() > 0 {
-            if self.timestamps && segment.ts_ecr != 0 {
-                let ticks = self.receiver_ticks_since(segment.ts_ecr);
-                self.receive.measure_rtt_by_echo(
-                    ticks,
-                    segment.ts_ecr,
-                    u32::from(segment.payload_bytes),
-                );
-            }
+            self.measure_receiver_rtt(segment);
             if self.life != Life::Established && self.refuses_data(segment) {
                 return;
             }
@@ -100,6 +99,16 @@ impl Connection {
             self.clock.now_us() as u32
         } else {
             jiffies
+        }
+    }
+
+    /// The round trip as the receiver sees it, by the echo in a segment with data.
+    #[inline]
+    pub(super) fn measure_receiver_rtt(&mut self, segment: &Segment) {
+        if self.timestamps && segment.ts_ecr != 0 && self.receive.is_news(segment.ts_ecr) {
+            let ticks = self.receiver_ticks_since(segment.ts_ecr);
+            self.receive
+                .measure_rtt_by_echo(ticks, u32::from(segment.payload_bytes));
         }
     }
 
@@ -208,7 +217,7 @@ impl Connection {
 
     /// tcp_event_data_recv.
     #[inline]
-    fn data_received(&mut self, jiffies: Jiffies, segment: &Segment) {
+    pub(super) fn data_received(&mut self, jiffies: Jiffies, segment: &Segment) {
         let payload_bytes = u32::from(segment.payload_bytes);
         let rcv_wnd = self.receive.rcv_wnd;
         let fixed_bytes = self.fixed_header_bytes();
@@ -321,7 +330,7 @@ impl Connection {
     /// the old state of what is still to be acknowledged (dctcp_ece_ack_update). Called before
     /// the data is taken over.
     #[inline]
-    fn echo_precisely(&mut self, segment: &Segment) {
+    pub(super) fn echo_precisely(&mut self, segment: &Segment) {
         if !self.ecn || !self.congestion.wants_precise_echo() {
             return;
         }
@@ -339,7 +348,7 @@ impl Connection {
 
     /// An acknowledgement is owed: now or later (__tcp_ack_snd_check).
     #[inline]
-    fn check_ack(&mut self, jiffies: Jiffies) {
+    pub(super) fn check_ack(&mut self, jiffies: Jiffies) {
         let today = self.stack.receiver == Receiver::Linux72;
         let receive = &mut self.receive;
         let unacknowledged = receive.rcv_nxt - receive.rcv_wup;

@@ -52,10 +52,10 @@ use std::sync::Arc;
 use prefetch_index::prefetch_index;
 use tailback_units::{Duration, Time};
 
-use crate::clock::{Jiffies, JiffyClock};
+use crate::clock::{self, Jiffies, JiffyClock};
 use crate::congestion::{Congestion, CongestionKind, View, Window};
 use crate::queue::Queue;
-use crate::receive::{AckPolicy, Receive};
+use crate::receive::{AckPolicy, Receive, Receiver};
 use crate::rtt::RttEstimator;
 use crate::segment::SackBlock;
 use crate::seq::Seq;
@@ -185,6 +185,8 @@ pub struct Connection {
     questions: u32,
     /// The peer opened the connection.
     passive: bool,
+    /// Data that is what was expected takes a shorter way in (`modern/predicted`).
+    predicts: bool,
     clock: JiffyClock,
     random: u64,
     modern: modern::Modern,
@@ -296,6 +298,7 @@ impl Connection {
             questions: 0,
             esce: false,
             passive: life == Life::SynReceived,
+            predicts: stack.sender == Sender::Linux72 && stack.receiver == Receiver::Linux72,
             clock,
             random: config.seed,
             modern,
@@ -330,20 +333,16 @@ impl Connection {
     #[inline]
     #[must_use]
     pub fn poll_timeout(&self) -> Time {
-        let transmission = self
-            .timer
-            .map_or(Time::NEVER, |(_, at)| self.clock.time_of(at));
-        let delayed_ack = self
-            .receive
-            .ack
-            .timer
-            .map_or(Time::NEVER, |at| self.clock.time_of(at));
-        let life = self
-            .life_timer
-            .map_or(Time::NEVER, |at| self.clock.time_of(at));
-        let deadline = transmission
-            .min(delayed_ack)
-            .min(life)
+        let sooner = |a: Jiffies, b: Jiffies| if clock::before(b, a) { b } else { a };
+        let transmission = self.timer.map(|(_, at)| at);
+        let tick = [self.receive.ack.timer, self.life_timer]
+            .into_iter()
+            .flatten()
+            .fold(transmission, |first, at| {
+                Some(first.map_or(at, |first| sooner(first, at)))
+            });
+        let deadline = tick
+            .map_or(Time::NEVER, |at| self.clock.time_of(at))
             .min(self.receive.ack.compression.due());
         if self.is_modern() {
             deadline.min(self.sender_deadline())

@@ -108,6 +108,12 @@ impl Reassembly {
         self.runs.is_empty()
     }
 
+    /// Whether there is nothing to tell of either.
+    #[inline]
+    pub(crate) fn is_idle(&self) -> bool {
+        self.runs.is_empty() && self.dsack.is_none()
+    }
+
     /// Memory held.
     #[inline]
     pub(crate) fn memory(&self) -> u32 {

@@ -118,14 +118,19 @@ impl Receive {
         }
     }
 
+    /// Whether an echo counts: each does once, but in the oldest kernels.
+    #[inline]
+    pub(crate) fn is_news(&mut self, echo: u32) -> bool {
+        std::mem::replace(&mut self.last_echo, echo) != echo
+            || self.tuning == RcvbufTuning::TwiceRead
+    }
+
     /// The echo of a timestamp in a data segment (tcp_rcv_rtt_measure_ts).
     #[inline]
-    pub(crate) fn measure_rtt_by_echo(&mut self, ticks: u32, echo: u32, payload_bytes: u32) {
-        if self.tuning != RcvbufTuning::TwiceRead {
-            // Each echo counts once, and one from the same tick tells nothing.
-            if echo == std::mem::replace(&mut self.last_echo, echo) || ticks == 0 {
-                return;
-            }
+    pub(crate) fn measure_rtt_by_echo(&mut self, ticks: u32, payload_bytes: u32) {
+        // One from the same tick tells nothing.
+        if self.tuning != RcvbufTuning::TwiceRead && ticks == 0 {
+            return;
         }
         if payload_bytes >= self.ack.rcv_mss {
             self.sample_rtt(ticks, false);

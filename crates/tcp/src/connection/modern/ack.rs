@@ -6,8 +6,9 @@
 use super::super::{CaState, Connection, TimerKind};
 use super::chrono::Limiter;
 use super::rtt::Measured;
+use super::tell;
 use crate::clock::Jiffies;
-use crate::congestion::{AckKind, AckSample, Growth};
+use crate::congestion::{AckKind, AckSample, Congestion, CongestionControl, Growth};
 use crate::queue::{LOST, RETRANS, SACKED};
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
@@ -54,7 +55,8 @@ pub(super) struct AckNews {
 }
 
 impl AckNews {
-    fn new(snd_nxt: Seq) -> AckNews {
+    #[inline]
+    pub(super) fn new(snd_nxt: Seq) -> AckNews {
         AckNews {
             data: false,
             window_update: false,
@@ -78,6 +80,11 @@ impl AckNews {
             last_sacked_us: 0,
             rate: super::rate::Sample::default(),
         }
+    }
+
+    #[inline]
+    pub(super) fn set_acked_bytes(&mut self, bytes: u32) {
+        self.acked_bytes = bytes;
     }
 
     /// Not a duplicate (FLAG_NOT_DUP).
@@ -180,8 +187,8 @@ impl Connection {
         }
     }
 
-    fn tell_ack(&mut self, now: Jiffies, news: &AckNews) {
-        let view = self.view(now);
+    #[inline]
+    pub(super) fn tell_ack(&mut self, now: Jiffies, news: &AckNews) {
         let kind = AckKind {
             slow_path: news.data_sacked || news.ece || news.data,
             ece: news.ece,
@@ -192,11 +199,12 @@ impl Connection {
                 bytes => bytes,
             },
         };
-        self.congestion.in_ack_event(&mut self.window, &view, kind);
+        tell!(self, now, in_ack_event(kind));
     }
 
     /// tcp_cong_control.
-    fn control_congestion(
+    #[inline]
+    pub(super) fn control_congestion(
         &mut self,
         now: Jiffies,
         delivered: u32,
@@ -205,9 +213,7 @@ impl Connection {
         sample: &crate::congestion::RateSample,
     ) {
         if self.congestion.full_control() {
-            let view = self.view(now);
-            self.congestion
-                .on_rate_sample(&mut self.window, &view, sample);
+            tell!(self, now, on_rate_sample(sample));
             if std::mem::take(&mut self.window.mark_app_limited) {
                 self.mark_app_limited();
             }
@@ -216,12 +222,11 @@ impl Connection {
         if self.in_reduction() {
             self.reduce_cwnd_today(delivered, lost, news.una_advanced);
         } else if self.may_raise_cwnd_today(news) {
-            let view = self.view(now);
             let growth = Growth {
                 acked: delivered,
                 cwnd_limited: self.is_cwnd_limited_today(),
             };
-            self.congestion.grow(&mut self.window, &view, growth);
+            tell!(self, now, grow(growth));
             self.cwnd_stamp = now;
             if std::mem::take(&mut self.window.enter_cwr) {
                 self.enter_cwr_today(now);
@@ -257,7 +262,12 @@ impl Connection {
 
     /// tcp_ack_update_window.
     #[inline]
-    fn update_window_today(&mut self, now: Jiffies, segment: &Segment, news: &mut AckNews) {
+    pub(super) fn update_window_today(
+        &mut self,
+        now: Jiffies,
+        segment: &Segment,
+        news: &mut AckNews,
+    ) {
         let window = self.window_of(segment);
         let newer = segment.ack.after(self.snd_una)
             || segment.seq.after(self.snd_wl1)
@@ -388,13 +398,12 @@ impl Connection {
             // put off its timeout.
             news.set_timer |= u64::from(sack_us) > now_us - head.sent_us();
         }
-        let view = self.view(now);
         let sample = AckSample {
             packets: acked,
             rtt_us: ca_us,
             in_flight: self.delivered.wrapping_sub(news.rate.prior_delivered),
         };
-        self.congestion.pkts_acked(&mut self.window, &view, sample);
+        tell!(self, now, pkts_acked(sample));
     }
 
     /// The round trip by the timestamp's echo (tcp_rtt_tsopt_us).

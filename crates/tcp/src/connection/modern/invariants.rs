@@ -1,6 +1,9 @@
 //! What tests ask of today's sender beyond what they ask of any.
 
+use tailback_units::Time;
+
 use super::super::{Connection, TimerKind};
+use crate::segment::Segment;
 use crate::seq::Seq;
 
 impl Connection {
@@ -27,5 +30,16 @@ impl Connection {
         assert_eq!(chunks, self.unsent, "what is written and not sent");
         let highest = self.modern.highest_sack;
         assert!(!highest.after(self.snd_nxt));
+    }
+
+    /// Both ways in lead to the same state. True if a segment may take the short one.
+    pub(crate) fn check_prediction(&self, now: Time, segment: &Segment) -> bool {
+        let [mut short, mut long] = [self.clone(), self.clone()];
+        long.predicts = false;
+        short.handle_segment(now, segment);
+        long.handle_segment(now, segment);
+        long.predicts = self.predicts;
+        assert_eq!(format!("{short:?}"), format!("{long:?}"), "{segment:?}");
+        self.is_predicted_data(segment) || self.is_predicted_ack(segment)
     }
 }

@@ -20,6 +20,7 @@ mod loss;
 mod opening;
 mod output;
 mod pacing;
+mod predicted;
 mod queue;
 mod rack;
 mod rate;
@@ -41,7 +42,7 @@ use tailback_units::Duration;
 
 use super::{CaState, Connection};
 use crate::clock::{Jiffies, JiffyClock};
-use crate::congestion::{CwndEvent, View};
+use crate::congestion::{Congestion, CongestionControl, CwndEvent, View};
 use crate::seq::Seq;
 use crate::stack::Stack;
 
@@ -159,6 +160,33 @@ impl Modern {
     }
 }
 
+/// Tells the congestion control of something. The two that are used most are called where it happens,
+/// so that only what they read of the [`View`] is gathered.
+macro_rules! tell {
+    ($connection:ident, $now:expr, $hook:ident($($argument:expr),*)) => {{
+        let connection: &mut Connection = $connection;
+        match connection.congestion {
+            Congestion::Cubic(_) => {
+                let view = connection.view_today($now);
+                if let Congestion::Cubic(control) = &mut connection.congestion {
+                    control.$hook(&mut connection.window, &view, $($argument),*);
+                }
+            }
+            Congestion::Dctcp(_) => {
+                let view = connection.view_today($now);
+                if let Congestion::Dctcp(control) = &mut connection.congestion {
+                    control.$hook(&mut connection.window, &view, $($argument),*);
+                }
+            }
+            _ => {
+                let view = connection.view($now);
+                connection.congestion.$hook(&mut connection.window, &view, $($argument),*);
+            }
+        }
+    }};
+}
+pub(super) use tell;
+
 impl Connection {
     /// Whether today's sender is at work.
     #[inline]
@@ -173,6 +201,7 @@ impl Connection {
     }
 
     /// What the congestion control sees.
+    #[inline(always)]
     pub(super) fn view_today(&self, now: Jiffies) -> View {
         let modern = &self.modern;
         View {
@@ -218,8 +247,7 @@ impl Connection {
     }
 
     fn tell(&mut self, now: Jiffies, event: CwndEvent) {
-        let view = self.view(now);
-        self.congestion.cwnd_event(&mut self.window, &view, event);
+        tell!(self, now, cwnd_event(event));
     }
 
     /// The window is being reduced (tcp_in_cwnd_reduction).

@@ -157,6 +157,8 @@ impl Connection {
         let mut sent = 0;
         let (mut cwnd_limited, mut window_limited) = (false, false);
         let max_segments = self.tso_segments(mss);
+        // Otherwise a probe's timer takes the place of the timeout in the end.
+        let rearms = limit == Limit::Probe || !self.may_probe_loss();
         while self.has_unsent() {
             if self.pacing_waits() {
                 break;
@@ -195,7 +197,7 @@ impl Connection {
             if self.small_queue_waits(head.bytes.min(most), 0) {
                 break;
             }
-            let count = self.send_head(now, mss);
+            let count = self.send_head(now, mss, rearms);
             sent += count;
             if count == 0 {
                 break;
@@ -236,8 +238,10 @@ impl Connection {
         self.head()
     }
 
-    /// Sends the packet at the head; answers its segments, none if the host refuses it.
-    pub(super) fn send_head(&mut self, now: Jiffies, mss: u32) -> u32 {
+    /// Sends the packet at the head, and sets the timeout if that is due and `rearms`; answers its
+    /// segments, none if the host refuses it.
+    #[inline]
+    pub(super) fn send_head(&mut self, now: Jiffies, mss: u32, rearms: bool) -> u32 {
         let Some(head) = self.head() else { return 0 };
         let mut marks = head.marks & (PSH | EOR);
         if head.fin {
@@ -270,7 +274,7 @@ impl Connection {
         let count = u32::from(count);
         let first = self.packets_out == 0;
         self.packets_out += count;
-        if first || matches!(self.timer, Some((TimerKind::LossProbe, _))) {
+        if rearms && (first || matches!(self.timer, Some((TimerKind::LossProbe, _)))) {
             self.rearm_rto(now);
         }
         if head.bytes < count * mss {

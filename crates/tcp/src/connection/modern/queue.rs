@@ -112,6 +112,41 @@ impl SentQueue {
         self.packets.pop_front();
     }
 
+    /// Takes what lies before `una` of the first packet, if anything does; answers the packet as it
+    /// was, and how many of its segments are left.
+    #[inline]
+    pub(super) fn take_acked(&mut self, una: Seq) -> Option<(Sent, u32)> {
+        let packet = *self.packets.front()?;
+        if !packet.end_seq.after(una) {
+            self.packets.pop_front();
+            return Some((packet, 0));
+        }
+        if !una.after(packet.seq) {
+            return None;
+        }
+        self.trim_front(una - packet.seq);
+        let left = self.packets.front().map_or(0, |p| u32::from(p.segments));
+        Some((packet, left))
+    }
+
+    /// Whether what lies between `from` and `to` is packets without tags, the last perhaps in part,
+    /// but a segment of it at least.
+    #[inline]
+    pub(super) fn is_plain(&self, from: Seq, to: Seq) -> bool {
+        let mut next = from;
+        for packet in &self.packets {
+            if packet.seq != next || packet.tags != 0 {
+                return false;
+            }
+            next = packet.end_seq;
+            if !next.before(to) {
+                let part = packet.segments > 1 && to - packet.seq >= u32::from(packet.mss);
+                return next == to || part;
+            }
+        }
+        false
+    }
+
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Sent> {
         self.packets.iter_mut()
     }

@@ -228,6 +228,6 @@ impl Connection {
             self.modern.unsent.split_front(room.min(mss));
         }
         self.modern.unsent.mark_front(PSH);
-        self.send_head(now, mss);
+        self.send_head(now, mss, true);
     }
 }

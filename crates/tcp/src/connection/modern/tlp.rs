@@ -13,13 +13,18 @@ use crate::clock::Jiffies;
 use crate::seq::Seq;
 
 impl Connection {
+    /// Whether losses at the tail are probed for.
+    #[inline]
+    pub(super) fn may_probe_loss(&self) -> bool {
+        matches!(self.stack.tcp_early_retrans, 3 | 4)
+            && self.sack
+            && matches!(self.state, CaState::Open | CaState::Cwr)
+    }
+
     /// Sets the probe's timer; false if no probe is due. `advancing` if the retransmission
     /// timeout starts anew.
     pub(super) fn schedule_loss_probe(&mut self, now: Jiffies, advancing: bool) -> bool {
-        if !matches!(self.stack.tcp_early_retrans, 3 | 4)
-            || !self.sack
-            || !matches!(self.state, CaState::Open | CaState::Cwr)
-        {
+        if !self.may_probe_loss() {
             return false;
         }
         let srtt_us8 = self.modern.rtt.srtt_us8;

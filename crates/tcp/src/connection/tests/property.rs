@@ -158,6 +158,26 @@ proptest! {
     }
 
     #[test]
+    fn what_header_prediction_takes_in_ends_as_it_would_without(
+        stack in modern_variants(),
+        seed in any::<u64>(),
+        forth in proptest::collection::vec(0_u8..90, 0..60),
+        back in proptest::collection::vec(0_u8..90, 0..60),
+        writes in proptest::collection::vec((0_usize..2, 1_u64..90_000, 0_u64..60), 1..6),
+    ) {
+        let mut net = spoiled(stack, seed, [forth, back]);
+        net.predicted = Some(0);
+        net.connect();
+        prop_assert!(net.run_until(Duration::from_secs(300), |n| n.happened(SERVER, Event::Connected)
+            && n.happened(CLIENT, Event::Connected)));
+        for (end, bytes, pause_ms) in writes {
+            net.write(end, bytes);
+            net.run_for(Duration::from_ms(pause_ms));
+        }
+        net.run_for(Duration::from_secs(2));
+    }
+
+    #[test]
     fn a_slow_reader_gets_every_byte_too(
         stack in variants(),
         seed in any::<u64>(),
@@ -210,5 +230,35 @@ proptest! {
             net.run_for(Duration::from_ms(pause_ms));
         }
         net.run_for(Duration::from_secs(1));
+    }
+}
+
+#[test]
+fn header_prediction_takes_in_nearly_all_of_a_sound_transfer() {
+    for kind in [
+        CongestionKind::Cubic,
+        CongestionKind::Dctcp,
+        CongestionKind::Bbr,
+    ] {
+        let mut net = Net::of(Stack {
+            tcp_congestion_control: kind,
+            ..preset("linux-7.2")
+        });
+        net.open();
+        net.predicted = Some(0);
+        net.write(CLIENT, 3_000_000);
+        assert!(
+            net.run_until(Duration::from_secs(20), |n| n.delivered[SERVER]
+                == 3_000_000)
+        );
+        let segments: u64 = [CLIENT, SERVER]
+            .map(|end| net.end(end).stats().segments_received)
+            .iter()
+            .sum();
+        let predicted = net.predicted.unwrap_or(0) as u64;
+        assert!(
+            predicted * 10 > segments * 9,
+            "{kind:?}: {predicted} of {segments}"
+        );
     }
 }

@@ -1,0 +1,172 @@
+//! Header prediction: data in order to an end that sends nothing, and progress that is nothing else.
+//!
+//! Models what Linux 7.2 net/ipv4/tcp_input.c: tcp_rcv_established says of its fast path: a segment
+//! that is what was expected, while nothing is amiss on either side, needs few of the questions that
+//! others are asked. Here acknowledgements have a short way too. The results are those of the long way,
+//! which tests compare; this one only costs less.
+
+use super::super::{CaState, Connection, Event, Life};
+use super::ack::AckNews;
+use super::chrono::Limiter;
+use super::rtt::Measured;
+use super::tell;
+use crate::clock::{self, Jiffies};
+use crate::congestion::{AckSample, Congestion, CongestionControl};
+use crate::segment::{Flags, Segment};
+
+impl Connection {
+    /// Whether a segment is the data that was expected next, and says nothing else.
+    #[inline]
+    pub(in crate::connection) fn is_predicted_data(&self, segment: &Segment) -> bool {
+        let (receive, modern) = (&self.receive, &self.modern);
+        self.predicts
+            && self.life == Life::Established
+            && segment.flags.without(Flags::PSH) == Flags::ACK
+            && segment.payload_bytes > 0
+            && segment.seq == receive.rcv_nxt
+            && segment.ack == self.snd_una
+            && self.packets_out == 0
+            && self.unsent == 0
+            && !self.no_space
+            && modern.tlp_high_seq.is_none()
+            && segment.has_timestamps == self.timestamps
+            && !(self.timestamps && clock::before(segment.ts_val, self.ts_recent))
+            && !segment.has_sack()
+            && self.window_of(segment) == self.snd_wnd
+            && receive.takes_at_once(segment.end_seq())
+    }
+
+    /// Whether a segment is an acknowledgement of what was sent last round, and says nothing else:
+    /// nothing is lost, was sent twice or is selectively acknowledged.
+    #[inline]
+    pub(in crate::connection) fn is_predicted_ack(&self, segment: &Segment) -> bool {
+        let modern = &self.modern;
+        self.predicts
+            && self.life == Life::Established
+            && segment.flags == Flags::ACK
+            && segment.payload_bytes == 0
+            && segment.seq == self.receive.rcv_nxt
+            && segment.ack.after(self.snd_una)
+            && !segment.ack.after(self.snd_nxt)
+            && self.state == CaState::Open
+            && self.sacked_out + self.lost_out + self.retrans_out == 0
+            && self.sack
+            && modern.tlp_high_seq.is_none()
+            && !modern.sack_reneged
+            && segment.has_timestamps == self.timestamps
+            && !(self.timestamps && clock::before(segment.ts_val, self.ts_recent))
+            && !segment.has_sack()
+            && modern.sent.is_plain(self.snd_una, segment.ack)
+    }
+
+    /// Takes such an acknowledgement in: tcp_ack of what is left to do.
+    #[inline]
+    pub(in crate::connection) fn take_predicted_ack(&mut self, now: Jiffies, segment: &Segment) {
+        if segment.has_timestamps {
+            if !segment.seq.after(self.receive.rcv_wup) {
+                self.ts_recent = segment.ts_val;
+            }
+            self.modern.ts_val = segment.ts_val;
+            self.modern.ts_ecr = segment.ts_ecr;
+        }
+        let (prior_una, una) = (self.snd_una, segment.ack);
+        let mut news = AckNews::new(self.snd_nxt);
+        news.una_advanced = true;
+        news.data_acked = true;
+        news.set_timer = true;
+        news.set_acked_bytes(una - prior_una);
+        news.rate.prior_in_flight = self.packets_out;
+        self.questions = 0;
+        self.retransmits = 0;
+        self.probes = 0;
+        self.ack_received = now;
+        self.update_window_today(now, segment, &mut news);
+        self.stats.bytes_acked += u64::from(una - prior_una);
+        self.snd_una = una;
+        let mut acked = 0;
+        let mut sent_us = None;
+        let mut last_us = 0;
+        let mut whole = true;
+        while let Some((packet, left)) = self.modern.sent.take_acked(una) {
+            last_us = packet.sent_us();
+            sent_us.get_or_insert(last_us);
+            acked += u32::from(packet.segments) - left;
+            whole = left == 0;
+            self.queue_shrunk |= whole;
+            if whole && self.modern.retransmit_hint == Some(packet.seq) {
+                self.modern.retransmit_hint = None;
+            }
+            self.rack_advance(false, packet.end_seq, last_us);
+            self.rate_delivered(&packet, &mut news.rate);
+            if !whole {
+                break;
+            }
+        }
+        self.count_delivered(acked, false);
+        self.packets_out -= acked.min(self.packets_out);
+        if self.modern.sent.is_empty() {
+            self.stop_chrono(now, Limiter::Busy);
+        }
+        let now_us = self.now_us();
+        let first_us = sent_us.unwrap_or(now_us);
+        news.maybe_delayed = acked == 1
+            && whole
+            && una - prior_una < self.mss
+            && news.rate.prior_delivered.wrapping_add(1) == self.delivered;
+        let measured = Measured {
+            seq_us: Some((now_us - first_us) as u32),
+            ca_us: Some((now_us - last_us) as u32),
+            sack_us: None,
+            acked: true,
+            maybe_delayed: news.maybe_delayed,
+        };
+        let (ca_us, _) = self.update_rtt(now, measured, Connection::echo_rtt_us);
+        news.rate.rtt_us = ca_us;
+        let sample = AckSample {
+            packets: acked,
+            rtt_us: ca_us,
+            in_flight: self.delivered.wrapping_sub(news.rate.prior_delivered),
+        };
+        tell!(self, now, pkts_acked(sample));
+        self.update_reordering_window(news.rate.prior_delivered);
+        self.tell_ack(now, &news);
+        self.set_transmit_timer(now);
+        let sample = self.rate_sample(&news, acked, 0, false);
+        self.control_congestion(now, acked, 0, &news, &sample);
+        self.push(now);
+        self.check_space(now);
+        if self.receive.ack.scheduled {
+            self.check_ack(now);
+        }
+    }
+
+    /// Takes such data in.
+    #[inline]
+    pub(in crate::connection) fn take_predicted_data(&mut self, now: Jiffies, segment: &Segment) {
+        if segment.has_timestamps {
+            if !segment.seq.after(self.receive.rcv_wup) {
+                self.ts_recent = segment.ts_val;
+            }
+            self.modern.ts_val = segment.ts_val;
+            self.modern.ts_ecr = segment.ts_ecr;
+        }
+        self.questions = 0;
+        self.probes = 0;
+        self.ack_received = now;
+        let mut news = AckNews::new(self.snd_nxt);
+        news.data = true;
+        self.update_window_today(now, segment, &mut news);
+        self.tell_ack(now, &news);
+        self.measure_receiver_rtt(segment);
+        self.receive.charge();
+        self.echo_precisely(segment);
+        self.feed_back_sce(segment);
+        self.receive.rcv_nxt = segment.end_seq();
+        self.stats.bytes_received += u64::from(segment.payload_bytes);
+        self.data_received(now, segment);
+        self.events.push(Event::Readable);
+        if self.receive.ack.scheduled {
+            self.check_ack(now);
+        }
+    }
+}
