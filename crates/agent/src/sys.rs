@@ -86,6 +86,65 @@ pub(crate) fn wait_readable(sockets: &[BorrowedFd<'_>], ready: &mut Vec<bool>) -
     Ok(())
 }
 
+/// Has the kernel say with each read of a TCP socket when the last segment of it came.
+pub(crate) fn stamp_arrivals(socket: BorrowedFd<'_>) -> io::Result<()> {
+    let on: libc::c_int = 1;
+    // SAFETY: the kernel reads one number that outlives the call.
+    checked(unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_TIMESTAMPNS,
+            (&raw const on).cast(),
+            size_of_val(&on) as libc::socklen_t,
+        )
+    })
+}
+
+/// Room for the control message with a time, aligned as the kernel wants it.
+#[repr(C, align(8))]
+struct ControlSpace([u8; 64]);
+
+/// Takes up to `most` bytes off a TCP socket unseen (MSG_TRUNC, tcp(7)). Gives how many, and the wall
+/// clock (ns since 1970) when the last segment of them came, if [`stamp_arrivals`] was called before it
+/// did.
+pub(crate) fn skip(socket: BorrowedFd<'_>, most: usize) -> io::Result<(usize, Option<u64>)> {
+    // The kernel writes nothing, but wants the length of what it drops.
+    let mut part = libc::iovec {
+        iov_base: std::ptr::null_mut(),
+        iov_len: most,
+    };
+    let mut control = ControlSpace([0; 64]);
+    // SAFETY: integers and pointers: all zero bytes is a value.
+    let mut message: libc::msghdr = unsafe { mem::zeroed() };
+    message.msg_iov = &raw mut part;
+    message.msg_iovlen = 1;
+    message.msg_control = (&raw mut control).cast();
+    message.msg_controllen = size_of::<ControlSpace>() as _;
+    // SAFETY: with MSG_TRUNC a TCP socket writes no bytes; the control space outlives the call and has
+    // the length given.
+    let read = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, libc::MSG_TRUNC) };
+    let Ok(read) = usize::try_from(read) else {
+        return Err(io::Error::last_os_error());
+    };
+    let mut at = None;
+    // SAFETY: the kernel has filled the control space and its length; the macros stay within it, and
+    // a message of this kind holds a timespec, at any alignment.
+    unsafe {
+        let mut head = libc::CMSG_FIRSTHDR(&raw const message);
+        while let Some(found) = head.as_ref() {
+            if (found.cmsg_level, found.cmsg_type) == (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS) {
+                let time = libc::CMSG_DATA(head)
+                    .cast::<libc::timespec>()
+                    .read_unaligned();
+                at = Some(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64);
+            }
+            head = libc::CMSG_NXTHDR(&raw const message, head);
+        }
+    }
+    Ok((read, at))
+}
+
 /// Up to `into.len()` bytes of TCP_INFO; gives how many the kernel wrote.
 pub(crate) fn tcp_info(socket: BorrowedFd<'_>, into: &mut [u8]) -> io::Result<usize> {
     let mut length = into.len() as libc::socklen_t;

@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixListener;
 use std::time::Duration as WallTime;
 
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use tailback_units::Time;
 
 use crate::error::{Context, KernelError};
@@ -214,33 +215,28 @@ impl Host {
         }
         let mut replies = [0; 2 * REPLY_BYTES];
         let mut have = 0;
+        // With the clock in memory it has nothing to say or ask until it has replied.
+        let only_replies = self.shared(common).is_some();
         while have < REPLY_BYTES * count {
-            let (Some(fd), Some(clock)) = (&self.session.call_fd, &self.clock) else {
+            if !only_replies && !self.replies_next(common)? {
+                if self.ended {
+                    return Ok(());
+                }
+                continue;
+            }
+            let Some(fd) = &self.session.call_fd else {
                 return Err(self.protocol("it is not connected".to_owned()));
             };
-            let ready = wait_readable([fd.as_fd(), clock.as_fd()], common.patience);
-            match ready.context(|| "wait for a kernel".to_owned())? {
-                None => return Err(self.stuck(common)),
-                Some([true, _]) => {
-                    let room = &mut replies[have..REPLY_BYTES * count];
-                    match rustix::io::read(fd, room) {
-                        Ok(0) => return self.gone(),
-                        Ok(read) => have += read,
-                        Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
-                        Err(error) => {
-                            return Err(io::Error::from(error)).context(|| {
-                                format!("read from the card's driver on host {}", self.name)
-                            });
-                        }
-                    }
-                }
-                Some([false, _]) => {
-                    if !self.fill_clock()? {
-                        return self.gone();
-                    }
-                    while let Some(message) = self.next_message()? {
-                        self.handle_message(message, common)?;
-                    }
+            let room = &mut replies[have..REPLY_BYTES * count];
+            match rustix::io::read(fd, room) {
+                Ok(0) => return self.gone(),
+                Ok(read) => have += read,
+                Err(rustix::io::Errno::INTR) => {}
+                // The socket's limit, set when it came.
+                Err(rustix::io::Errno::AGAIN) => return Err(self.stuck(common)),
+                Err(error) => {
+                    return Err(io::Error::from(error))
+                        .context(|| format!("read from the card's driver on host {}", self.name));
                 }
             }
         }
@@ -251,6 +247,29 @@ impl Host {
             }
         }
         Ok(())
+    }
+
+    /// Answers what the kernel says about time until there is a reply to an interrupt; false if
+    /// there is none yet, or the kernel is gone.
+    fn replies_next(&mut self, common: &Common) -> Result<bool, KernelError> {
+        let (Some(fd), Some(clock)) = (&self.session.call_fd, &self.clock) else {
+            return Err(self.protocol("it is not connected".to_owned()));
+        };
+        let ready = wait_readable([fd.as_fd(), clock.as_fd()], common.patience);
+        match ready.context(|| "wait for a kernel".to_owned())? {
+            None => Err(self.stuck(common)),
+            Some([true, _]) => Ok(true),
+            Some([false, _]) => {
+                if !self.fill_clock()? {
+                    self.gone()?;
+                    return Ok(false);
+                }
+                while let Some(message) = self.next_message()? {
+                    self.handle_message(message, common)?;
+                }
+                Ok(false)
+            }
+        }
     }
 
     /// Answers what the kernel says until it waits.
@@ -335,6 +354,10 @@ impl Host {
             Answer::Reply(reply) => reply,
             Answer::Ready(reply) => {
                 self.nic.negotiated(self.session.features);
+                if let Some(fd) = &self.session.call_fd {
+                    set_socket_timeout(fd, Timeout::Recv, Some(common.patience))
+                        .context(|| "limit the wait for a kernel".to_owned())?;
+                }
                 reply
             }
             Answer::Kick(queue, reply) => {

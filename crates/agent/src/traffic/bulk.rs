@@ -69,8 +69,7 @@ pub(super) fn sink(context: &Context<'_>, task: &config::Sink) -> io::Result<()>
 }
 
 fn read(context: &Context<'_>, flow: &Counted) -> io::Result<()> {
-    let mut buffer = vec![0; CHUNK_BYTES];
-    while flow.read(&mut buffer, context.clock)? > 0 {}
+    while flow.skip(CHUNK_BYTES, context.clock)? > 0 {}
     flow.record(context)
 }
 

@@ -37,7 +37,6 @@ pub(super) fn client(context: &Context<'_>, task: &config::IncastClient) -> io::
             left: 0,
         });
     }
-    let mut buffer = vec![0; CHUNK_BYTES];
     for iteration in 0..task.iterations {
         let started_ns = clock.now_ns();
         for (number, server) in servers.iter_mut().enumerate() {
@@ -47,7 +46,7 @@ pub(super) fn client(context: &Context<'_>, task: &config::IncastClient) -> io::
             server.connection.write_bytes(task.request_bytes, clock)?;
             server.left = server.answer_bytes;
         }
-        collect(context, &mut servers, &mut buffer)?;
+        collect(context, &mut servers)?;
         sleep_ns(task.client_latency_ns);
         context.recorder.add(&Record::Transaction {
             iteration,
@@ -63,7 +62,7 @@ pub(super) fn client(context: &Context<'_>, task: &config::IncastClient) -> io::
 }
 
 /// Reads all answers to their ends, as they come.
-fn collect(context: &Context<'_>, servers: &mut [Server], buffer: &mut [u8]) -> io::Result<()> {
+fn collect(context: &Context<'_>, servers: &mut [Server]) -> io::Result<()> {
     let mut ready = Vec::new();
     loop {
         let waiting: Vec<usize> = (0..servers.len())
@@ -82,8 +81,8 @@ fn collect(context: &Context<'_>, servers: &mut [Server], buffer: &mut [u8]) -> 
                 continue;
             }
             let server = &mut servers[i];
-            let most = server.left.min(buffer.len() as u64) as usize;
-            match server.connection.read(&mut buffer[..most], context.clock)? {
+            let most = server.left.min(CHUNK_BYTES as u64) as usize;
+            match server.connection.skip(most, context.clock)? {
                 0 => {
                     let peer = server.connection.peer;
                     return Err(said(

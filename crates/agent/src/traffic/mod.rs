@@ -43,7 +43,12 @@ impl Clock {
         let now = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or(Duration::ZERO);
-        (now.as_nanos() as u64).saturating_sub(self.epoch_ns)
+        self.at_ns(now.as_nanos() as u64)
+    }
+
+    /// A time of the wall clock on the engine's.
+    fn at_ns(self, wall_ns: u64) -> u64 {
+        wall_ns.saturating_sub(self.epoch_ns)
     }
 
     /// Sleeps until then; not at all if that is over.

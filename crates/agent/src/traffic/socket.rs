@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,7 +10,7 @@ use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
 use super::{Clock, Context, sleep_ns};
 use crate::record::{Flow, Record};
-use crate::tcp_info;
+use crate::{sys, tcp_info};
 
 /// Between tries to connect to a port where nobody listens yet, ns.
 const RETRY_NS: u64 = 1_000_000;
@@ -103,9 +104,8 @@ struct Passed {
 
 impl Passed {
     /// Only one thread passes bytes one way: no order among the three is needed.
-    fn add(&self, bytes: usize, clock: Clock) {
+    fn add(&self, bytes: usize, now_ns: u64) {
         let before = self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
-        let now_ns = clock.now_ns();
         if before == 0 {
             self.first_ns.store(now_ns, Ordering::Relaxed);
         }
@@ -130,6 +130,7 @@ impl Counted {
     /// Counts from now on, and lets the sampler look.
     fn new(stream: TcpStream, accepted: bool, context: &Context<'_>) -> io::Result<Arc<Counted>> {
         stream.set_nodelay(true)?;
+        sys::stamp_arrivals(stream.as_fd())?;
         let counted = Arc::new(Counted {
             local: v4(stream.local_addr()?)?,
             peer: v4(stream.peer_addr()?)?,
@@ -147,7 +148,21 @@ impl Counted {
     pub(super) fn read(&self, into: &mut [u8], clock: Clock) -> io::Result<usize> {
         let bytes = io::Read::read(&mut &self.stream, into)?;
         if bytes > 0 {
-            self.read.add(bytes, clock);
+            self.read.add(bytes, clock.now_ns());
+        }
+        Ok(bytes)
+    }
+
+    /// One read of so much at the most, by an application that reads at once and does not look at
+    /// what it reads (as iperf3's `--skip-rx-copy`). Its time is that of the arrival, which comes
+    /// with the bytes: on a kernel that runs in user space a call for the clock and a copy are a good
+    /// part of a read.
+    pub(super) fn skip(&self, most: usize, clock: Clock) -> io::Result<usize> {
+        let (bytes, came) = sys::skip(self.stream.as_fd(), most)?;
+        if bytes > 0 {
+            let at_ns = came.map_or_else(|| clock.now_ns(), |wall_ns| clock.at_ns(wall_ns));
+            // What came before it had the connection was not read then.
+            self.read.add(bytes, at_ns.max(self.started_ns));
         }
         Ok(bytes)
     }
@@ -168,7 +183,7 @@ impl Counted {
     /// One write of a part of `from`.
     pub(super) fn write(&self, from: &[u8], clock: Clock) -> io::Result<usize> {
         let bytes = io::Write::write(&mut &self.stream, from)?;
-        self.written.add(bytes, clock);
+        self.written.add(bytes, clock.now_ns());
         Ok(bytes)
     }
 
