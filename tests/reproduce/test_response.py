@@ -51,3 +51,18 @@ def test_windows_measured_at_one_in_a_thousand(name: str) -> None:
     [one] = result["flows"]
     assert one["timeouts"] == 0
     assert one["window_mean"] == pytest.approx(expected, rel=0.12)
+
+
+def test_cubic_in_whole_segments_leaves_its_origin_late() -> None:
+    # C = 0.4 of a segment: 1.357 s. From 180 segments with beta 0.8 the curve is back after 4.48 s,
+    # so 5.84 s are 58.4 round trips of 172 segments in the mean.
+    least = FORMS["cubic-2.1"].least
+    assert least is not None
+    assert least(1 / (58.4 * 172), 0.1) == pytest.approx(172, rel=0.01)
+
+
+def test_hybla_counts_whole_128ths() -> None:
+    # rho = 4: 16 segments a round trip while 2048 / window is exact enough, 8 where it is below 2.
+    few, many = FORMS["hybla"].window(1e-4, 0.1), FORMS["hybla"].window(1e-6, 0.1)
+    assert few == pytest.approx(490, rel=0.08)
+    assert many < 0.5 * 4899

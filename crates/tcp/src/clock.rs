@@ -23,6 +23,8 @@ pub(crate) struct JiffyClock {
     /// where a tick is but one.
     us_per_tick: u32,
     us_inverse: u64,
+    /// Added to every timestamp, so that none tells the uptime.
+    timestamp_offset: u32,
     /// The tick that now is in, and when the next begins: saves a division a packet.
     now: u64,
     next_tick_ps: u64,
@@ -46,6 +48,7 @@ impl JiffyClock {
             tick_ps,
             phase_ps: phase.as_ps() % tick_ps,
             timestamp_hz,
+            timestamp_offset: 0,
             now: BASE,
             next_tick_ps: 0,
             now_ps: 0,
@@ -53,6 +56,15 @@ impl JiffyClock {
             stamp_from_ps: 0,
             stamp_until_ps: 0,
         }
+    }
+
+    /// The same, with timestamps of its own that begin anywhere (secure_tcp_ts_off, since Linux
+    /// 4.10); not where timestamps are the jiffies themselves.
+    pub(crate) fn with_timestamp_offset(mut self, offset: u32) -> JiffyClock {
+        if self.timestamp_hz > 0 {
+            self.timestamp_offset = offset;
+        }
+        self
     }
 
     /// The tick that `now` is in.
@@ -81,7 +93,7 @@ impl JiffyClock {
         }
         let stamp_ps = Duration::from_secs(1).as_ps() / u64::from(self.timestamp_hz);
         let stamps = self.now_ps / stamp_ps;
-        self.stamp = (BASE + stamps) as u32;
+        self.stamp = ((BASE + stamps) as u32).wrapping_add(self.timestamp_offset);
         self.stamp_from_ps = stamps * stamp_ps;
         self.stamp_until_ps = self.stamp_from_ps + stamp_ps;
     }
@@ -119,7 +131,7 @@ impl JiffyClock {
             return self.stamp;
         }
         let ps_per_tick = 1_000_000_000_000 / u64::from(self.timestamp_hz);
-        (BASE + ps / ps_per_tick) as u32
+        ((BASE + ps / ps_per_tick) as u32).wrapping_add(self.timestamp_offset)
     }
 
     /// A span of microseconds in whole ticks, rounded up (usecs_to_jiffies).

@@ -19,3 +19,20 @@ fn spans_round_up_to_ticks() {
     assert_eq!(clock.ticks(Duration::from_us(200)), 1);
     assert_eq!(clock.span(40), Duration::from_ms(40));
 }
+
+#[test]
+fn timestamps_begin_anywhere_unless_they_are_the_jiffies() {
+    let ms = |clock: &mut JiffyClock, ms| {
+        clock.jiffies(Time::ZERO + Duration::from_ms(ms));
+        clock.timestamp()
+    };
+    let mut plain = JiffyClock::new(250, 1000, Duration::ZERO);
+    let mut moved = plain.clone().with_timestamp_offset(u32::MAX - 5);
+    let (first, second) = (ms(&mut plain, 3), ms(&mut moved, 3));
+    assert_eq!(second, first.wrapping_sub(6));
+    assert_eq!(moved.timestamp_at(3_000_000), second);
+    assert_eq!(ms(&mut moved, 20).wrapping_sub(second), 17);
+    let mut jiffies = JiffyClock::new(250, 0, Duration::ZERO).with_timestamp_offset(77);
+    let ticks = jiffies.jiffies(Time::ZERO + Duration::from_ms(8));
+    assert_eq!(jiffies.timestamp(), ticks);
+}

@@ -200,7 +200,8 @@ impl Connection {
     fn new(config: &Config, life: Life) -> Connection {
         let options = config.options.clone();
         let stack = Arc::clone(&config.stack);
-        let clock = JiffyClock::new(stack.hz, stack.timestamp_hz, config.clock_phase);
+        let clock = JiffyClock::new(stack.hz, stack.timestamp_hz, config.clock_phase)
+            .with_timestamp_offset(scramble(config.seed.rotate_left(32)) as u32);
         let kind = options.congestion.unwrap_or(stack.tcp_congestion_control);
         let congestion = Congestion::new(kind, &stack, scramble(!config.seed));
         let (delay_min, delay_max) = (clock.ticks(stack.delack_min), clock.ticks(stack.delack_max));

@@ -35,15 +35,30 @@ def cubic(c: float, beta: float, friend: Window = reno) -> Window:
     return lambda p, rtt_s: max(factor * math.pow(rtt_s / p, 0.75), friend(p, rtt_s))
 
 
+def cubic_least(c: float, beta: float, friend: Window = reno) -> Window:
+    """Return the least window that is steady where windows are whole segments.
+
+    The curve then leaves its origin only when it has risen by a segment, cbrt(1 / C) seconds late:
+    a loss any time from when the window is back there until then leaves the origin as it is.
+    """
+    late_s = math.cbrt(1 / c)
+
+    def window(p: float, rtt_s: float) -> float:
+        most = 1.0
+        for _ in range(200):
+            # The mean below the origin: a quarter of the fall, as of a cubic curve.
+            k_s = math.cbrt(most * (1 - beta) / c)
+            sent = (most * (1 - (1 - beta) / 4) * k_s + most * late_s) / rtt_s
+            most *= math.pow(1 / p / sent, 0.5)
+        mean = rtt_s / (p * (math.cbrt(most * (1 - beta) / c) + late_s))
+        return max(mean, friend(p, rtt_s))
+
+    return window
+
+
 def highspeed(p: float, rtt_s: float) -> float:
     """Return RFC 3649's window, 0.12 / p^0.835 (section 5), or Reno's where that is greater."""
     return max(0.12 / math.pow(p, 0.835), reno(p, rtt_s))
-
-
-def hybla(p: float, rtt_s: float) -> float:
-    """Return Hybla's window: growth by rho^2 with rho = RTT / 25 ms, at least 1, and Reno's cut."""
-    rho = max(rtt_s / 0.025, 1.0)
-    return aimd(rho * rho, 0.5)(p, rtt_s)
 
 
 def padhye(p: float, rtt_s: float, *, timeout_s: float) -> float:
@@ -109,16 +124,26 @@ class Fluid:
 
 
 def _bic_growth(epoch: Epoch, _rtt_s: float) -> float:
-    window, maximum = epoch.window, epoch.maximum
+    # Whole segments, and a whole quarter of the distance, as the kernel has them.
+    window, maximum = int(epoch.window), int(epoch.maximum)
     if window <= 14:
         return 1.0
     if window < maximum:
-        distance = (maximum - window) / 4
+        distance = (maximum - window) // 4
         return 16.0 if distance > 16 else 0.2 if distance <= 1 else distance
     if window < maximum + 4:
         return 0.2
     return (window - maximum) / 3 if window < maximum + 48 else 16.0
 
+
+def _hybla_growth(epoch: Epoch, rtt_s: float) -> float:
+    rho = max(rtt_s / 0.025, 1.0)
+    # Whole 128ths of a segment an acknowledgement, and one segment a round trip where that is none.
+    return epoch.window * int(128 * rho * rho / epoch.window) / 128 or 1.0
+
+
+hybla = Fluid(_hybla_growth, lambda _w: 0.5)
+"""Hybla (Caini, Firrincieli 2004): growth by rho^2 with rho = RTT / 25 ms, and Reno's cut."""
 
 bic = Fluid(_bic_growth, lambda w: 0.5 if w <= 14 else 0.8, converge=0.9)
 """BIC (Xu, Harfoush, Rhee, INFOCOM 2004) with Linux's constants, period by period."""
@@ -165,6 +190,7 @@ class Form:
     Attributes:
         window: its mean window.
         source: where that is from.
+        least: the least mean window, where any from there on is steady.
         profile: the stack profile that it is run in.
         process: how losses come: periodic, or random.
         every_second: the receiver acknowledges every second segment, as the counts assume.
@@ -174,6 +200,7 @@ class Form:
 
     window: Window
     source: str
+    least: Window | None = None
     profile: str = "linux-7.2"
     process: str = "periodic"
     every_second: bool = False
@@ -189,21 +216,27 @@ FORMS: dict[str, Form] = {
     "bic": Form(
         bic,
         "INFOCOM 2004, by periods",
-        "linux-2.6.18",
+        profile="linux-2.6.18",
         every_second=True,
         settings={"tso": False},
     ),
-    "cubic": Form(cubic(0.4, 0.7), "RFC 9438", settings={"cubic": {"fast_convergence": False}}),
+    "cubic": Form(
+        cubic(0.4, 0.7),
+        "RFC 9438",
+        least=cubic_least(0.4, 0.7),
+        settings={"cubic": {"fast_convergence": False}},
+    ),
     "cubic-2.1": Form(
         cubic(0.4, 0.8, reno_half),
         "RFC 9438, beta 0.8",
+        cubic_least(0.4, 0.8, reno_half),
         "linux-2.6.18",
         every_second=True,
         settings={"tso": False, "cubic_2_1": {"fast_convergence": False}},
     ),
     "htcp": Form(htcp, "PFLDnet 2004, by periods"),
     "highspeed": Form(highspeed, "RFC 3649, p below 1e-3", p_max=9e-4),
-    "hybla": Form(hybla, f"{_AIMD}, a = rho^2"),
+    "hybla": Form(hybla, "a = rho^2, by periods"),
     "vegas": Form(reno, "Reno without a queue"),
     "nv": Form(aimd(1, 0.2), f"{_AIMD}, b = 0.2"),
     "scalable": Form(scalable, "CCR 2003, by periods"),

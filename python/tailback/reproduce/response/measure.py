@@ -79,7 +79,7 @@ def under_loss(
         warm_up, measured = 30 if p >= 1e-4 else 8, 8
     else:
         chance = {"process": "random", "first": first, "p": p}
-        warm_up, measured = 20, max(40, min(400, round(4e6 * p)))
+        warm_up, measured = 20, max(40, min(400, round(2e7 * p)))
     return bottleneck(
         [one],
         chance=chance,

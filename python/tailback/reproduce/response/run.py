@@ -33,6 +33,7 @@ class Point:
         measured: window as measured: segments delivered in a round trip.
         timeouts: retransmission timeouts in the measurement.
         source: where the form is from.
+        least: the least window that is as good as the expected one.
     """
 
     name: str
@@ -42,22 +43,26 @@ class Point:
     measured: float
     timeouts: int
     source: str
+    least: float
 
     @property
     def error(self) -> float:
-        """Measured against expected, less one."""
-        return self.measured / self.expected - 1
+        """Measured against expected, less one; zero between the least and the expected."""
+        nearest = min(max(self.measured, self.least), self.expected)
+        return self.measured / nearest - 1
 
     @property
     def applies(self) -> bool:
         """Whether the form holds there.
 
-        It takes growth for steady, so the round of recovery must be one of many: a window of two
-        dozen and more, and no timeouts.
+        It takes growth for steady and windows for fractions. So there are no timeouts, the round of
+        recovery, in which a window does not grow, is one of a dozen or more between two losses,
+        and the window is two dozen segments or more.
         """
         form = FORMS.get(self.name)
         meant = form is None or self.p <= form.p_max
-        return meant and self.timeouts == 0 and self.expected >= 24
+        rounds = 1 / (self.p * self.expected)
+        return meant and self.timeouts == 0 and self.expected >= 24 and rounds >= 12
 
 
 @dataclass(frozen=True)
@@ -164,6 +169,7 @@ class _Case:
     expected: float
     source: str
     config: dict[str, Any]
+    least: float
 
 
 def _cases() -> list[_Case]:
@@ -180,15 +186,18 @@ def _cases() -> list[_Case]:
                 )
                 window = form.window(p, rtt_s)
                 config = under_loss(one, p, _first(window), process=form.process)
-                cases.append(_Case(name, rtt_s, p, window, form.source, config))
+                least = min(form.least(p, rtt_s), window) if form.least else window
+                cases.append(_Case(name, rtt_s, p, window, form.source, config, least))
             one = flow("reno", rtt_s)
             timeout_s = TIMEOUT_S + rtt_s
             window = padhye(p, rtt_s, timeout_s=timeout_s)
             config = under_loss(one, p, _first(window), process="random")
-            cases.append(_Case("reno, random", rtt_s, p, window, "Padhye et al. 2000", config))
+            source = "Padhye et al. 2000"
+            cases.append(_Case("reno, random", rtt_s, p, window, source, config, window))
             window = reno(p, rtt_s)
             config = under_loss(flow("reno", rtt_s), p, _first(window), marks=True)
-            cases.append(_Case("reno, marks", rtt_s, p, window, "as for loss, RFC 3168", config))
+            source = "as for loss, RFC 3168"
+            cases.append(_Case("reno, marks", rtt_s, p, window, source, config, window))
     return [case for case in cases if case.expected <= WINDOW_MAX]
 
 
@@ -238,6 +247,7 @@ def _point(case: _Case, result: dict[str, Any]) -> Point:
         measured=one["window_mean"],
         timeouts=one["timeouts"],
         source=case.source,
+        least=case.least,
     )
 
 
