@@ -31,6 +31,10 @@ pub enum Record {
         ended_ns: u64,
         /// Bytes of all answers.
         bytes: u64,
+        /// Segments retransmitted on the client's own connections so far.
+        retransmissions: u64,
+        /// Retransmission timeouts of the client's own connections so far.
+        timeouts: u64,
     },
     /// A server of synchronised reads has got a request in whole.
     Request {
@@ -148,8 +152,6 @@ pub struct Flow {
     pub local: SocketAddrV4,
     /// The other end.
     pub peer: SocketAddrV4,
-    /// Whether the one that tells accepted the connection, and so has the port that was asked for.
-    pub accepted: bool,
     /// Whether the one that tells is the one that sends most.
     pub sends: bool,
     /// Bytes written.

@@ -81,7 +81,7 @@ pub struct Offloads {
     /// Merging of received segments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gro: Option<bool>,
-    /// Checksums written by the card.
+    /// Checksums written and checked by the card; without them it does not segment either.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tx_checksum: Option<bool>,
 }

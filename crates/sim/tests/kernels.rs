@@ -213,3 +213,162 @@ fn an_exchange_does_what_its_list_says_whatever_its_ends_are() {
         assert_eq!(again.trajectory, outcome.trajectory);
     }
 }
+
+/// Both ends write; frames of both directions are lost, late, doubled and marked.
+const HOSTILE: &str = r#"
+name = "hostile"
+[network]
+topology = "explicit"
+host = [{ name = "client" }, { name = "server" }]
+[[network.link]]
+ends = ["client", "server"]
+rate = "1Gbit"
+delay = "1ms"
+mtu = "1500B"
+impairment = { script = [
+  { direction = "forward", frames = [40, 41, 90, 200], action = "drop" },
+  { direction = "forward", frames = [60, 120, 160], action = "delay", by = "4ms" },
+  { direction = "forward", frames = [70, 170], action = "duplicate" },
+  { direction = "forward", of = "acks", frames = [30], action = "drop" },
+  { direction = "backward", frames = [50, 51, 110], action = "drop" },
+  { direction = "backward", frames = [75, 130], action = "delay", by = "4ms" },
+  { direction = "backward", frames = [80], action = "duplicate" },
+] }
+[host]
+preset = "rhel-5.4-x5540-ne020"
+[stack]
+preset = "linux-7.2"
+tcp_ecn = 1
+[kernel]
+sample_interval = "10ms"
+[workload]
+kind = "exchange"
+duration = "4s"
+action = [
+  { end = "client", does = "write", size = "500kB" },
+  { end = "server", does = "write", size = "400kB" },
+  { at = "2s", end = "client", does = "shutdown" },
+  { at = "2.2s", end = "server", does = "close" },
+]
+"#;
+
+/// Counter of one host's kernel.
+fn counter(outcome: &RunOutcome, name: &str) -> u64 {
+    let table = outcome.tables.iter().find(|t| t.name == "counters");
+    let columns = table.and_then(|t| Some((t.column("counter")?, t.column("value")?)));
+    let Some((ColumnData::Str(names), ColumnData::U64(values))) = columns else {
+        panic!("kernels tell their counters")
+    };
+    let found = names.iter().zip(values).find(|(n, _)| *n == name);
+    found.map_or(0, |(_, value)| *value)
+}
+
+fn last(outcome: &RunOutcome, field: &str) -> u64 {
+    let values = measure(outcome, "samples", field);
+    *values.last().expect("there are samples") as u64
+}
+
+// include/uapi/linux/tcp.h, TCPI_OPT_*
+const TIMESTAMPS: u64 = 1;
+const SACK: u64 = 2;
+const WINDOW_SCALE: u64 = 4;
+const ECN: u64 = 8;
+
+#[test]
+fn model_and_kernel_understand_one_another_under_loss_and_reordering() {
+    for kernel_is_client in [true, false] {
+        let outside = |host| (host == 0) == kernel_is_client;
+        let outcome = run(HOSTILE, &[], outside).expect("it runs");
+        let options = last(&outcome, "options");
+        assert_eq!(
+            options & (TIMESTAMPS | SACK | WINDOW_SCALE | ECN),
+            TIMESTAMPS | SACK | WINDOW_SCALE | ECN,
+            "{options:#x}"
+        );
+        let (sent, got) = match kernel_is_client {
+            true => (500_000, 400_000),
+            false => (400_000, 500_000),
+        };
+        // Its bytes are all acknowledged, and the model's have all come: once, in order.
+        let acked = last(&outcome, "bytes_acked");
+        assert!((sent..=sent + 2).contains(&acked), "{acked}");
+        let came = last(&outcome, "bytes_received");
+        assert!((got..=got + 1).contains(&came), "{came}");
+        // What was late or lost on the way to the kernel.
+        assert!(last(&outcome, "rcv_ooopack") > 3);
+        assert!(last(&outcome, "total_retrans") > 0);
+        assert!(counter(&outcome, "TcpExt.TCPSackRecovery") > 0);
+        assert!(
+            counter(&outcome, "TcpExt.TCPDSACKOldSent") > 0,
+            "a doubled frame"
+        );
+        // Both directions end with FIN, none with RST, and nobody times out.
+        for reset in ["Tcp.OutRsts", "Tcp.EstabResets", "TcpExt.TCPAbortOnTimeout"] {
+            assert_eq!(counter(&outcome, reset), 0, "{reset}");
+        }
+        assert_eq!(counter(&outcome, "Tcp.CurrEstab"), 0, "it is closed");
+        assert_eq!(measure(&outcome, "flows", "received_bytes"), [500e3]);
+        let again = run(HOSTILE, &[], outside).expect("it runs");
+        assert_eq!(again.trajectory, outcome.trajectory);
+    }
+}
+
+#[test]
+fn marks_are_echoed_between_model_and_kernel() {
+    let mut text = HOSTILE.to_owned();
+    let from = text.find("impairment").expect("it has one");
+    let to = text.find("[host]").expect("it has one");
+    text.replace_range(
+        from..to,
+        "impairment = { script = [\n\
+           { direction = \"forward\", frames = [40, 140], action = \"mark\" },\n\
+           { direction = \"backward\", frames = [45, 145], action = \"mark\" },\n\
+         ] }\n",
+    );
+    for kernel_is_client in [true, false] {
+        let outside = |host| (host == 0) == kernel_is_client;
+        let outcome = run(&text, &[], outside).expect("it runs");
+        // Marks that the kernel saw, and those of its own that the model told it of (RFC 3168: it
+        // reduces once a round trip).
+        assert_eq!(counter(&outcome, "IpExt.InCEPkts"), 2);
+        assert!(last(&outcome, "delivered_ce") > 0);
+        assert_eq!(last(&outcome, "total_retrans"), 0, "nothing was lost");
+    }
+}
+
+#[test]
+fn iterations_of_kernels_tell_their_retransmissions() {
+    let outcome = small(&["network.link.loss=0.002"], |_| true);
+    let rows = measure(&outcome, "transactions", "retransmissions");
+    assert_eq!(rows.len(), 4);
+    let mean = measure(&outcome, "summary", "retransmissions_mean")[0];
+    assert!(mean > 0.0);
+    assert_eq!(rows.iter().sum::<f64>() / 4.0, mean);
+}
+
+#[test]
+fn the_card_offers_what_the_scenario_says() {
+    // Packets that the driver gave to the card: with segmentation by card or kernel's last step a
+    // packet is many frames, without it is one.
+    let packets = |settings: &[&str]| {
+        let outcome = small(settings, |_| true);
+        let table = outcome.tables.iter().find(|t| t.name == "counters");
+        let columns = table.and_then(|t| Some((t.column("counter")?, t.column("value")?)));
+        let Some((ColumnData::Str(names), ColumnData::U64(values))) = columns else {
+            panic!("kernels tell their counters")
+        };
+        let mut rows = names.iter().zip(values);
+        // The hosts' rows are in order: after the client comes the first server.
+        let of_the_server = rows
+            .by_ref()
+            .filter(|(n, _)| *n == "eth0.tx_packets")
+            .nth(1);
+        *of_the_server.expect("it has sent").1
+    };
+    // 4 MB in frames of 9000 bytes.
+    let frames = 4_000_000 / 8948;
+    let segmented = packets(&["kernel.offloads.tso=true"]);
+    assert!(segmented < frames / 2, "{segmented}");
+    assert!(packets(&["kernel.offloads.tso=false"]) >= frames);
+    assert!(packets(&["kernel.offloads.tx_checksum=false"]) >= frames);
+}

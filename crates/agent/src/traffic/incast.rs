@@ -14,7 +14,7 @@ use super::socket::{CHUNK_BYTES, Counted, Options, connect, listen, said};
 use super::{Context, sleep_ns};
 use crate::config;
 use crate::record::Record;
-use crate::{sys, tcp_info};
+use crate::sys;
 
 /// The client's side of one connection.
 struct Server {
@@ -48,11 +48,20 @@ pub(super) fn client(context: &Context<'_>, task: &config::IncastClient) -> io::
         }
         collect(context, &mut servers)?;
         sleep_ns(task.client_latency_ns);
+        let ended_ns = clock.now_ns();
+        let (mut retransmissions, mut timeouts) = (0, 0);
+        for server in &servers {
+            let repairs = server.connection.repairs()?;
+            retransmissions += repairs.0;
+            timeouts += repairs.1;
+        }
         context.recorder.add(&Record::Transaction {
             iteration,
             started_ns,
-            ended_ns: clock.now_ns(),
+            ended_ns,
             bytes: task.servers.iter().map(|s| s.answer_bytes).sum(),
+            retransmissions,
+            timeouts,
         });
     }
     for server in &servers {
@@ -124,14 +133,13 @@ fn answer(
     let mut request = vec![0; task.request_bytes as usize];
     let mut number = 0;
     while connection.read_exact(&mut request, clock)? {
-        let info = tcp_info::read(&connection.stream)?;
-        let count = |name: &str| info.get(name).copied().unwrap_or(0);
+        let (retransmissions, timeouts) = connection.repairs()?;
         context.recorder.add(&Record::Request {
             peer: connection.peer,
             number,
             time_ns: clock.now_ns(),
-            retransmissions: count("total_retrans"),
-            timeouts: count("total_rto"),
+            retransmissions,
+            timeouts,
         });
         number += 1;
         sleep_ns(task.service_latency_ns + waits.exponential(task.service_jitter_ns));

@@ -88,7 +88,6 @@ pub(super) struct Counted {
     pub(super) stream: TcpStream,
     pub(super) local: SocketAddrV4,
     pub(super) peer: SocketAddrV4,
-    accepted: bool,
     started_ns: u64,
     read: Passed,
     written: Passed,
@@ -116,7 +115,7 @@ impl Passed {
 impl Counted {
     /// Counts a connection that was opened to a peer.
     pub(super) fn connected(stream: TcpStream, context: &Context<'_>) -> io::Result<Arc<Counted>> {
-        Counted::new(stream, false, context)
+        Counted::new(stream, context)
     }
 
     /// Accepts a connection and counts it.
@@ -124,18 +123,17 @@ impl Counted {
         listener: &TcpListener,
         context: &Context<'_>,
     ) -> io::Result<Arc<Counted>> {
-        Counted::new(listener.accept()?.0, true, context)
+        Counted::new(listener.accept()?.0, context)
     }
 
     /// Counts from now on, and lets the sampler look.
-    fn new(stream: TcpStream, accepted: bool, context: &Context<'_>) -> io::Result<Arc<Counted>> {
+    fn new(stream: TcpStream, context: &Context<'_>) -> io::Result<Arc<Counted>> {
         stream.set_nodelay(true)?;
         sys::stamp_arrivals(stream.as_fd())?;
         let counted = Arc::new(Counted {
             local: v4(stream.local_addr()?)?,
             peer: v4(stream.peer_addr()?)?,
             stream,
-            accepted,
             started_ns: context.clock.now_ns(),
             read: Passed::default(),
             written: Passed::default(),
@@ -201,6 +199,13 @@ impl Counted {
         self.read.bytes.load(Ordering::Relaxed) + self.written.bytes.load(Ordering::Relaxed)
     }
 
+    /// Segments retransmitted and retransmission timeouts so far.
+    pub(super) fn repairs(&self) -> io::Result<(u64, u64)> {
+        let info = tcp_info::read(&self.stream)?;
+        let count = |name: &str| info.get(name).copied().unwrap_or(0);
+        Ok((count("total_retrans"), count("total_rto")))
+    }
+
     /// Tells of the connection as it is now.
     pub(super) fn record(&self, context: &Context<'_>) -> io::Result<()> {
         let (read_bytes, written_bytes) = (
@@ -212,7 +217,6 @@ impl Counted {
         context.recorder.add(&Record::Flow(Flow {
             local: self.local,
             peer: self.peer,
-            accepted: self.accepted,
             sends,
             written_bytes,
             read_bytes,

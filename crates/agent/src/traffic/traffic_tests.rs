@@ -92,6 +92,7 @@ fn an_incast_reads_what_its_servers_send() {
                 bytes,
                 started_ns,
                 ended_ns,
+                ..
             } => {
                 assert!(ended_ns > started_ns);
                 Some((*iteration, *bytes))

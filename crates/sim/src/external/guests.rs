@@ -121,11 +121,11 @@ impl<'a> Guests<'a> {
                 address: plan::ipv4(guest.host as u16),
                 prefix_length: PREFIX_LENGTH,
                 mtu_bytes: u32::from(self.mtu_bytes(guest.host)),
+                // What the card does not offer cannot be switched.
                 offloads: Offloads {
-                    tso: kernel.offloads.tso,
                     gso: kernel.offloads.gso,
                     gro: kernel.offloads.gro,
-                    tx_checksum: kernel.offloads.tx_checksum,
+                    ..Offloads::default()
                 },
             },
             neighbours: others
@@ -149,14 +149,15 @@ impl<'a> Guests<'a> {
         let config = |guest: &Guest| {
             let host = &self.run.network.hosts[guest.host];
             let seed = Stream::new(self.run.seed, "kernel", guest.host as u64).next_u64();
+            let offloads = host.kernel.offloads;
             HostConfig {
                 name: host.name.clone(),
                 memory_mib: host.kernel.memory.get().div_ceil(1 << 20) as u32,
                 nic: NicConfig {
                     mac: plan::mac(guest.host as u16),
                     mtu_bytes: self.mtu_bytes(guest.host),
-                    segmentation_offload: true,
-                    checksum_offload: true,
+                    segmentation_offload: offloads.tso != Some(false),
+                    checksum_offload: offloads.tx_checksum != Some(false),
                     interrupt_gap: host.kernel.interrupt_moderation,
                 },
                 arguments: self.folder.arguments(&name(guest.host), seed),

@@ -10,6 +10,7 @@
 mod bytes;
 mod cable;
 mod guests;
+mod repairs;
 mod results;
 mod told;
 
@@ -101,7 +102,7 @@ pub fn simulate_with_kernels(
     cable.world.check_conservation()?;
     let mut outcome = outcome::outcome(&cable.world);
     outcome.capture = capture::file(&cable.world, run);
-    let mut outcome = results::complete(outcome, &cable.world, &records, &ring_drops);
+    let mut outcome = results::complete(outcome, run, &cable.world, &records, &ring_drops);
     for table in told::tables(&cable.world, &records) {
         // Modelled hosts may have told of the same.
         match outcome.tables.iter_mut().find(|t| t.name == table.name) {

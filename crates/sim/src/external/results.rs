@@ -1,7 +1,8 @@
 //! From what guests told to the tables that every run gives.
 //!
-//! Times are on the world's clock. What TCP on a kernel counted is known for the run as a whole, so
-//! the means of `summary` have it and the rows of `transactions` do not.
+//! Times are on the world's clock. Of an incast's retransmissions and timeouts its guests tell at
+//! every iteration; of everything else kernels count, and of other workloads, the run as a whole is
+//! known, so the means of `summary` have it.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddrV4;
@@ -11,12 +12,12 @@ use tailback_scenario::{Run, Workload};
 use tailback_units::Time;
 use tailback_wire::plan;
 
-use super::to_world;
+use super::{repairs, to_world};
 use crate::RunOutcome;
 use crate::tables::{ColumnData, Table};
 use crate::world::{FlowRecord, Totals, Transaction, World};
 
-type Records = BTreeMap<usize, Vec<Record>>;
+pub(super) type Records = BTreeMap<usize, Vec<Record>>;
 
 /// A time that a guest told, on the world's clock.
 fn at(ns: u64) -> Time {
@@ -32,8 +33,8 @@ pub(super) fn fill(world: &mut World, run: &Run, log: &[(Time, Totals)], records
             .map_or(Totals::default(), |last| log[last].1)
     };
     if let Workload::Incast(_) = &run.workload {
-        let mut iterations = 0;
-        for record in records.values().flatten() {
+        let told = || records.values().flatten();
+        for record in told() {
             if let Record::Transaction {
                 started_ns,
                 ended_ns,
@@ -41,7 +42,6 @@ pub(super) fn fill(world: &mut World, run: &Run, log: &[(Time, Totals)], records
             } = record
             {
                 let (started, ended) = (at(*started_ns), at(*ended_ns));
-                iterations += 1;
                 world.transactions.push(Transaction {
                     started,
                     completion: ended.since(started),
@@ -49,9 +49,12 @@ pub(super) fn fill(world: &mut World, run: &Run, log: &[(Time, Totals)], records
                 });
             }
         }
-        if iterations > 0 {
-            world.workload.finished_outside(iterations, 0);
+        if told().any(|record| matches!(record, Record::Transaction { .. })) {
+            world
+                .workload
+                .finished_outside(world.transactions.len() as u64, 0);
         }
+        repairs::add(&mut world.transactions, records);
         return;
     }
     for flow in flows(records).filter(|flow| !flow.sends) {
@@ -84,6 +87,7 @@ pub(super) fn fill(world: &mut World, run: &Run, log: &[(Time, Totals)], records
 /// Adds what kernels counted and told to a run's tables. `ring_drops` are those of each card.
 pub(super) fn complete(
     mut outcome: RunOutcome,
+    run: &Run,
     world: &World,
     records: &Records,
     ring_drops: &[(usize, u64)],
@@ -96,6 +100,7 @@ pub(super) fn complete(
         });
         counters.sum::<u64>() as f64 / iterations
     };
+    let by_iteration = matches!(run.workload, Workload::Incast(_));
     let in_rings: u64 = ring_drops.iter().map(|(_, drops)| drops).sum();
     for table in &mut outcome.tables {
         match table.name {
@@ -103,14 +108,15 @@ pub(super) fn complete(
                 let recoveries =
                     counted("TcpExt.TCPSackRecovery") + counted("TcpExt.TCPRenoRecovery");
                 table.add("host_drops_mean", in_rings as f64 / iterations);
-                table.add("retransmissions_mean", counted("Tcp.RetransSegs"));
-                table.add("timeouts_mean", counted("TcpExt.TCPTimeouts"));
                 table.add("fast_recoveries_mean", recoveries);
+                if !by_iteration {
+                    table.add("retransmissions_mean", counted("Tcp.RetransSegs"));
+                    table.add("timeouts_mean", counted("TcpExt.TCPTimeouts"));
+                }
             }
-            "transactions" => {
-                table
-                    .columns
-                    .retain(|c| !["retransmissions", "timeouts"].contains(&c.name.as_str()));
+            "transactions" if !by_iteration => {
+                table.add_count("retransmissions", counted("Tcp.RetransSegs"));
+                table.add_count("timeouts", counted("TcpExt.TCPTimeouts"));
             }
             "flows" if world.hosts.iter().all(|host| host.outside) => {
                 *table = flow_table(world, records)
@@ -213,6 +219,15 @@ impl Table {
             && let Some(first) = values.first_mut()
         {
             *first += value;
+        }
+    }
+
+    /// Adds to a count of the only row.
+    fn add_count(&mut self, name: &str, value: f64) {
+        if let Some(ColumnData::U64(values)) = self.column_mut(name)
+            && let Some(first) = values.first_mut()
+        {
+            *first += value as u64;
         }
     }
 
