@@ -209,6 +209,12 @@ impl Link {
         self.flying.prefetch_front();
     }
 
+    /// A frame will be launched soon: brings its place into the processor's cache.
+    #[inline]
+    pub fn prefetch_room(&self) {
+        self.flying.prefetch_back();
+    }
+
     /// Takes the next frame, if it is to be handled by now.
     #[inline]
     pub fn land(&mut self, now: Time) -> Option<Flight> {

@@ -112,6 +112,12 @@ impl<T: Copy> Ring<T> {
         prefetch_index(&self.items, self.head as usize);
     }
 
+    /// One will be added soon: brings its place into the processor's cache.
+    #[inline]
+    pub fn prefetch_back(&self) {
+        prefetch_index(&self.items, self.place(self.len));
+    }
+
     /// All, the first first.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         (0..self.len).map(|i| &self.items[self.place(i)])

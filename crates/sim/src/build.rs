@@ -368,7 +368,7 @@ fn config(run: &Run, wiring: &Wiring, host: usize) -> Config {
         clock_phase: Duration::from_ps(
             Stream::new(run.seed, "clock", host as u64).below(tick.as_ps()),
         ),
-        options: tailback_tcp::SocketOptions::default(),
+        options: tailback_tcp::SocketOptions::default().into(),
         rx_truesize_bytes: node.config.rx_truesize_bytes(mtu),
         seed: 0,
     }

@@ -75,6 +75,7 @@ pub(crate) struct Calendar {
     /// When the first of `far` is.
     far_at: Time,
     review: Review,
+    turned: bool,
 }
 
 impl Calendar {
@@ -95,6 +96,7 @@ impl Calendar {
             far: BinaryHeap::new(),
             far_at: Time::NEVER,
             review: Review::default(),
+            turned: false,
         }
     }
 
@@ -188,6 +190,27 @@ impl Calendar {
         self.sorted.get(index).map(|event| event.rank)
     }
 
+    /// Whether another day has begun since this was last asked.
+    #[inline]
+    pub(crate) fn take_turned(&mut self) -> bool {
+        std::mem::take(&mut self.turned)
+    }
+
+    /// Whose events are still to come today, the earliest first.
+    pub(crate) fn today(&self) -> impl Iterator<Item = u32> {
+        self.sorted.iter().rev().map(|event| event.rank)
+    }
+
+    /// Whose events come on the next day that has any, as far as that is known, in no order.
+    pub(crate) fn next_day(&self) -> impl Iterator<Item = u32> {
+        let mut node = self.next_busy().map_or(NONE, |slot| self.days[slot]);
+        std::iter::from_fn(move || {
+            let Node { event, next } = self.nodes.get(node as usize)?;
+            node = *next;
+            Some(event.rank)
+        })
+    }
+
     /// Takes the earliest event out.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<Event> {
@@ -239,6 +262,7 @@ impl Calendar {
             return None;
         }
         self.today = day;
+        self.turned = true;
         self.busy[slot / 64] &= !(1 << (slot % 64));
         let node = std::mem::replace(&mut self.days[slot], NONE);
         let mut first = self.free_node(node)?;

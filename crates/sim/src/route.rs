@@ -9,6 +9,7 @@
 
 use std::collections::VecDeque;
 
+use prefetch_index::prefetch_index;
 use tailback_net::random::mix;
 
 /// A port of a node: its number there.
@@ -65,6 +66,15 @@ impl Routes {
         let spread = mix(u64::from(flow) ^ self.salt) >> 32;
         let choice = (spread * u64::from(span.count)) >> 32;
         self.ports[span.first as usize + choice as usize]
+    }
+}
+
+impl Routes {
+    /// The way to a host will be asked for soon: brings it into the processor's cache.
+    #[inline]
+    pub(crate) fn prefetch(&self, attachments: &Attachments, destination: u16) {
+        let (line, _) = attachments.hosts[usize::from(destination)];
+        prefetch_index(&self.spans, usize::from(line));
     }
 }
 

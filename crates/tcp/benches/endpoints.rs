@@ -43,7 +43,7 @@ fn run(profile: &str, loss_every: u64) -> (u64, f64) {
         stack: Arc::clone(&stack),
         mss: 1460,
         clock_phase: Duration::ZERO,
-        options: tailback_tcp::SocketOptions::default(),
+        options: tailback_tcp::SocketOptions::default().into(),
         rx_truesize_bytes: 1900,
         seed,
     };

@@ -518,9 +518,12 @@ impl Receive {
         }
         let ends = segment.flags.intersects(Flags::PSH.with(Flags::FIN));
         let pushes = segment.flags.intersects(Flags::PSH);
+        if self.ack.is_full(payload_bytes, pushes) {
+            return;
+        }
         let header_bytes = segment.header_bytes();
         self.ack
-            .measure_mss(payload_bytes, header_bytes, fixed_bytes, ends, pushes);
+            .measure_mss(payload_bytes, header_bytes, fixed_bytes, ends);
     }
 
     fn measure_ratio(&mut self, payload_bytes: u32) {

@@ -130,7 +130,7 @@ pub(crate) fn config(stack: Stack, seed: u64) -> Config {
         stack: Arc::new(stack),
         mss: 1460,
         clock_phase: Duration::ZERO,
-        options: SocketOptions::default(),
+        options: SocketOptions::default().into(),
         rx_truesize_bytes: 1500 + 400,
         seed,
     }

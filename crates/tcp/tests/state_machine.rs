@@ -97,14 +97,13 @@ impl Case {
             stack: Arc::clone(stack),
             mss: 1460,
             clock_phase: Duration::ZERO,
-            options: SocketOptions::default(),
+            options: SocketOptions::default().into(),
             rx_truesize_bytes: 2304,
             seed: number,
         };
         if random.chance(20) {
             let bytes = Bytes::new(2000 + random.below(60_000));
-            config
-                .options
+            Arc::make_mut(&mut config.options)
                 .set(SocketOption::RcvBuf(bytes))
                 .expect("any size");
         }

@@ -248,6 +248,14 @@ impl SharedBuffer {
         prefetch_index(&self.egress, usize::from(out_port));
     }
 
+    /// The same of what leaves there, once the port's books are in the cache.
+    #[inline]
+    pub fn prefetch_departures(&self, out_port: u16) {
+        let leaving = &self.egress[usize::from(out_port)].leaving;
+        leaving.prefetch_front();
+        leaving.prefetch_back();
+    }
+
     /// Takes what has left one port by `now` off the books.
     #[inline]
     pub fn settle(&mut self, now: Time, out_port: u16) {

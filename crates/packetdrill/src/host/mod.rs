@@ -286,7 +286,7 @@ impl Host {
             stack: Arc::new(stack),
             mss: (mtu - headers) as u16,
             clock_phase: Duration::ZERO,
-            options,
+            options: options.into(),
             rx_truesize_bytes: RX_TRUESIZE_BYTES,
             seed: u64::from(self.next_link),
         }

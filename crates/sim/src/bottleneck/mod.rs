@@ -199,7 +199,7 @@ impl World {
                     stack,
                     mss: MSS,
                     clock_phase: Duration::ZERO,
-                    options: SocketOptions::default(),
+                    options: SocketOptions::default().into(),
                     rx_truesize_bytes: 2048,
                     seed: config.seed.wrapping_add(index as u64),
                 },

@@ -6,65 +6,132 @@
 //! leads to it is there.
 
 use prefetch_index::prefetch_index;
+use tailback_net::pool::Flight;
 
 use super::World;
-use super::network::{Sink, SwitchBuffer};
+use super::network::{Sink, SwitchBuffer, SwitchState};
 
-/// So many events ahead a link is fetched, …
-const LINK: usize = 6;
-/// … then the frames in front of it, …
-const FRONT: usize = 4;
-/// … then where the first of them goes.
+/// So many events ahead the way of the frame in front is fetched, …
+const WAY: usize = 6;
+/// … then the books of the port that leads to, or the endpoint it is for, …
+const PORT: usize = 4;
+/// … then the link there, or the connection, …
 const GOAL: usize = 2;
+/// … then where in their queues the frame will be put.
+const ROOM: usize = 1;
 
 impl World {
-    /// Fetches what the events to come need.
+    /// Fetches what the events to come need: links a day ahead, their frames as the day begins, the rest
+    /// some events before.
     #[inline]
-    pub(super) fn fetch_ahead(&self) {
-        if let Some(rank) = self.calendar.upcoming(LINK) {
-            prefetch_index(&self.links, rank as usize);
+    pub(super) fn fetch_ahead(&mut self) {
+        if self.calendar.take_turned() {
+            self.fetch_day();
         }
-        if let Some(rank) = self.calendar.upcoming(FRONT) {
-            self.fetch_front(rank);
+        if let Some(rank) = self.calendar.upcoming(WAY) {
+            self.fetch_way(rank);
+        }
+        if let Some(rank) = self.calendar.upcoming(PORT) {
+            self.fetch_port(rank);
         }
         if let Some(rank) = self.calendar.upcoming(GOAL) {
             self.fetch_goal(rank);
         }
-    }
-
-    fn fetch_front(&self, rank: u32) {
-        if let Some(state) = self.links.get(rank as usize) {
-            state.link.prefetch_next();
+        if let Some(rank) = self.calendar.upcoming(ROOM) {
+            self.fetch_room(rank);
         }
     }
 
-    fn fetch_goal(&self, rank: u32) {
-        let Some(state) = self.links.get(rank as usize) else {
-            return;
-        };
-        let Some(flight) = state.link.next() else {
-            return;
-        };
-        match state.sink {
-            Sink::Switch { switch, .. } => {
-                let state = &self.switches[usize::from(switch)];
-                let routes = &state.routes;
-                let port = routes.port(&self.attachments, flight.destination.0, flight.to.0);
+    fn fetch_day(&self) {
+        for rank in self.calendar.next_day() {
+            if let Some(state) = self.links.get(rank as usize) {
+                state.prefetch();
+            }
+        }
+        for rank in self.calendar.today() {
+            if let Some(state) = self.links.get(rank as usize) {
+                state.link.prefetch_next();
+            }
+        }
+        // For the first few there is no time before.
+        for rank in self.calendar.today().take(WAY) {
+            self.fetch_way(rank);
+        }
+        for rank in self.calendar.today().take(PORT) {
+            self.fetch_port(rank);
+        }
+    }
+
+    /// The frame in front of a link, and where that leads.
+    #[inline]
+    fn front(&self, rank: u32) -> Option<(&Flight, Sink)> {
+        let state = self.links.get(rank as usize)?;
+        Some((state.link.next()?, state.sink))
+    }
+
+    #[inline]
+    fn fetch_way(&self, rank: u32) {
+        match self.front(rank) {
+            Some((flight, Sink::Switch { switch, .. })) => {
+                let routes = &self.switches[usize::from(switch)].routes;
+                routes.prefetch(&self.attachments, flight.destination.0);
+            }
+            Some((flight, Sink::Host { .. })) => {
+                prefetch_index(&self.endpoints, flight.to.0 as usize);
+                self.frames.prefetch(flight.frame);
+            }
+            _ => {}
+        }
+    }
+
+    /// The switch that a frame goes to, and the port it leaves by.
+    #[inline]
+    fn port_of(&self, flight: &Flight, switch: u16) -> (&SwitchState, u16) {
+        let state = &self.switches[usize::from(switch)];
+        let port = state
+            .routes
+            .port(&self.attachments, flight.destination.0, flight.to.0);
+        (state, port)
+    }
+
+    #[inline]
+    fn fetch_port(&self, rank: u32) {
+        match self.front(rank) {
+            Some((flight, Sink::Switch { switch, .. })) => {
+                let (state, port) = self.port_of(flight, switch);
                 prefetch_index(&state.ports, usize::from(port));
                 if let SwitchBuffer::Shared(buffer) = &state.buffer {
                     buffer.prefetch(port);
                 }
-                let out_link = state.ports[usize::from(port)].out_link;
-                prefetch_index(&self.links, out_link as usize);
             }
-            Sink::Host { .. } => {
-                self.frames.prefetch(flight.frame);
-                let endpoint = &self.endpoints[flight.to.0 as usize];
-                if let Some(connection) = &endpoint.connection {
+            Some((flight, Sink::Host { .. })) => {
+                let endpoint = self.endpoints.get(flight.to.0 as usize);
+                if let Some(connection) = endpoint.and_then(|e| e.connection.as_ref()) {
                     connection.prefetch();
                 }
             }
-            Sink::Onward { .. } | Sink::Outside { .. } => {}
+            _ => {}
+        }
+    }
+
+    #[inline]
+    fn fetch_goal(&self, rank: u32) {
+        if let Some((flight, Sink::Switch { switch, .. })) = self.front(rank) {
+            let (state, port) = self.port_of(flight, switch);
+            if let SwitchBuffer::Shared(buffer) = &state.buffer {
+                buffer.prefetch_departures(port);
+            }
+            let out_link = state.ports[usize::from(port)].out_link;
+            self.links[out_link as usize].prefetch();
+        }
+    }
+
+    #[inline]
+    fn fetch_room(&self, rank: u32) {
+        if let Some((flight, Sink::Switch { switch, .. })) = self.front(rank) {
+            let (state, port) = self.port_of(flight, switch);
+            let out_link = state.ports[usize::from(port)].out_link;
+            self.links[out_link as usize].link.prefetch_room();
         }
     }
 }

@@ -178,6 +178,15 @@ impl Congestion {
         matches!(self, Congestion::Dctcp(_))
     }
 
+    /// Whether it is told of every acknowledgement; those that most connections have do not listen.
+    #[inline]
+    pub(crate) fn hears_acks(&self) -> bool {
+        !matches!(
+            self,
+            Congestion::Cubic(_) | Congestion::Reno(_) | Congestion::Bic(_)
+        )
+    }
+
     /// Whether it sets window and pacing rate from rate samples (cong_control), and so takes the
     /// place of recovery's window reduction and needs pacing.
     #[inline]

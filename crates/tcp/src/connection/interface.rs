@@ -17,8 +17,8 @@ pub struct Config {
     pub mss: u16,
     /// How far into a tick of its host's clock time zero is.
     pub clock_phase: Duration,
-    /// The socket's options.
-    pub options: SocketOptions,
+    /// The socket's options; connections share them until one changes its own.
+    pub options: Arc<SocketOptions>,
     /// Memory that a received frame is charged for, bytes (truesize).
     pub rx_truesize_bytes: u32,
     /// All randomness of the connection derives from it: the initial sequence number and, where

@@ -173,7 +173,7 @@ pub struct Connection {
     unaccepted: bool,
     /// Nobody will read any more (RCV_SHUTDOWN).
     no_reader: bool,
-    options: SocketOptions,
+    options: Arc<SocketOptions>,
     /// Keep-alive's, FIN-WAIT-2's and TIME-WAIT's timer.
     life_timer: Option<Jiffies>,
     time_wait: Option<Box<time_wait::TimeWait>>,
@@ -198,7 +198,7 @@ pub struct Connection {
 
 impl Connection {
     fn new(config: &Config, life: Life) -> Connection {
-        let options = config.options.clone();
+        let options = Arc::clone(&config.options);
         let stack = Arc::clone(&config.stack);
         let clock = JiffyClock::new(stack.hz, stack.timestamp_hz, config.clock_phase)
             .with_timestamp_offset(scramble(config.seed.rotate_left(32)) as u32);
@@ -304,7 +304,8 @@ impl Connection {
             random: config.seed,
             modern,
             stats: Stats::default(),
-            out: VecDeque::new(),
+            // Most that wait at all wait alone.
+            out: VecDeque::with_capacity(1),
             events: events::Pending::default(),
             stack,
         }
@@ -334,17 +335,18 @@ impl Connection {
     #[inline]
     #[must_use]
     pub fn poll_timeout(&self) -> Time {
-        let sooner = |a: Jiffies, b: Jiffies| if clock::before(b, a) { b } else { a };
-        let transmission = self.timer.map(|(_, at)| at);
-        let tick = [self.receive.ack.timer, self.life_timer]
-            .into_iter()
-            .flatten()
-            .fold(transmission, |first, at| {
-                Some(first.map_or(at, |first| sooner(first, at)))
-            });
-        let deadline = tick
-            .map_or(Time::NEVER, |at| self.clock.time_of(at))
-            .min(self.receive.ack.compression.due());
+        let mut tick = self.timer.map(|(_, at)| at);
+        for at in [self.receive.ack.timer, self.life_timer] {
+            if let Some(at) = at
+                && tick.is_none_or(|first| clock::before(at, first))
+            {
+                tick = Some(at);
+            }
+        }
+        let mut deadline = self.receive.ack.compression.due();
+        if let Some(at) = tick {
+            deadline = deadline.min(self.clock.time_of(at));
+        }
         if self.is_modern() {
             deadline.min(self.sender_deadline())
         } else {

@@ -6,6 +6,8 @@
 //! connections, and may be set while the connection lives.
 //! Left out: options of other layers, and those that change nothing on the wire.
 
+use std::sync::Arc;
+
 use tailback_units::{Bytes, Duration};
 
 use super::Connection;
@@ -226,7 +228,7 @@ impl Connection {
         option: SocketOption,
     ) -> Result<(), InvalidOption> {
         let jiffies = self.clock.jiffies(now);
-        self.options.set(option)?;
+        Arc::make_mut(&mut self.options).set(option)?;
         match option {
             SocketOption::NoDelay(true) | SocketOption::Cork(false) if self.is_modern() => {
                 self.nagle_changed(jiffies);

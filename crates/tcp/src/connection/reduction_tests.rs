@@ -15,7 +15,7 @@ fn connection_with(cwnd_reduction: CwndReduction) -> Connection {
         }),
         mss: 1460,
         clock_phase: Duration::ZERO,
-        options: crate::SocketOptions::default(),
+        options: crate::SocketOptions::default().into(),
         rx_truesize_bytes: 2048,
         seed: 1,
     };

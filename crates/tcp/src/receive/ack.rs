@@ -161,7 +161,20 @@ impl AckPolicy {
         self.last_received = now;
     }
 
-    /// The peer's segment size, from data that came in order (tcp_measure_rcv_mss): of
+    /// Data of at least the peer's segment size has come; false if it is less.
+    #[inline]
+    pub(crate) fn is_full(&mut self, payload_bytes: u32, pushes: bool) -> bool {
+        if payload_bytes < self.rcv_mss {
+            return false;
+        }
+        self.last_size = 0;
+        self.rcv_mss = payload_bytes;
+        // The end of what was written: the peer may wait for it to be acknowledged.
+        self.pushed |= self.bounded && pushes;
+        true
+    }
+
+    /// The peer's segment size, from shorter data that came in order (tcp_measure_rcv_mss): of
     /// `payload_bytes` payload and `header_bytes` header, of which `fixed_bytes` are in every
     /// segment; `ends` if it is pushed or finishes.
     #[inline]
@@ -171,15 +184,8 @@ impl AckPolicy {
         header_bytes: u32,
         fixed_bytes: u32,
         ends: bool,
-        pushes: bool,
     ) {
         let last = std::mem::take(&mut self.last_size);
-        if payload_bytes >= self.rcv_mss {
-            self.rcv_mss = payload_bytes;
-            // The end of what was written: the peer may wait for it to be acknowledged.
-            self.pushed |= self.bounded && pushes;
-            return;
-        }
         let bytes = payload_bytes + header_bytes;
         if bytes >= MIN_RCVMSS + TCP_HEADER || (bytes >= MIN_MSS + TCP_HEADER && !ends) {
             let size = bytes.saturating_sub(fixed_bytes);

@@ -189,6 +189,9 @@ impl Connection {
 
     #[inline]
     pub(super) fn tell_ack(&mut self, now: Jiffies, news: &AckNews) {
+        if !self.congestion.hears_acks() {
+            return;
+        }
         let kind = AckKind {
             slow_path: news.data_sacked || news.ece || news.data,
             ece: news.ece,
@@ -278,14 +281,19 @@ impl Connection {
         news.window_update = true;
         self.snd_wl1 = segment.seq;
         if self.snd_wnd != window {
-            self.snd_wnd = window;
-            if self.has_unsent() {
-                self.check_idle_restart(now);
-            }
-            if window > self.max_window {
-                self.max_window = window;
-                self.bound_mss();
-            }
+            self.window_changed(now, window);
+        }
+    }
+
+    /// The peer's window has changed.
+    pub(super) fn window_changed(&mut self, now: Jiffies, window: u32) {
+        self.snd_wnd = window;
+        if self.has_unsent() {
+            self.check_idle_restart(now);
+        }
+        if window > self.max_window {
+            self.max_window = window;
+            self.bound_mss();
         }
     }
 

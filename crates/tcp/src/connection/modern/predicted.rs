@@ -80,7 +80,12 @@ impl Connection {
         self.retransmits = 0;
         self.probes = 0;
         self.ack_received = now;
-        self.update_window_today(now, segment, &mut news);
+        news.window_update = true;
+        self.snd_wl1 = segment.seq;
+        let window = self.window_of(segment);
+        if window != self.snd_wnd {
+            self.window_changed(now, window);
+        }
         self.stats.bytes_acked += u64::from(una - prior_una);
         self.snd_una = una;
         let mut acked = 0;
@@ -153,10 +158,14 @@ impl Connection {
         self.questions = 0;
         self.probes = 0;
         self.ack_received = now;
-        let mut news = AckNews::new(self.snd_nxt);
-        news.data = true;
-        self.update_window_today(now, segment, &mut news);
-        self.tell_ack(now, &news);
+        if self.congestion.hears_acks() {
+            let mut news = AckNews::new(self.snd_nxt);
+            news.data = true;
+            self.update_window_today(now, segment, &mut news);
+            self.tell_ack(now, &news);
+        } else if segment.seq.after(self.snd_wl1) {
+            self.snd_wl1 = segment.seq;
+        }
         self.measure_receiver_rtt(segment);
         self.receive.charge();
         self.echo_precisely(segment);

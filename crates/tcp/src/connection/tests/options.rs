@@ -1,5 +1,7 @@
 //! Socket options, and how long a connection is kept trying.
 
+use std::sync::Arc;
+
 use tailback_units::{Bytes, Duration};
 
 use crate::testing::{CLIENT, Fate, Net, SERVER, config, preset, stack};
@@ -9,7 +11,7 @@ const MS: Duration = Duration::from_ms(1);
 
 fn with(options: SocketOptions) -> Net {
     let mut client = config(stack(), 1);
-    client.options = options;
+    client.options = options.into();
     Net::between(client, config(stack(), 2))
 }
 
@@ -73,7 +75,7 @@ fn a_clamped_window_is_never_exceeded() {
         },
         1,
     );
-    client.options.window_clamp = 20_000;
+    Arc::make_mut(&mut client.options).window_clamp = 20_000;
     let mut net = Net::between(client, config(stack(), 2));
     net.open();
     net.write(SERVER, 500_000);
