@@ -9,6 +9,7 @@ use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use tailback_units::Time;
 
 use crate::error::{Context, KernelError};
+use crate::look_ahead;
 use crate::network::{Network, Port};
 use crate::nic::{Nic, RECEIVE, TRANSMIT};
 use crate::process::Process;
@@ -408,8 +409,7 @@ impl Host {
         if leash == Time::ZERO {
             return 0;
         }
-        let foreign = self.nic.interrupt_for(leash.min(network.next_event()));
-        ceil_ns(foreign.min(self.nic.next_event()))
+        ceil_ns(look_ahead::bound(leash, network.next_event(), &self.nic))
     }
 
     /// Handles a message about time; true if the kernel waits from now on.

@@ -12,10 +12,11 @@ use std::process::{Command, Stdio};
 use std::time::{Duration as WallTime, Instant};
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-use tailback_units::{Duration, Time};
+use tailback_units::Time;
 
 use crate::error::{Context, KernelError};
 use crate::host::{Common, Host, ceil_ns, time};
+use crate::look_ahead;
 use crate::network::Network;
 use crate::nic::{Nic, NicConfig, NicCounters, Packet};
 use crate::process::Process;
@@ -28,8 +29,6 @@ const SOCKET_PATH_BYTES_MAX: usize = 107;
 const CLOCK: &str = "clock";
 /// f_type of a tmpfs (Linux include/uapi/linux/magic.h).
 const TMPFS_MAGIC: u64 = 0x0102_1994;
-/// How far a kernel may run ahead when nothing bounds it, so that a run can be given up and ends.
-const LOOK_AHEAD_MAX: Duration = Duration::from_ms(1);
 /// How often the start of kernels is looked at for one that has died, wall-clock time.
 const BOOT_POLL: WallTime = WallTime::from_millis(100);
 
@@ -273,20 +272,16 @@ impl Kernels {
         if !self.look_ahead {
             return Time::ZERO;
         }
-        let mut bound = time(now_ns) + LOOK_AHEAD_MAX;
-        for (other, host) in self.hosts.iter().enumerate() {
-            if other == number || host.has_ended() {
-                continue;
-            }
-            let mut event = host.nic.next_event();
-            if let Some(at) = host.request_ns(&self.common) {
-                event = event.min(time(at));
-            }
-            if event != Time::NEVER {
-                bound = bound.min(event + network.transit_min(other));
-            }
-        }
-        bound
+        let others = self.hosts.iter().enumerate();
+        let others = others.filter(|(other, host)| *other != number && !host.has_ended());
+        look_ahead::leash(
+            time(now_ns),
+            others.map(|(other, host)| {
+                let wish = host.request_ns(&self.common).map_or(Time::NEVER, time);
+                let event = host.nic.next_event().min(wish);
+                (event, network.transit_min(other))
+            }),
+        )
     }
 
     /// A frame arrives at a host at `at`, which is no earlier than anything handled so far.

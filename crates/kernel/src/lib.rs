@@ -13,6 +13,7 @@ mod error;
 mod guest;
 mod host;
 mod kernels;
+mod look_ahead;
 mod network;
 mod nic;
 mod process;

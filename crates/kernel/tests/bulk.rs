@@ -120,3 +120,30 @@ fn the_clock_may_travel_in_messages() {
     });
     assert_eq!(messages, shared);
 }
+
+#[test]
+fn time_goes_on_at_any_distance() {
+    // From less than the gap between interrupts to far beyond a tick and the longest look-ahead.
+    for us in [1, 10, 100, 1_000, 5_000, 20_000, 100_000] {
+        for shared_clock in [true, false] {
+            let folder = Folder::new();
+            let mut options = options(&folder, 16);
+            options.kernels.shared_clock = shared_clock;
+            let mut tasks = tasks(0);
+            if let Task::Bulk(bulk) = &mut tasks[0][0] {
+                (bulk.bytes, bulk.duration_ns) = (Some(300_000), None);
+            }
+            let link = StarConfig {
+                delay: Duration::from_us(us),
+                ..link(10, 1500)
+            };
+            let outcome = run(&folder, &options, link, &tasks)
+                .unwrap_or_else(|error| panic!("{us} us, shared {shared_clock}: {error}"));
+            let read = outcome.records[1].iter().find_map(|record| match record {
+                Record::Flow(flow) => Some(flow.read_bytes),
+                _ => None,
+            });
+            assert_eq!(read, Some(300_000), "{us} us, shared {shared_clock}");
+        }
+    }
+}

@@ -216,6 +216,12 @@ impl Nic {
         Ok(wanted)
     }
 
+    /// As if it had interrupted, and may not again before.
+    #[cfg(test)]
+    pub(crate) fn quiet_until(&mut self, until: Time) {
+        self.quiet_until = until;
+    }
+
     /// Frames that have arrived and not reached the guest.
     pub(crate) fn waiting(&self) -> usize {
         self.receiver.waiting()

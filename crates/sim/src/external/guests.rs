@@ -167,13 +167,27 @@ impl<'a> Guests<'a> {
         self.guests.iter().map(config).collect()
     }
 
+    /// What a kernel said when it killed a program for want of memory.
+    fn short_of_memory(&self, guest: &Guest) -> Option<String> {
+        let console = fs::read(self.folder.console(&name(guest.host))).ok()?;
+        let console = String::from_utf8_lossy(&console);
+        let line = console.lines().find(|l| l.contains("Out of memory"))?;
+        Some(line.trim().to_owned())
+    }
+
     /// What each guest that ended by itself told, by the number of its host.
     pub(super) fn records(&self) -> Result<BTreeMap<usize, Vec<Record>>, SimError> {
         let mut all = BTreeMap::new();
         for guest in self.guests.iter().filter(|guest| guest.awaited) {
             let host = &self.run.network.hosts[guest.host].name;
-            let failed =
-                |why: String| SimError::Kernel(format!("the guest of host {host} failed: {why}"));
+            let failed = |why: String| {
+                SimError::Kernel(match self.short_of_memory(guest) {
+                    Some(said) => format!(
+                        "host {host} ran out of memory ({said}); give it more (kernel.memory)"
+                    ),
+                    None => format!("the guest of host {host} failed: {why}"),
+                })
+            };
             let path = self.folder.host(&name(guest.host)).join("results.jsonl");
             let text = fs::read_to_string(&path).map_err(|e| failed(e.to_string()))?;
             let records = record::parse(&text).map_err(|e| failed(e.to_string()))?;
