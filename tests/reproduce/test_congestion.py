@@ -1,9 +1,13 @@
 """The matrix of congestion-parity, and when two backends' values count as alike."""
 
+from pathlib import Path
+
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
-from tailback.reproduce.congestion import CONTROLS, GROUPS, cells
+import tailback
+from tailback.reproduce.congestion import CONTROLS, GROUPS, cells, congestion_parity
 from tailback.reproduce.congestion.observe import (
     GOODPUT,
     RETRANSMISSIONS,
@@ -51,12 +55,7 @@ def test_several_runs_may_differ_by_chance() -> None:
     assert spread(kernel) == "100 (80 to 120)"
 
 
-def test_samples_are_the_same_table_on_modelled_hosts(tmp_path: object) -> None:
-    from pathlib import Path
-
-    import tailback
-
-    assert isinstance(tmp_path, Path)
+def test_samples_are_the_same_table_on_modelled_hosts(tmp_path: Path) -> None:
     scenario: Scenario = load("congestion-parity").override(
         "workload.duration=100ms", "record.sample_interval=1ms"
     )
@@ -72,3 +71,30 @@ def test_samples_are_the_same_table_on_modelled_hosts(tmp_path: object) -> None:
     queued = results.table("queue_samples").filter(pl.col("place") == "switch:0")
     # Slow start has filled the bottleneck by then, but for what a buffer of 1.23 MB may hold.
     assert 500_000 < queued["queue_bytes"].max() <= 1_230_000
+
+
+@pytest.mark.parametrize(
+    "name", ["reno-1g-0.1ms-1bdp-1", "vegas-1g-0.1ms-1bdp-1", "dctcp-1g-0.1ms-step-1"]
+)
+def test_a_cell_holds_against_real_kernels(name: str, tmp_path: Path) -> None:
+    [cell] = [cell for cell in cells() if cell.name == name]
+    found = congestion_parity([cell], folder=tmp_path)
+    assert found.holds, found.to_dict()
+    [result] = found.results
+    assert result.comparisons[0].kernel[0] > 800
+    # What is there is used.
+    assert congestion_parity([cell], folder=tmp_path).to_dict() == found.to_dict()
+
+
+def test_a_socket_s_congestion_control_is_as_good_as_the_stack_s(tmp_path: Path) -> None:
+    base = load("congestion-parity").override("workload.duration=200ms")
+    by_stack = base.override("stack.tcp_congestion_control=bbr")
+    by_socket = base.override("workload.congestion=['bbr']")
+    tables = [
+        tailback.run(scenario, out=tmp_path / name, jobs=1)
+        .table("samples")
+        .filter(pl.col("host") == "sender")
+        for name, scenario in (("a", by_stack), ("b", by_socket), ("c", base))
+    ]
+    assert_frame_equal(tables[0], tables[1])
+    assert not tables[0].equals(tables[2])

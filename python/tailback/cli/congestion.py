@@ -1,4 +1,4 @@
-"""`tailback reproduce congestion-parity`: modelled congestion controls against real kernels."""
+"""`tailback reproduce` congestion-parity, congestion-gallery and response-functions."""
 
 from pathlib import Path
 
@@ -28,3 +28,43 @@ def show_parity(folder: Path | None, jobs: int | None, *, as_json: bool) -> None
         console.print_table(table)
     console.out.out(found.verdict)
     console.out.out(f"Windows of both, over each other: {figures[0].parent}")
+
+
+def show_gallery(folder: Path | None, jobs: int | None) -> None:
+    """Draw every congestion control on one bottleneck."""
+    from tailback.reproduce.gallery import gallery, write
+
+    folder = folder or Path("results/congestion-gallery")
+    with Progress(console=console.err, transient=True) as progress:
+        task = progress.add_task("Bottlenecks", total=None)
+        found = gallery(
+            jobs=jobs,
+            on_progress=lambda done, of: progress.update(task, completed=done, total=of),
+        )
+    files = write(found, folder)
+    console.out.out(f"{len(files)} figures: {folder}")
+
+
+def show_response(folder: Path | None, jobs: int | None, *, as_json: bool) -> None:
+    """Measure every response function, print the tables, draw the windows."""
+    from tailback.reproduce.response import response_functions
+    from tailback.reproduce.response.draw import draw
+
+    with Progress(console=console.err, transient=True) as progress:
+        task = progress.add_task("Closed forms", total=None)
+        found = response_functions(
+            jobs=jobs,
+            on_progress=lambda done, of: progress.update(task, completed=done, total=of),
+        )
+    figure = draw(found, folder or Path("results/response-functions"))
+    if as_json:
+        console.print_json(found.to_dict())
+        return
+    for table in found.tables():
+        console.print_table(table)
+    console.out.out(
+        "* outside the form's range: fewer than a dozen round trips between losses, a window below "
+        "two dozen, or timeouts."
+    )
+    console.out.out(found.verdict)
+    console.out.out(f"Figure: {figure}")

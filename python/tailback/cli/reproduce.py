@@ -32,12 +32,20 @@ def command(study: str, out: Path | None, jobs: int | None, *, as_json: bool) ->
     within the limit. A claim outside its limit is a finding, not a failure: the exit code stays 0.
 
     STUDY may also be response-functions: every congestion control's mean window under loss, and
-    what is known of senders on one link, against closed forms. It takes minutes and leaves no
-    results folder. Or tcp-parity: modelled TCP against real kernels, segment by segment. Or
-    congestion-parity: every congestion control against real kernels, by goodput, losses and queue.
+    what is known of senders on one link, against closed forms. It takes minutes and leaves a
+    figure. Or congestion-gallery: figures of each on one bottleneck. Or tcp-parity: modelled TCP
+    against real kernels, segment by segment. Or congestion-parity: every congestion control
+    against real kernels, by goodput, losses and queue.
     """
     if study == "response-functions":
-        _response_functions(jobs, as_json=as_json)
+        from tailback.cli.congestion import show_response
+
+        show_response(out, jobs, as_json=as_json)
+        return
+    if study == "congestion-gallery":
+        from tailback.cli.congestion import show_gallery
+
+        show_gallery(out, jobs)
         return
     if study == "tcp-parity":
         from tailback.cli.parity import show
@@ -61,24 +69,3 @@ def command(study: str, out: Path | None, jobs: int | None, *, as_json: bool) ->
     console.out.out(found.verdict)
     for outcome in found.outcomes:
         console.out.out(f"Report: {outcome.report}")
-
-
-def _response_functions(jobs: int | None, *, as_json: bool) -> None:
-    from rich.progress import Progress
-
-    from tailback.cli import console
-    from tailback.reproduce.response import response_functions
-
-    with Progress(console=console.err, transient=True) as progress:
-        task = progress.add_task("Closed forms", total=None)
-        found = response_functions(
-            jobs=jobs,
-            on_progress=lambda done, of: progress.update(task, completed=done, total=of),
-        )
-    if as_json:
-        console.print_json(found.to_dict())
-        return
-    for table in found.tables():
-        console.print_table(table)
-    console.out.out("* outside the form's range: a window below a dozen, or timeouts.")
-    console.out.out(found.verdict)

@@ -8,9 +8,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailback_net::random::Stream;
+use tailback_tcp::congestion::CongestionKind;
 use tailback_units::{Bytes, Duration, Time};
 
-use super::flow::Flow;
+use super::flow::{self, Flow};
 use crate::problem::Finding;
 use crate::topology::Topology;
 
@@ -33,6 +34,11 @@ pub struct Bulk {
     #[serde(default = "start_within")]
     #[schemars(default = "start_within")]
     pub start_within: Duration,
+    /// Congestion controls that sources ask for by TCP_CONGESTION, as iperf3's -C: a pair's connections take turns.
+    /// Absent: the host's `stack.tcp_congestion_control`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("examples" = [["cubic", "reno"]]))]
+    pub congestion: Vec<CongestionKind>,
 }
 
 /// Who sends to whom; hosts in the topology's order.
@@ -78,13 +84,14 @@ impl Bulk {
         let mut starts = Stream::new(seed, "bulk-start", 0);
         let mut flows = Vec::new();
         for (source, destination) in self.pairs.of(seed, network) {
-            for _ in 0..self.connections {
+            for number in 0..self.connections as usize {
                 let start = starts.below(self.start_within.as_ps().saturating_add(1));
                 flows.push(Flow {
                     start: Time::from_ps(start),
                     source,
                     destination,
                     bytes: self.size.map(Bytes::get),
+                    congestion: flow::turn(&self.congestion, number),
                 });
             }
         }

@@ -1,5 +1,6 @@
 use std::collections::BTreeSet;
 
+use tailback_tcp::congestion::CongestionKind;
 use tailback_units::{Duration, Time};
 
 use super::{Bulk, Pairs};
@@ -56,6 +57,7 @@ fn names_that_are_not_there_are_told() {
         size: None,
         connections: 2,
         start_within: Duration::from_us(3),
+        congestion: vec![CongestionKind::Reno, CongestionKind::Bbr],
     };
     let network = test_network(STAR);
     let wrong = list("host1", "hots0").name_findings(&network);
@@ -65,6 +67,15 @@ fn names_that_are_not_there_are_told() {
     let right = list("host1", "host0");
     assert_eq!(right.name_findings(&network), []);
     let flows = right.flows(7, &network);
+    // A pair's connections take turns; the list is in the order of starts.
+    let asks = |kind| {
+        flows
+            .iter()
+            .filter(move |f| f.congestion == Some(kind))
+            .count()
+    };
+    let turns = [CongestionKind::Reno, CongestionKind::Bbr].map(asks);
+    assert_eq!(turns, [1, 1]);
     assert_eq!(flows.len(), 2);
     assert!(flows[0].start < flows[1].start);
     assert!(flows[1].start <= Time::from_ps(3_000_000));

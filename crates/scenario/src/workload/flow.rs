@@ -3,6 +3,7 @@
 //! A seed gives the list; every backend replays it. A flow is a connection of its own: its source
 //! opens it, sends, and that is all.
 
+use tailback_tcp::congestion::CongestionKind;
 use tailback_units::{Rate, Time};
 
 use crate::topology::{Node, Topology};
@@ -18,6 +19,14 @@ pub struct Flow {
     pub destination: usize,
     /// Bytes of payload; absent: it never ends.
     pub bytes: Option<u64>,
+    /// What its source asks for by TCP_CONGESTION; absent: nothing, so the host's stack decides.
+    pub congestion: Option<CongestionKind>,
+}
+
+/// What the flow of that number asks for: those listed take turns.
+pub(super) fn turn(congestion: &[CongestionKind], number: usize) -> Option<CongestionKind> {
+    let turns = congestion.len().max(1);
+    congestion.get(number % turns).copied()
 }
 
 /// The rate of each host's link.

@@ -9,6 +9,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailback_net::random::Stream;
+use tailback_tcp::congestion::CongestionKind;
 use tailback_units::{Duration, Time};
 
 use super::flow::{self, Flow};
@@ -31,6 +32,11 @@ pub struct Flows {
     #[serde(default = "drain")]
     #[schemars(default = "drain")]
     pub drain: Duration,
+    /// Congestion controls that sources ask for by TCP_CONGESTION, as iperf3's -C: a host's flows take turns.
+    /// Absent: the host's `stack.tcp_congestion_control`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("examples" = [["cubic", "reno"]]))]
+    pub congestion: Vec<CongestionKind>,
 }
 
 /// Long beside any timeout but those backed off many times. [assumed]
@@ -52,6 +58,7 @@ impl Flows {
             let gap_ps = ((line << 32) / load.max(1)).min(u128::from(u64::MAX)) as u64;
             let mut stream = Stream::new(seed, "flows", source as u64);
             let mut start = stream.exponential(gap_ps);
+            let mut number = 0;
             while start < self.duration.as_ps() {
                 let other = stream.below(hosts as u64 - 1) as usize;
                 flows.push(Flow {
@@ -59,7 +66,9 @@ impl Flows {
                     source,
                     destination: other + usize::from(other >= source),
                     bytes: Some(sizes.draw(&mut stream)),
+                    congestion: flow::turn(&self.congestion, number),
                 });
+                number += 1;
                 start = start.saturating_add(stream.exponential(gap_ps).max(1));
             }
         }

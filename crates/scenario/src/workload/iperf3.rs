@@ -118,6 +118,7 @@ impl Iperf3 {
                     source,
                     destination,
                     bytes: None,
+                    congestion: None,
                 };
                 flows.push((sender, flow));
             }

@@ -356,7 +356,7 @@ fn flow_tasks(flows: &[Flow], end: Time) -> Vec<(usize, Option<usize>, Task)> {
             flows: 1,
             bytes: flow.bytes,
             duration_ns: Some(ns(end.since(flow.start))),
-            congestion_control: None,
+            congestion_control: flow.congestion.map(|kind| kind.name().to_owned()),
             window_bytes: None,
             start_ns: kernel_ns(flow.start),
         });

@@ -17,6 +17,7 @@ fn flow(start_us: u64, bytes: Option<u64>) -> Flow {
         source: 1,
         destination: 0,
         bytes,
+        congestion: None,
     }
 }
 

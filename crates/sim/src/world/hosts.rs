@@ -272,7 +272,14 @@ impl World {
     /// An application begins to connect to its peer.
     pub(super) fn connect(&mut self, client: EndpointId) {
         let endpoint = &mut self.endpoints[client.0 as usize];
-        let config = self.hosts[usize::from(endpoint.host.0)].config_for(self.seed, client);
+        let mut config = self.hosts[usize::from(endpoint.host.0)].config_for(self.seed, client);
+        let flow = self
+            .workload
+            .flows()
+            .and_then(|app| app.flow(client.0 as usize / 2));
+        if let Some(congestion) = flow.and_then(|flow| flow.congestion) {
+            config.options.congestion = Some(congestion);
+        }
         endpoint.connection = Some(Box::new(Connection::connect(&config, self.now)));
         self.drive(client);
     }

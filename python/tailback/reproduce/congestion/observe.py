@@ -1,7 +1,7 @@
 """What a run shows of its flows, and whether two backends' runs show the same."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, pvariance
 
@@ -76,8 +76,10 @@ class Comparison:
 
 def compare(cell: Cell, kernel: Results, model: Results) -> list[Comparison]:
     """Return what the cell's two results have in common."""
-    look = _of_flows if cell.until_s is not None else _of_transfers
-    found = [look(cell, results) for results in (kernel, model)]
+    if cell.until_s is not None:
+        found = [_of_flows(cell, results) for results in (kernel, model)]
+    else:
+        found = [_of_transfers(results, model) for results in (kernel, model)]
     return [
         Comparison(quantity, kernels, models)
         for (quantity, kernels), (_, models) in zip(found[0], found[1], strict=True)
@@ -126,22 +128,31 @@ def _of_flows(cell: Cell, results: Results) -> Look:
     ]
 
 
-def _of_transfers(_cell: Cell, results: Results) -> Look:
-    """Transfers that end: how long they took."""
+def _of_transfers(results: Results, model: Results) -> Look:
+    """Transfers that end: how long they took, from when they were asked for.
+
+    Programs on kernels tell when they were connected, a handshake later, so all starts are those of
+    the modelled hosts' table: they are the scenario's.
+    """
     summary = results.table("summary").sort("run")
-    if "iterations" in summary.columns and summary["iterations"].max() != 1:
+    if summary["iterations"].max() != 1:
         completion = summary["completion_ms_mean"].to_list()
     else:
-        flows = results.table("flows").group_by("run").agg(pl.col("completion_ms").mean())
-        completion = flows.sort("run")["completion_ms"].to_list()
-    per_run: Callable[[str], list[float]] = lambda name: [  # noqa: E731 - three alike
-        float(mean * count)
-        for mean, count in zip(summary[name], summary["iterations"], strict=True)
-    ]
+        by = ["run", "flow"]
+        starts = model.table("flows").select(*by, pl.col("start_s").alias("asked_s"))
+        took = 1000 * (pl.col("start_s") - pl.col("asked_s")) + pl.col("completion_ms")
+        flows = results.table("flows").join(starts, on=by).with_columns(took.alias("took_ms"))
+        means = flows.group_by("run").agg(pl.col("took_ms").mean()).sort("run")
+        completion = means["took_ms"].to_list()
+
+    def totals(name: str) -> list[float]:
+        rows = zip(summary[name], summary["iterations"], strict=True)
+        return [float(mean * count) for mean, count in rows]
+
     return [
         (COMPLETION, completion),
-        (RETRANSMISSIONS, per_run("retransmissions_mean")),
-        (TIMEOUTS, per_run("timeouts_mean")),
+        (RETRANSMISSIONS, totals("retransmissions_mean")),
+        (TIMEOUTS, totals("timeouts_mean")),
     ]
 
 
