@@ -1,5 +1,7 @@
 //! Hosts: between the wire, TCP and the application.
 
+use std::sync::Arc;
+
 use tailback_net::frame::{EndpointId, Frame, HostId};
 use tailback_net::host::{ReceiveRing, TransmitQueue};
 use tailback_net::pool::{Flight, FramePool};
@@ -278,7 +280,7 @@ impl World {
             .flows()
             .and_then(|app| app.flow(client.0 as usize / 2));
         if let Some(congestion) = flow.and_then(|flow| flow.congestion) {
-            config.options.congestion = Some(congestion);
+            Arc::make_mut(&mut config.options).congestion = Some(congestion);
         }
         endpoint.connection = Some(Box::new(Connection::connect(&config, self.now)));
         self.drive(client);
