@@ -93,7 +93,9 @@ impl World {
     pub(crate) fn run(&mut self, control: &Control) -> Result<(), SimError> {
         self.start();
         while !self.done {
-            self.step()?;
+            if !self.handle_next() {
+                return Err(self.stalled());
+            }
             self.events += 1;
             if self.events.is_multiple_of(EVENTS_PER_CHECK) {
                 control.check(self.workload.progress())?;
@@ -120,14 +122,29 @@ impl World {
         self.do_actions();
     }
 
-    /// Handles the earliest event: frames and ports before timers, then by rank.
-    #[inline]
+    /// Handles the earliest event.
+    #[inline(never)]
     pub(crate) fn step(&mut self) -> Result<(), SimError> {
+        if self.handle_next() {
+            return Ok(());
+        }
+        Err(self.stalled())
+    }
+
+    #[cold]
+    fn stalled(&self) -> SimError {
+        SimError::Stalled {
+            at: self.now,
+            done: self.workload.progress(),
+        }
+    }
+
+    /// Handles the earliest event: frames and ports before timers, then by rank. False if there is
+    /// none. Part of the loop of [`World::run`], which calls it for every event there is.
+    #[inline(always)]
+    fn handle_next(&mut self) -> bool {
         let Some(Event { at, rank }) = self.calendar.pop() else {
-            return Err(SimError::Stalled {
-                at: self.now,
-                done: self.workload.progress(),
-            });
+            return false;
         };
         if self.crowded {
             self.fetch_ahead();
@@ -146,7 +163,7 @@ impl World {
         } else {
             self.handle_port(rank);
         }
-        Ok(())
+        true
     }
 
     /// Does what the workload asked for, and what it asks for in turn.

@@ -150,7 +150,7 @@ impl LinkState {
 
     /// A frame's last bit has left onto this link at `finish`: it is lost, dropped by a receive
     /// ring, or on its way. Answers with the time of the link's next event if that is new.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn launch(
         &mut self,
         finish: Time,
@@ -167,6 +167,7 @@ impl LinkState {
     }
 
     /// The same on a link where more than that may happen.
+    #[inline(never)]
     fn launch_with_care(
         &mut self,
         finish: Time,
