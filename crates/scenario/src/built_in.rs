@@ -28,6 +28,16 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
         include_str!("../../../scenarios/incast/incast-rto-dctcp.toml"),
     ),
     (
+        "l2-congestion",
+        "scenarios/l2-congestion/l2-congestion.toml",
+        include_str!("../../../scenarios/l2-congestion/l2-congestion.toml"),
+    ),
+    (
+        "l2-congestion-single-hop",
+        "scenarios/l2-congestion/l2-congestion-single-hop.toml",
+        include_str!("../../../scenarios/l2-congestion/l2-congestion-single-hop.toml"),
+    ),
+    (
         "ecn-switch",
         "scenarios/ecn-switch/ecn-switch.toml",
         include_str!("../../../scenarios/ecn-switch/ecn-switch.toml"),

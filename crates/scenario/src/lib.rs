@@ -24,6 +24,7 @@ mod preset;
 mod problem;
 mod resolve;
 mod schema;
+mod series;
 mod sweep;
 mod topology;
 mod workload;
@@ -37,8 +38,9 @@ pub use plan::{Plan, Run};
 pub use preset::{Kind, built_in as presets};
 pub use problem::{Problem, Severity};
 pub use schema::schema;
+pub use series::SeriesConfig;
 pub use topology::{Host, Link, Node, Switch, Topology};
 pub use workload::{
-    Bulk, Command, Commands, Deed, End, Exchange, Flow, Flows, Incast, Iperf3, Measured, Pairs,
-    SizePoint, Sizes, TimedAction, Workload,
+    Bernoulli, Bulk, Command, Commands, Deed, End, Exchange, Flow, Flows, Incast, Iperf3, Measured,
+    Pairs, SizePoint, Sizes, TimedAction, Workload,
 };

@@ -85,6 +85,10 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
                 let found = pcap.findings(&topology).into_iter();
                 findings.extend(found.map(|f| f.within("record.pcap")));
             }
+            if let Some(series) = &scenario.record.series {
+                let found = series.findings(&topology).into_iter();
+                findings.extend(found.map(|f| f.within("record.series")));
+            }
             if findings.is_empty() {
                 Ok(topology)
             } else {

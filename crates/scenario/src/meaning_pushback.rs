@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use tailback_net::flow_control::FlowControlConfig;
 use tailback_net::l2cm::L2cmConfig;
 use tailback_net::l2cm::qcn::Sampling;
+use tailback_net::queue::QueueConfig;
 use tailback_net::queue::ets::EtsConfig;
 use tailback_net::switch::queued::QueuedConfig;
 use tailback_net::switch::{BufferConfig, SwitchConfig};
@@ -126,6 +127,18 @@ fn queue_findings(queued: &QueuedConfig, ports: u16) -> Vec<Finding> {
                 "a frame's length, such as \"1514B\"",
             ));
         }
+    }
+    if let QueueConfig::Codel(codel) = &queued.queue
+        && (codel.interval.is_zero() || codel.target >= codel.interval)
+    {
+        found.push(Finding::new(
+            "buffer.queue.interval",
+            format!(
+                "a delay above {} for {} says nothing of a standing queue",
+                codel.target, codel.interval
+            ),
+            "an interval longer than the target: about the longest round trip",
+        ));
     }
     for (i, service) in queued.service.iter().enumerate() {
         let at = format!("buffer.service[{i}]");

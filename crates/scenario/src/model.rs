@@ -17,6 +17,7 @@ use crate::network::Network;
 use crate::pcap::PcapConfig;
 use crate::preset::Kind;
 use crate::schema::{Overlays, PresetTables, Presettable};
+use crate::series::SeriesConfig;
 use crate::sweep::Axis;
 use crate::workload::Workload;
 
@@ -110,6 +111,9 @@ pub struct Record {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["10ms"]))]
     pub sample_interval: Option<Duration>,
+    /// A time series of the whole network: table `network`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub series: Option<SeriesConfig>,
     /// A capture of frames, for Wireshark: one pcapng file a run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pcap: Option<PcapConfig>,

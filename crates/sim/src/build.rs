@@ -21,10 +21,12 @@ use crate::event::{CROWD, Calendar};
 use crate::record::Recorder;
 use crate::route::{self, Attachments, Graph, Routes};
 use crate::samples::Samples;
-use crate::workload::{ExchangeApp, FlowsApp, IncastApp, Iperf3App, Latencies, Server, Workload};
+use crate::workload::{
+    BernoulliApp, ExchangeApp, FlowsApp, IncastApp, Iperf3App, Latencies, Server, Workload,
+};
 use crate::world::{
-    Endpoint, HostState, Ledger, LinkState, PortState, PushBack, QueuedSwitch, Retired, Sink,
-    SwitchBuffer, SwitchState, Totals, World,
+    Endpoint, HostState, Ledger, LinkState, PortState, PushBack, QueuedSwitch, Retired, Series,
+    Sink, SwitchBuffer, SwitchState, Totals, World,
 };
 
 /// Bytes of a TCP header without options (RFC 9293).
@@ -50,11 +52,23 @@ pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
         });
         Box::new(Capture::new(config, ends))
     }));
-    let iteration = run
-        .record
-        .anatomy_iteration
-        .map(|i| u64::from(i).min(run.workload.iterations().saturating_sub(1)));
-    let samples = Samples::new(run.record.sample_interval);
+    let series = run.record.series.as_ref().map(|config| {
+        let host = config.host(&run.network);
+        let [_, (switch, port)] = wiring.directions[wiring.uplink(host) as usize];
+        let port = ((switch - wiring.hosts) as u16, port);
+        Series::new(config.interval, HostId(host as u16), port)
+    });
+    let mut recorder = {
+        let iteration = run
+            .record
+            .anatomy_iteration
+            .map(|i| u64::from(i).min(run.workload.iterations().saturating_sub(1)));
+        let samples = Samples::new(run.record.sample_interval);
+        Recorder::new(iteration, samples, places, endpoints.len() / 2)
+    };
+    if let Some(series) = &series {
+        recorder.watch(series.next());
+    }
     let crowded = links.len() >= CROWD;
     let first_card = (links.len() + ports) as u32;
     let pushback = pushback(run, &wiring, first_card);
@@ -65,7 +79,8 @@ pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
         // One more for the workload's alarm.
         first_timer: (links.len() + ports + cards + 1) as u32,
         first_card,
-        recorder: Recorder::new(iteration, samples, places, endpoints.len() / 2),
+        recorder,
+        series,
         attachments: wiring.attachments,
         frames: FramePool::default(),
         links,
@@ -348,6 +363,11 @@ fn applications(run: &Run, outside: &[bool]) -> (Vec<Endpoint>, Workload) {
             Workload::Exchange(ExchangeApp::new(exchange, [0, 1].map(is_outside))),
         ),
         Spec::Iperf3(spec) => (Vec::new(), Workload::Iperf3(Iperf3App::new(spec, run.seed))),
+        Spec::Bernoulli(spec) => {
+            let slots = spec.slots(&run.network);
+            let app = BernoulliApp::new(spec, slots, run.seed);
+            (Vec::new(), Workload::Bernoulli(app))
+        }
         // Programs run on kernels: no host of the model sends anything by itself.
         Spec::Command(_) => (
             Vec::new(),

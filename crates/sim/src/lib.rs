@@ -11,6 +11,7 @@ mod capture;
 mod event;
 mod external;
 mod outcome;
+mod outcome_flows;
 mod outcome_iperf3;
 mod outcome_ports;
 mod packets;

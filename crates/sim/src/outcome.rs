@@ -3,6 +3,7 @@
 use tailback_units::{Duration, Time};
 
 use crate::RunOutcome;
+use crate::outcome_flows;
 use crate::outcome_iperf3;
 use crate::outcome_ports;
 use crate::tables::Table;
@@ -19,6 +20,8 @@ pub(crate) fn outcome(world: &World) -> RunOutcome {
     let hosts: Vec<String> = world.hosts.iter().map(|host| host.name.clone()).collect();
     tables.extend(world.recorder.tables(&hosts));
     tables.extend(outcome_ports::table(world));
+    tables.extend(outcome_flows::table(world));
+    tables.extend(world.series.as_ref().map(|series| series.table()));
     if let Some(app) = world.workload.iperf3() {
         tables.extend(outcome_iperf3::tables(world, app));
     }
@@ -116,10 +119,15 @@ fn flows(world: &World) -> Table {
         .flags("complete", flows.iter().map(|f| f.completed.is_some()))
         .measures(
             "completion_ms",
-            flows.iter().map(|f| {
-                let end = f.completed.unwrap_or(world.now);
-                end.since(start(f)).as_ms_f64()
-            }),
+            flows
+                .iter()
+                .map(|f| outcome_flows::completion(world, f, start(f)).as_ms_f64()),
+        )
+        .measures(
+            "slowdown",
+            outcome_flows::slowdowns(world)
+                .into_iter()
+                .map(|known| known.map_or(0.0, |(_, slowdown)| slowdown)),
         )
 }
 

@@ -34,7 +34,9 @@ pub(crate) struct Recorder {
     /// When samples of the whole run are due, and they.
     next_sample: Time,
     samples: Samples,
-    /// The earlier of the two.
+    /// When the network as a whole is due.
+    next_of_network: Time,
+    /// The earliest of the three.
     next: Time,
     interval: Duration,
     started: Time,
@@ -59,6 +61,7 @@ impl Recorder {
             next_look: Time::NEVER,
             next_sample,
             samples,
+            next_of_network: Time::NEVER,
             next: next_sample,
             interval: INTERVAL,
             started: Time::ZERO,
@@ -83,7 +86,23 @@ impl Recorder {
 
     fn set_next_look(&mut self, at: Time) {
         self.next_look = at;
-        self.next = at.min(self.next_sample);
+        self.set_next();
+    }
+
+    /// The network as a whole is to be looked at when that time comes.
+    pub(crate) fn watch(&mut self, at: Time) {
+        self.next_of_network = at;
+        self.set_next();
+    }
+
+    /// Whether the network as a whole is what is due next.
+    pub(crate) fn watches_next(&self) -> bool {
+        self.next_of_network == self.next
+    }
+
+    fn set_next(&mut self) {
+        let own = self.next_look.min(self.next_sample);
+        self.next = own.min(self.next_of_network);
     }
 
     /// Whether a look is due before what happens at `at`.
@@ -105,7 +124,7 @@ impl Recorder {
     ) {
         self.samples.look(self.next_sample, queues, connections);
         self.next_sample = self.samples.next(Some(self.next_sample));
-        self.next = self.next_look.min(self.next_sample);
+        self.set_next();
     }
 
     /// Flows that are looked at: the first so many.

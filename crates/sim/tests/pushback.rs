@@ -195,7 +195,7 @@ fn links_that_wait_for_one_another_end_the_run_with_their_names() {
         r#"["h4-0", "h4-1"]"#,
     );
     assert_ne!(open, text);
-    assert_eq!(drops(&run(&open, &[PAUSE_BY_INGRESS])), 0);
+    assert!(received(&run(&open, &[PAUSE_BY_INGRESS])) > 100_000_000);
     // By egress a full queue stops those too.
     let stopped = try_run(&open, &[PAUSE]);
     assert!(matches!(stopped, Err(SimError::Deadlock { .. })));
@@ -247,4 +247,97 @@ fn pfc_stops_one_class_and_a_run_repeats() {
         counts(&other, "ports", "pauses_sent").iter().sum::<u64>(),
         0
     );
+}
+
+#[test]
+fn codel_keeps_the_queue_short_and_the_link_busy() {
+    let text = network(1, 5, TO_FIRST);
+    let codel = r#"preset.switch.queued.buffer.queue={ kind = "codel", target = "20us", interval = "500us" }"#;
+    let series = r#"record.series={ interval = "100us", host = "h0-0" }"#;
+    let queue = |outcome: &RunOutcome| {
+        let queue = counts(outcome, "network", "queue_bytes");
+        queue.iter().sum::<u64>() / queue.len() as u64
+    };
+    let managed = run(&text, &[codel, series]);
+    let causes = names(&managed, "drops", "cause");
+    assert!(
+        causes.iter().any(|cause| cause == "early-drop"),
+        "{causes:?}"
+    );
+    let (with_it, without) = (queue(&managed), queue(&run(&text, &[series])));
+    assert!(
+        with_it * 3 < without * 2,
+        "{with_it} B, {without} B without"
+    );
+    assert!(received(&managed) > 18_000_000, "{}", received(&managed));
+}
+
+/// The built-in study, one of its cells.
+fn study(management: &str, overrides: &[&str]) -> RunOutcome {
+    let (_, file, text) = tailback_scenario::BUILT_IN
+        .iter()
+        .find(|(name, ..)| *name == "l2-congestion")
+        .expect("a built-in scenario");
+    let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
+    let plan = Plan::from_toml(text, file, &overrides, None).expect("a good scenario");
+    let is_wanted =
+        |run: &&tailback_scenario::Run| run.parameters.iter().any(|(_, value)| value == management);
+    let run = plan
+        .runs
+        .iter()
+        .find(is_wanted)
+        .expect("a cell of the study");
+    simulate(run, &Control::default()).expect("a run that ends and adds up")
+}
+
+/// A shorter run: the hotspot from 20 to 120 ms of 140.
+const SHORT: [&str; 2] = [
+    "workload.duration=140ms",
+    r#"preset.switch.l2-switch.buffer.service=[{ port = 0, rate = "2Gbit", from = "20ms", until = "120ms" }]"#,
+];
+
+#[test]
+fn the_study_s_findings_hold() {
+    let none = study("none", &SHORT);
+    assert!(drops(&none) > 0);
+    for paused in ["PAUSE", "ECM+PAUSE", "QCN+PAUSE"] {
+        let outcome = study(paused, &SHORT);
+        assert_eq!(drops(&outcome), 0, "{paused}");
+        let timeouts = counts(&outcome, "flows", "timeouts");
+        assert_eq!(timeouts.iter().sum::<u64>(), 0, "{paused}");
+    }
+    for better in ["ECM+PAUSE", "QCN", "QCN+PAUSE"] {
+        let with_it = received(&study(better, &SHORT));
+        let without = received(&none);
+        assert!(with_it > without, "{better}: {with_it}, none {without}");
+    }
+    let qcn = study("QCN", &SHORT);
+    let times = measures(&qcn, "network", "time_ms");
+    let queue = counts(&qcn, "network", "queue_bytes");
+    let settled = times
+        .iter()
+        .zip(&queue)
+        .filter(|(t, _)| (70.0..=120.0).contains(*t));
+    let (sum, count) = settled.fold((0, 0), |(s, c), (_, q)| (s + q, c + 1));
+    let mean = sum / count;
+    assert!((13_000..52_000).contains(&mean), "{mean} beside Qeq, 26176");
+}
+
+#[test]
+fn longer_links_and_flows_of_pareto_sizes_run_too() {
+    let long = [SHORT[0], SHORT[1], "network.link.delay=50us"];
+    assert!(received(&study("QCN+PAUSE", &long)) > 100_000_000);
+    let pareto = [
+        r#"workload={ kind = "flows", load = 0.5, duration = "20ms", sizes = { kind = "pareto", least = "2KB", most = "10MB", shape = 1.2 } }"#,
+    ];
+    let outcome = study("QCN+PAUSE", &pareto);
+    assert_eq!(drops(&outcome), 0);
+    let flows = counts(&outcome, "slowdowns", "flows");
+    assert!(
+        flows.len() > 3 && flows.iter().sum::<u64>() > 1000,
+        "{flows:?}"
+    );
+    for median in measures(&outcome, "slowdowns", "slowdown_median") {
+        assert!((1.0..50.0).contains(&median), "{median}");
+    }
 }

@@ -31,6 +31,7 @@ _STATISTICS = {
 }
 
 _AXES = {
+    "management": "Congestion management",
     "servers": "Servers sending at once",
     "switch": "Switch",
     "senders": "Senders",

@@ -27,9 +27,10 @@ from tailback.cli.options import json_option
 def command(study: str, out: Path | None, jobs: int | None, *, as_json: bool) -> None:
     """Run a published study and hold it against what was published.
 
-    STUDY is incast (the default), incast-rto or ecn-switch. Writes a report per scenario and
-    prints, for each claim of the study, what was published, what this run gives, and whether it is
-    within the limit. A claim outside its limit is a finding, not a failure: the exit code stays 0.
+    STUDY is incast (the default), incast-rto, ecn-switch or l2-congestion. Writes a report per
+    scenario and prints, for each claim of the study, what was published, what this run gives, and
+    whether it is within the limit. A claim outside its limit is a finding, not a failure: the exit
+    code stays 0.
 
     STUDY may also be response-functions: every congestion control's mean window under loss, and
     what is known of senders on one link, against closed forms. It takes minutes and leaves a

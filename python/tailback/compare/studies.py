@@ -9,6 +9,7 @@ from tailback.compare.ecn_switch import ecn_checks
 from tailback.compare.incast import incast_checks
 from tailback.compare.incast_dctcp import dctcp_checks
 from tailback.compare.incast_rto import rto_checks
+from tailback.compare.l2_congestion import l2_checks
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,15 @@ _CLAIMS = (
         "HPE / Aruba, 2019: iperf3 through a 25 Gb/s switch that marks linearly.",
         "The buffer's size was fitted to the rows without marking; the other rows are predicted.",
         ecn_checks,
+    ),
+    *(
+        Claims(
+            scenario,
+            "Geisler and Wadekar, IEEE 802.1, 2007: TCP over ECM and QCN, with and without PAUSE.",
+            "Findings of the study, which shows curves; the limits are this project's own.",
+            l2_checks,
+        )
+        for scenario in ("l2-congestion", "l2-congestion-single-hop")
     ),
 )
 

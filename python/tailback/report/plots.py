@@ -15,6 +15,7 @@ from tailback.report.charts.ecdf import ecdf
 from tailback.report.charts.errors import errors
 from tailback.report.charts.excess import excess
 from tailback.report.charts.metric import metric
+from tailback.report.charts.network import network
 from tailback.report.charts.nothing import NothingToDrawError
 from tailback.report.theme import themed
 
@@ -71,6 +72,10 @@ class Plots:
         """Time beyond a clean transfer in units of one timeout, ours and published."""
         return self._themed(excess(self._view))
 
+    def network(self) -> AnyChart:
+        """Throughput and queue over time, a line a run; times of slow service shaded."""
+        return self._themed(network(self._view))
+
     def anatomy(self, run: int | None = None) -> AnyChart:
         """One transaction of run number `run`; by default of the last run recorded."""
         if not self._anatomies:
@@ -118,6 +123,7 @@ class Plots:
             ("ecdf", self.ecdf),
             ("errors", self.errors),
             ("excess", self.excess),
+            ("network", self.network),
         ]
         x = self._view.axes.x
         makers += [

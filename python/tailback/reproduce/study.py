@@ -24,6 +24,7 @@ STUDIES: Mapping[str, tuple[str, ...]] = {
     "incast": ("incast-8mb",),
     "incast-rto": ("incast-rto", "incast-rto-dctcp"),
     "ecn-switch": ("ecn-switch",),
+    "l2-congestion": ("l2-congestion", "l2-congestion-single-hop"),
 }
 """Study -> the built-in scenarios that have published figures to be held against."""
 

@@ -4,6 +4,7 @@
 //! one discipline, one file. A port has one for each traffic class, and `ets` says whose turn it
 //! is. Memory is not theirs: the switch admits a frame before it is queued.
 
+pub mod codel;
 pub mod ets;
 
 use std::collections::VecDeque;
@@ -12,6 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailback_units::Time;
 
+use self::codel::{Codel, CodelConfig};
 use crate::pool::{Flight, FramePool};
 use crate::switch::shared::Pool;
 
@@ -30,11 +32,13 @@ pub struct Held {
 
 /// How the frames of one class wait.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum QueueConfig {
     /// First in, first out.
     #[default]
     Fifo,
+    /// CoDel: drops or marks what has waited too long for too long.
+    Codel(CodelConfig),
 }
 
 /// What a discipline did beside what it was asked for.
@@ -53,6 +57,8 @@ pub struct Effects {
 pub enum Discipline {
     /// First in, first out.
     Fifo(VecDeque<Held>),
+    /// CoDel.
+    Codel(Codel),
 }
 
 impl Discipline {
@@ -61,6 +67,7 @@ impl Discipline {
     pub fn new(config: &QueueConfig) -> Discipline {
         match config {
             QueueConfig::Fifo => Discipline::Fifo(VecDeque::new()),
+            QueueConfig::Codel(config) => Discipline::Codel(Codel::new(config)),
         }
     }
 
@@ -70,22 +77,24 @@ impl Discipline {
         _now: Time,
         held: Held,
         _frames: &mut FramePool,
-        _effects: &mut Effects,
+        effects: &mut Effects,
     ) {
         match self {
             Discipline::Fifo(queue) => queue.push_back(held),
+            Discipline::Codel(codel) => codel.enqueue(held, effects),
         }
     }
 
     /// The next frame, if any is left.
     pub fn dequeue(
         &mut self,
-        _now: Time,
-        _frames: &mut FramePool,
-        _effects: &mut Effects,
+        now: Time,
+        frames: &mut FramePool,
+        effects: &mut Effects,
     ) -> Option<Held> {
         match self {
             Discipline::Fifo(queue) => queue.pop_front(),
+            Discipline::Codel(codel) => codel.dequeue(now, frames, effects),
         }
     }
 
@@ -94,13 +103,18 @@ impl Discipline {
     pub fn first(&self) -> Option<&Held> {
         match self {
             Discipline::Fifo(queue) => queue.front(),
+            Discipline::Codel(codel) => codel.first(),
         }
     }
 
     /// Frames that wait.
     pub fn waiting(&self) -> impl Iterator<Item = &Held> {
-        match self {
-            Discipline::Fifo(queue) => queue.iter(),
-        }
+        let (fifo, codel) = match self {
+            Discipline::Fifo(queue) => (Some(queue.iter()), None),
+            Discipline::Codel(codel) => (None, Some(codel.waiting())),
+        };
+        fifo.into_iter()
+            .flatten()
+            .chain(codel.into_iter().flatten())
     }
 }

@@ -4,6 +4,7 @@
 //! Every backend replays the same workload. A new kind is a file here, a variant below and a
 //! page in docs/models.
 
+mod bernoulli;
 mod bulk;
 mod command;
 mod exchange;
@@ -11,8 +12,10 @@ mod flow;
 mod flows;
 mod incast;
 mod iperf3;
+mod pareto;
 mod sizes;
 
+pub use bernoulli::Bernoulli;
 pub use bulk::{Bulk, Pairs};
 pub use command::{Command, Commands};
 pub use exchange::{Deed, End, Exchange, TimedAction};
@@ -42,6 +45,8 @@ pub enum Workload {
     Exchange(Exchange),
     /// Continuous senders to one receiver, some of them measured.
     Iperf3(Iperf3),
+    /// Messages from every host to all others at random.
+    Bernoulli(Bernoulli),
     /// Programs of the user's, on hosts that are real kernels.
     Command(Commands),
 }
@@ -56,6 +61,7 @@ impl Workload {
             Workload::Flows(flows) => flows.findings(),
             Workload::Exchange(exchange) => exchange.findings(),
             Workload::Iperf3(iperf3) => iperf3.findings(hosts),
+            Workload::Bernoulli(bernoulli) => bernoulli.findings(),
             Workload::Command(_) => Vec::new(),
         }
     }
@@ -67,7 +73,8 @@ impl Workload {
             Workload::Incast(_)
             | Workload::Flows(_)
             | Workload::Exchange(_)
-            | Workload::Iperf3(_) => Vec::new(),
+            | Workload::Iperf3(_)
+            | Workload::Bernoulli(_) => Vec::new(),
             Workload::Bulk(bulk) => bulk.name_findings(network),
             Workload::Command(commands) => commands.findings(network),
         }
@@ -85,6 +92,7 @@ impl Workload {
                 exchange.written_bytes(End::Client) + exchange.written_bytes(End::Server)
             }
             Workload::Iperf3(iperf3) => iperf3.expected_bytes(),
+            Workload::Bernoulli(bernoulli) => bernoulli.expected_bytes(),
             Workload::Command(commands) => commands.expected_bytes(),
         }
     }
@@ -98,6 +106,7 @@ impl Workload {
             | Workload::Flows(_)
             | Workload::Exchange(_)
             | Workload::Iperf3(_)
+            | Workload::Bernoulli(_)
             | Workload::Command(_) => 1,
         }
     }

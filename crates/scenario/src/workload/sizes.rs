@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use tailback_net::random::Stream;
 use tailback_units::Bytes;
 
+use super::pareto;
 use crate::problem::Finding;
 
 /// How large flows are.
@@ -22,6 +23,16 @@ pub enum Sizes {
     Fixed {
         /// The size.
         bytes: Bytes,
+    },
+    /// A bounded Pareto distribution: many small, few large.
+    Pareto {
+        /// The smallest size.
+        least: Bytes,
+        /// The largest size.
+        most: Bytes,
+        /// The shape: the smaller, the more of the bytes are in the large ones.
+        #[schemars(range(min = 0.1, max = 10.0))]
+        shape: f64,
     },
     /// A distribution of one's own.
     Points {
@@ -97,6 +108,7 @@ impl Sizes {
             Sizes::WebSearch {} => segments(&WEB_SEARCH),
             Sizes::DataMining {} => segments(&DATA_MINING),
             Sizes::Fixed { bytes } => vec![(bytes.get(), 0.0), (bytes.get(), 1.0)],
+            Sizes::Pareto { least, most, shape } => pareto::points(least.get(), most.get(), *shape),
             Sizes::Points { points } => points.iter().map(|p| (p.bytes.get(), p.share)).collect(),
         };
         let fixed = |p: f64| (p * ONE as f64) as u64;
@@ -116,6 +128,13 @@ impl Sizes {
                 "no bytes to send",
                 "a size above zero, such as \"64KB\"",
             )),
+            Sizes::Pareto { least, most, .. } if least.get() == 0 || least >= most => {
+                found.push(Finding::new(
+                    "sizes.most",
+                    format!("sizes from {least} to {most} are no range"),
+                    "a least size above zero and a larger one",
+                ));
+            }
             Sizes::Points { points } => {
                 let sorted = points.is_sorted_by(|a, b| a.bytes <= b.bytes && a.share <= b.share);
                 if !sorted || points.iter().any(|p| !(0.0..=1.0).contains(&p.share)) {

@@ -66,12 +66,27 @@ pub fn simulate_with_kernels(
     setup: &KernelSetup,
     control: &Control,
 ) -> Result<RunOutcome, SimError> {
-    if let (Workload::Iperf3(_), true) = (&run.workload, outside.contains(&true)) {
-        return Err(SimError::Kernel(
-            "the workload \"iperf3\" runs on modelled hosts only: kernels have no agent for it; use \
+    let no_agent = match &run.workload {
+        Workload::Iperf3(_) => Some("iperf3"),
+        Workload::Bernoulli(_) => Some("bernoulli"),
+        _ => None,
+    };
+    if let (Some(name), true) = (no_agent, outside.contains(&true)) {
+        return Err(SimError::Kernel(format!(
+            "the workload {name:?} runs on modelled hosts only: kernels have no agent for it; use \
              incast, bulk, flows, exchange or command"
-                .to_owned(),
-        ));
+        )));
+    }
+    let mut switches = run.network.switches.iter();
+    if let (Some(switch), true) = (
+        switches.find(|switch| switch.config.pushes_back()),
+        outside.contains(&true),
+    ) {
+        return Err(SimError::Kernel(format!(
+            "switch {:?} pushes back (flow_control or congestion_management), which kernels' cards \
+             do not obey: use modelled hosts",
+            switch.name
+        )));
     }
     let guests = Guests::new(run, outside, &setup.folder);
     guests.prepare(&setup.agent)?;
@@ -132,7 +147,7 @@ fn starts_in_the_world(run: &Run, outside: &[bool]) -> bool {
         // The first two hosts are its ends.
         Workload::Exchange(_) => outside[..2].contains(&false),
         Workload::Command(_) => false,
-        Workload::Iperf3(_) => true,
+        Workload::Iperf3(_) | Workload::Bernoulli(_) => true,
     }
 }
 

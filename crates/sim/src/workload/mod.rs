@@ -3,6 +3,7 @@
 //! One file for each kind of workload of the scenario model. An application sees only its own
 //! connections: it is told when one is up, when bytes have arrived, when it is awake.
 
+mod bernoulli;
 mod exchange;
 mod flows;
 mod incast;
@@ -13,6 +14,7 @@ use std::collections::VecDeque;
 use tailback_net::frame::EndpointId;
 use tailback_units::Time;
 
+pub(crate) use bernoulli::BernoulliApp;
 pub(crate) use exchange::ExchangeApp;
 pub(crate) use flows::FlowsApp;
 pub(crate) use incast::{IncastApp, Latencies, Server};
@@ -90,6 +92,7 @@ pub(crate) enum Workload {
     Flows(FlowsApp),
     Exchange(ExchangeApp),
     Iperf3(Iperf3App),
+    Bernoulli(BernoulliApp),
 }
 
 impl Workload {
@@ -99,6 +102,7 @@ impl Workload {
             Workload::Flows(app) => app.start(now, actions),
             Workload::Exchange(app) => app.start(now, actions),
             Workload::Iperf3(app) => app.alarm(now, actions),
+            Workload::Bernoulli(app) => app.start(now, actions),
         }
     }
 
@@ -108,7 +112,7 @@ impl Workload {
         match self {
             Workload::Incast(app) => app.finished_outside(iterations),
             Workload::Flows(app) => app.read_outside(flow_bytes),
-            Workload::Exchange(_) | Workload::Iperf3(_) => {}
+            Workload::Exchange(_) | Workload::Iperf3(_) | Workload::Bernoulli(_) => {}
         }
     }
 
@@ -119,14 +123,15 @@ impl Workload {
             Workload::Flows(app) => app.alarm(now, actions),
             Workload::Exchange(app) => app.alarm(now, actions),
             Workload::Iperf3(app) => app.alarm(now, actions),
+            Workload::Bernoulli(app) => app.alarm(now, actions),
         }
     }
 
     /// The flows, if it is a list of flows.
     pub(crate) fn flows(&self) -> Option<&FlowsApp> {
         match self {
-            Workload::Incast(_) | Workload::Exchange(_) | Workload::Iperf3(_) => None,
             Workload::Flows(app) => Some(app),
+            _ => None,
         }
     }
 
@@ -134,7 +139,7 @@ impl Workload {
     pub(crate) fn iperf3(&self) -> Option<&Iperf3App> {
         match self {
             Workload::Iperf3(app) => Some(app),
-            Workload::Incast(_) | Workload::Flows(_) | Workload::Exchange(_) => None,
+            _ => None,
         }
     }
 
@@ -149,7 +154,7 @@ impl Workload {
     pub(crate) fn sender(&self) -> u32 {
         match self {
             Workload::Incast(_) => 1,
-            Workload::Flows(_) | Workload::Iperf3(_) => 0,
+            Workload::Flows(_) | Workload::Iperf3(_) | Workload::Bernoulli(_) => 0,
             Workload::Exchange(app) => app.sender(),
         }
     }
@@ -167,6 +172,7 @@ impl Workload {
             Workload::Flows(app) => app.notice(now, id, notice, actions),
             Workload::Exchange(app) => app.notice(id, notice, actions),
             Workload::Iperf3(app) => app.notice(id, notice, actions),
+            Workload::Bernoulli(app) => app.notice(id, notice, actions),
         }
     }
 
@@ -176,6 +182,7 @@ impl Workload {
             Workload::Flows(app) => app.is_done(),
             Workload::Exchange(app) => app.is_done(),
             Workload::Iperf3(app) => app.is_done(),
+            Workload::Bernoulli(app) => app.is_done(),
         }
     }
 
@@ -186,6 +193,7 @@ impl Workload {
             Workload::Flows(app) => app.progress(),
             Workload::Exchange(app) => u64::from(app.is_done()),
             Workload::Iperf3(app) => u64::from(app.is_done()),
+            Workload::Bernoulli(app) => u64::from(app.is_done()),
         }
     }
 
@@ -196,6 +204,7 @@ impl Workload {
             Workload::Flows(app) => app.read_bytes(),
             Workload::Exchange(app) => app.read_bytes(),
             Workload::Iperf3(app) => app.read_bytes(),
+            Workload::Bernoulli(app) => app.read_bytes(),
         }
     }
 }

@@ -98,6 +98,10 @@ impl World {
     #[cold]
     pub(super) fn sample_until(&mut self, at: Time) {
         while self.recorder.due(at) {
+            if self.recorder.watches_next() {
+                self.look_at_network();
+                continue;
+            }
             let (now, samples) = self.recorder.next();
             for switch in &mut self.switches {
                 switch.settle(now);

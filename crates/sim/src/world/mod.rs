@@ -16,6 +16,7 @@ mod ledger;
 mod network;
 mod pushback;
 mod queued;
+mod series;
 mod switching;
 mod window;
 
@@ -36,6 +37,7 @@ pub(crate) use ledger::Ledger;
 pub(crate) use network::{LinkState, PortState, Sink, SwitchBuffer, SwitchState};
 pub(crate) use pushback::PushBack;
 pub(crate) use queued::QueuedSwitch;
+pub(crate) use series::Series;
 
 /// Everything there is in a run.
 pub(crate) struct World {
@@ -64,6 +66,8 @@ pub(crate) struct World {
     pub(crate) seed: u64,
     pub(crate) workload: Workload,
     pub(crate) recorder: Recorder,
+    /// The network as a whole over time, if it is wanted.
+    pub(crate) series: Option<Series>,
     /// What a measured window of time has shown.
     pub(crate) window: window::Window,
     pub(crate) ledger: Ledger,

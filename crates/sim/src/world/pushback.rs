@@ -15,7 +15,7 @@ use tailback_net::host::{HostPort, Next};
 use tailback_net::l2cm::{Feedback, L2cmConfig};
 use tailback_net::pool::Flight;
 use tailback_tcp::Transmit;
-use tailback_units::{Duration, Time};
+use tailback_units::{Duration, Rate, Time};
 
 use super::World;
 use super::hosts::cut;
@@ -216,6 +216,25 @@ impl World {
                 Sink::Switch { switch, .. } => at = switch,
                 _ => return time,
             }
+        }
+    }
+
+    /// The slowest rate on the way from a host to another, and the time that bits take without it.
+    pub(crate) fn way(&self, from: HostId, to: HostId, flow: u32) -> (Rate, Duration) {
+        let mut number = self.hosts[usize::from(from.0)].uplink;
+        let mut rate = self.links[number as usize].link.rate();
+        let mut delay = Duration::ZERO;
+        loop {
+            let link = &self.links[number as usize].link;
+            rate = rate.min(link.rate());
+            delay += link.arrival(Time::ZERO).since(Time::ZERO);
+            let Sink::Switch { switch, .. } = self.end_of(number) else {
+                return (rate, delay);
+            };
+            let state = &self.switches[usize::from(switch)];
+            delay += state.latency;
+            let port = state.routes.port(&self.attachments, to.0, flow);
+            number = state.ports[usize::from(port)].out_link;
         }
     }
 

@@ -30,7 +30,9 @@ impl World {
             {
                 // It comes a frame's line time later: what it needs may come from memory meanwhile.
                 self.frames.prefetch(next.frame);
-                if let Some(connection) = &self.endpoints[next.to.0 as usize].connection {
+                // A ping is for no endpoint.
+                let endpoint = self.endpoints.get(next.to.0 as usize);
+                if let Some(connection) = endpoint.and_then(|e| e.connection.as_ref()) {
                     connection.prefetch();
                 }
             }

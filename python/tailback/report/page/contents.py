@@ -16,6 +16,7 @@ from tailback.report.charts.ecdf import ecdf
 from tailback.report.charts.errors import errors
 from tailback.report.charts.excess import excess
 from tailback.report.charts.metric import metric
+from tailback.report.charts.network import network
 from tailback.report.page import facts, tables
 from tailback.report.page.model import Choice, Figure, Page, Section
 
@@ -38,6 +39,7 @@ def contents(view: View) -> Page:
     sections = (
         _main(view),
         _losses(view),
+        _network(view),
         _published(view),
         _beside(view),
         _distribution(view),
@@ -76,6 +78,13 @@ def _losses(view: View) -> Section | None:
     lead = f"Not seen in any run: {', '.join(nowhere)}." if nowhere else ""
     figures = [Figure.of(m, metric(view, m, height=_SMALL), headline(view, m)) for m in drawn]
     return Section("losses", "Losses and repairs", lead=lead, small=figures)
+
+
+def _network(view: View) -> Section | None:
+    """Throughput and queue over time, where the runs recorded them."""
+    if view.optional("network").is_empty():
+        return None
+    return Section("network", "Over time", figures=[Figure.of("network", network(view))])
 
 
 def _published(view: View) -> Section | None:

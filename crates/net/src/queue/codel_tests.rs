@@ -1,0 +1,86 @@
+use tailback_units::{Duration, Time};
+
+use super::{Codel, CodelConfig};
+use crate::pool::FramePool;
+use crate::queue::{Effects, Held};
+use crate::switch::shared::Pool;
+use crate::testing::{ect_frame, frame};
+
+fn at(ms: u64) -> Time {
+    Time::ZERO + Duration::from_ms(ms)
+}
+
+/// A queue that frames join and leave one a millisecond each, with `depth` ms of frames in it, for
+/// so many ms: when frames were dropped or marked.
+fn acted(config: &CodelConfig, depth: u64, ms: u64, ect: bool) -> (Vec<u64>, Vec<u64>) {
+    let mut queue = Codel::new(config);
+    let (mut frames, mut effects) = (FramePool::default(), Effects::default());
+    let (mut dropped, mut marked) = (Vec::new(), Vec::new());
+    let join = |queue: &mut Codel, now: Time, frames: &mut FramePool, effects: &mut Effects| {
+        let frame = if ect { ect_frame(1448) } else { frame(1448) };
+        let held = Held {
+            frame: frames.put(now, frame),
+            in_port: 0,
+            pool: Pool::Shared,
+            since: now,
+        };
+        queue.enqueue(held, effects);
+    };
+    for now in 0..ms {
+        join(&mut queue, at(now), &mut frames, &mut effects);
+        if now >= depth {
+            // As many join as have left, so that the delay stays.
+            queue.dequeue(at(now), &mut frames, &mut effects);
+            for _ in effects.dropped_now.drain(..) {
+                dropped.push(now);
+            }
+            if std::mem::take(&mut effects.marked) > 0 {
+                marked.push(now);
+            }
+        }
+    }
+    (dropped, marked)
+}
+
+#[test]
+fn a_queue_below_the_target_is_left_alone() {
+    let config = CodelConfig::default();
+    assert_eq!(acted(&config, 4, 2000, false), (vec![], vec![]));
+}
+
+#[test]
+fn a_standing_queue_is_dropped_from_after_an_interval_and_ever_faster() {
+    let config = CodelConfig {
+        ecn: true,
+        ..CodelConfig::default()
+    };
+    // Marks leave the delay as it is: their times show the law alone.
+    let (dropped, marked) = acted(&config, 20, 500, true);
+    assert!(dropped.is_empty());
+    // The first frame that waited 20 ms leaves at 20 ms; from 120 ms on 100/1, 100/√2, 100/√3 … ms
+    // apart.
+    assert_eq!(marked[..5], [120, 220, 291, 349, 399], "{marked:?}");
+}
+
+#[test]
+fn frames_that_cannot_be_marked_are_dropped() {
+    let config = CodelConfig {
+        ecn: true,
+        ..CodelConfig::default()
+    };
+    let (dropped, marked) = acted(&config, 20, 500, false);
+    assert!(marked.is_empty());
+    assert_eq!(dropped.first(), Some(&120));
+    assert!(dropped.len() > 3);
+}
+
+#[test]
+fn a_full_queue_takes_no_more() {
+    let config = CodelConfig {
+        limit: 2,
+        ..CodelConfig::default()
+    };
+    let (dropped, _) = acted(&config, 4, 6, false);
+    // They join at 0 and 1; those of 2, 3 and 4 find it full; one has left when that of 5 comes.
+    assert_eq!(dropped.len(), 3, "{dropped:?}");
+}

@@ -1,0 +1,88 @@
+//! How long flows took beside how long they would have taken alone.
+//!
+//! The ideal is what studies of data-centre transport take (Alizadeh et al., SIGCOMM 2013): the
+//! flow's bytes with their headers at the slowest rate of the way, then the way's delays; no
+//! handshake. Slowdown is the time taken over that.
+
+use tailback_net::frame::{ETHERNET_BYTES, GAP_BYTES, IP_HEADER_BYTES};
+use tailback_units::{Duration, Rate, Time};
+
+use crate::tables::Table;
+use crate::world::{FlowRecord, World};
+
+/// Upper ends of the classes of sizes, bytes.
+const SIZES: [u64; 6] = [10_000, 30_000, 100_000, 1_000_000, 10_000_000, u64::MAX];
+const TCP_HEADER_BYTES: u64 = 20;
+
+/// What a flow of so many bytes takes alone.
+pub(crate) fn ideal(world: &World, flow: &FlowRecord, bytes: u64) -> Duration {
+    let (rate, delay) = world.way(flow.source, flow.destination, 2 * flow.number + 1);
+    let mss = u64::from(world.hosts[usize::from(flow.source.0)].config.mss);
+    let headers = TCP_HEADER_BYTES + u64::from(IP_HEADER_BYTES + ETHERNET_BYTES + GAP_BYTES);
+    let wire = bytes + bytes.div_ceil(mss.max(1)) * headers;
+    time(rate, wire) + delay
+}
+
+fn time(rate: Rate, bytes: u64) -> Duration {
+    rate.time_for(bytes)
+}
+
+/// How much longer each complete flow took than alone, and its size; nothing of the others.
+pub(crate) fn slowdowns(world: &World) -> Vec<Option<(u64, f64)>> {
+    let Some(app) = world.workload.flows() else {
+        return Vec::new();
+    };
+    let slowdown = |flow: &FlowRecord| {
+        let listed = app.flow(flow.number as usize)?;
+        let bytes = listed.bytes?;
+        let took = flow.completed?.since(listed.start).as_secs_f64();
+        Some((bytes, took / ideal(world, flow, bytes).as_secs_f64()))
+    };
+    world.all_flows().iter().map(slowdown).collect()
+}
+
+/// The table `slowdowns`: a row for each class of sizes that has complete flows.
+pub(crate) fn table(world: &World) -> Option<Table> {
+    let mut all: Vec<(u64, f64)> = slowdowns(world).into_iter().flatten().collect();
+    if all.is_empty() {
+        return None;
+    }
+    all.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let mut rows = Vec::new();
+    let mut least = 0;
+    for most in SIZES {
+        let class: Vec<f64> = all
+            .iter()
+            .filter(|(bytes, _)| (least..=most).contains(bytes))
+            .map(|(_, slowdown)| *slowdown)
+            .collect();
+        if !class.is_empty() {
+            let largest = all.iter().map(|(bytes, _)| *bytes).max().unwrap_or(most);
+            rows.push((most.min(largest), class));
+        }
+        least = most.saturating_add(1);
+    }
+    let at = |q: f64| {
+        let rows = rows.iter();
+        rows.map(move |(_, class)| {
+            let rank = (q * class.len() as f64).ceil().max(1.0) as usize;
+            class[rank.min(class.len()) - 1]
+        })
+        .collect::<Vec<_>>()
+    };
+    let mean = |class: &Vec<f64>| class.iter().sum::<f64>() / class.len() as f64;
+    Some(
+        Table::new("slowdowns")
+            .counts("size_bytes_max", rows.iter().map(|(most, _)| *most))
+            .counts("flows", rows.iter().map(|(_, c)| c.len() as u64))
+            .measures("slowdown_mean", rows.iter().map(|(_, c)| mean(c)))
+            .measures("slowdown_median", at(0.5))
+            .measures("slowdown_p95", at(0.95))
+            .measures("slowdown_p99", at(0.99)),
+    )
+}
+
+/// How long after its start each flow was complete, or has lasted.
+pub(crate) fn completion(world: &World, flow: &FlowRecord, start: Time) -> Duration {
+    flow.completed.unwrap_or(world.now).since(start)
+}

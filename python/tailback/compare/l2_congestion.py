@@ -1,0 +1,114 @@
+"""The findings of the L2 congestion-management study, held against `l2-congestion`.
+
+Source: Geisler and Wadekar (IEEE 802.1, 2007), who simulated it. Their figures are curves; what is
+held here is what they found. The queue is judged over the later half of the hotspot.
+"""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from tailback.analysis.view import View
+from tailback.analysis.words import number
+from tailback.compare.checks import Check
+
+_QEQ_BYTES = 26_176
+"""QCN's equilibrium queue: 409 pages of 64 bytes."""
+_HOTSPOT_GBPS = 2.0
+_SETTLED_MS = (250.0, 400.0)
+_PAUSED = ("PAUSE", "ECM+PAUSE", "QCN+PAUSE")
+_BETTER = ("ECM+PAUSE", "QCN", "QCN+PAUSE")
+_LOSSY = ("none", "ECM")
+
+
+def l2_checks(view: View) -> list[Check]:
+    """Return the study's findings held against a run."""
+    points = view.points
+    if "management" not in points.columns:
+        return []
+    rows = {row["management"]: row for row in points.iter_rows(named=True)}
+    return [
+        *(_no_drop(rows, name) for name in _PAUSED),
+        *(_times_out(rows, name) for name in _LOSSY),
+        _only_where_dropped(rows),
+        *(_above_none(rows, name) for name in _BETTER),
+        *(_queue_settles(view, name) for name in ("QCN", "QCN+PAUSE")),
+        _served(view),
+    ]
+
+
+_Rows = dict[str, dict[str, object]]
+
+
+def _value(row: dict[str, object], column: str) -> float:
+    return float(str(row[column]))
+
+
+def _no_drop(rows: _Rows, name: str) -> Check:
+    claim, limit = f"{name}: frames dropped at switches", "none"
+    if name not in rows:
+        return Check.not_run(claim, "none", limit)
+    drops = _value(rows[name], "switch_drops_mean")
+    return Check.judged(claim, "none", number(drops), limit, holds=drops == 0)
+
+
+def _times_out(rows: _Rows, name: str) -> Check:
+    claim, limit = f"{name}: connections time out", "at least one"
+    if name not in rows:
+        return Check.not_run(claim, "yes", limit)
+    timeouts = _value(rows[name], "timeouts_mean")
+    return Check.judged(claim, "yes", number(timeouts), limit, holds=timeouts > 0)
+
+
+def _only_where_dropped(rows: _Rows) -> Check:
+    claim, limit = "Timeouts only where frames are dropped", "no timeout without a drop"
+    if not rows:
+        return Check.not_run(claim, "yes", limit)
+    without = [
+        name
+        for name, row in rows.items()
+        if _value(row, "timeouts_mean") > 0 and _value(row, "switch_drops_mean") == 0
+    ]
+    said = f"not so: {', '.join(without)}" if without else "yes"
+    return Check.judged(claim, "yes", said, limit, holds=not without)
+
+
+def _above_none(rows: _Rows, name: str) -> Check:
+    claim, limit = f"{name}: aggregate throughput (Gb/s)", "above that without management"
+    if not {name, "none"} <= set(rows):
+        return Check.not_run(claim, "above none", limit)
+    with_it, without = (_value(rows[n], "goodput_mbps_mean") / 1e3 for n in (name, "none"))
+    return Check.judged(
+        claim, "above none", f"{with_it:.2f}, none {without:.2f}", limit, holds=with_it > without
+    )
+
+
+def _settled(view: View, names: Sequence[str]) -> pl.DataFrame:
+    table = view.optional("network")
+    if table.is_empty():
+        return table
+    first, last = _SETTLED_MS
+    return table.filter(
+        pl.col("management").is_in(list(names)), pl.col("time_ms").is_between(first, last)
+    )
+
+
+def _queue_settles(view: View, name: str) -> Check:
+    claim = f"{name}: queue to the hotspot, mean of 250 to 400 ms (bytes)"
+    published, limit = f"near Qeq, {_QEQ_BYTES}", "within a factor of 2"
+    rows = _settled(view, [name])
+    if rows.is_empty():
+        return Check.not_run(claim, published, limit)
+    mean = float(str(rows["queue_bytes"].mean()))
+    holds = _QEQ_BYTES / 2 <= mean <= _QEQ_BYTES * 2
+    return Check.judged(claim, published, number(mean), limit, holds=holds)
+
+
+def _served(view: View) -> Check:
+    claim, limit = "The hotspot carries no more than it is served (Gb/s)", "at most 2"
+    table = _settled(view, [*_PAUSED, *_LOSSY, "QCN"])
+    if table.is_empty():
+        return Check.not_run(claim, "2", limit)
+    means = table.group_by("management").agg(pl.col("host_goodput_gbps").mean())
+    most = float(str(means["host_goodput_gbps"].max()))
+    return Check.judged(claim, "2", f"{most:.2f}", limit, holds=most <= _HOTSPOT_GBPS)
