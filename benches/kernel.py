@@ -1,13 +1,18 @@
-"""Speed of kernel hosts: each case is one run, bound to one core; figures are wall-clock.
+"""Speed and memory of kernel hosts: each case is one run, bound to one core; times are wall-clock.
 
 Prints a table and writes target/bench-kernel.json: case → figures, units in their names. A packet
 is a frame that crosses a link. On a machine that does other work as well the wall-clock figures say
-little; CPU seconds are those of this process and of all kernels it started.
+little; CPU seconds are those of this process and of all kernels it started. Memory is the largest
+sum seen of what each of those kernels has (PSS: pages that several share count in parts).
 """
 
 import json
 import os
+import re
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from rich.table import Table
@@ -69,7 +74,9 @@ def main() -> None:
     """Measure, print, write."""
     figures = {name: measure(text) for name, text in CASES.items()}
     table = Table("case", title=f"{machine()['cpu']}, one core", title_justify="left")
-    for heading in ("packets/wall s", "packets/CPU s", "packets", "wall s", "goodput Mbit/s"):
+    for heading in (
+        "packets/wall s", "packets/CPU s", "packets", "wall s", "goodput Mbit/s", "memory MB",
+    ):  # fmt: skip
         table.add_column(heading, justify="right")
     for name, row in figures.items():
         table.add_row(
@@ -79,6 +86,7 @@ def main() -> None:
             f"{row['packets']:,.0f}",
             f"{row['wall_s']:.2f}",
             f"{row['goodput_mbps']:.1f}",
+            f"{row['memory_mb_max']:.0f}",
         )
     console.print_table(table)
     OUTPUT.parent.mkdir(exist_ok=True)
@@ -90,7 +98,8 @@ def measure(text: str) -> dict[str, float]:
     """The figures of one run."""
     plan = Plan.from_text(text, "benches/kernel.py", [], None)
     before, since = cpu_s(), time.perf_counter()
-    tables = KernelHosts().run(plan, 0, Control())
+    with peak_memory() as memory_mb:
+        tables = KernelHosts().run(plan, 0, Control())
     wall_s, used_s = time.perf_counter() - since, cpu_s() - before
     packets = float(tables["performance"]["hops"].item())
     return {
@@ -99,8 +108,54 @@ def measure(text: str) -> dict[str, float]:
         "cpu_s": used_s,
         "packets_per_wall_s": packets / wall_s,
         "packets_per_cpu_s": packets / used_s,
+        "memory_mb_max": max(memory_mb),
         "goodput_mbps": float(tables["summary"]["goodput_mbps_mean"].item()),
     }
+
+
+LOOK_S = 0.1
+"""Between two looks at the kernels' memory, wall-clock seconds."""
+
+
+@contextmanager
+def peak_memory() -> Iterator[list[float]]:
+    """MB of all kernels at each look while the body runs."""
+    seen = [0.0]
+    over = threading.Event()
+
+    def watch() -> None:
+        while not over.wait(LOOK_S):
+            seen.append(sum(pss_mb(process) for process in started_by(os.getpid())))
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    try:
+        yield seen
+    finally:
+        over.set()
+        thread.join()
+
+
+def started_by(process: int) -> Iterator[int]:
+    """All processes that this one has started, and those that they have."""
+    for children in Path(f"/proc/{process}/task").glob("*/children"):
+        try:
+            numbers = children.read_text().split()
+        except OSError:
+            continue
+        for number in map(int, numbers):
+            yield number
+            yield from started_by(number)
+
+
+def pss_mb(process: int) -> float:
+    """What a process has of the machine's memory; nothing if it has just ended."""
+    try:
+        rollup = Path(f"/proc/{process}/smaps_rollup").read_text()
+    except OSError:
+        return 0.0
+    found = re.search(r"^Pss:\s+(\d+) kB", rollup, re.MULTILINE)
+    return int(found[1]) * 1024 / 1e6 if found else 0.0
 
 
 def cpu_s() -> float:
