@@ -39,8 +39,14 @@ def test_the_first_difference_is_named_with_its_fields() -> None:
     assert (found.row, found.fields) == (2, ("ack", "sack"))
     late = first_difference(a, trace("b", DATA, {**MORE, "time_ns": 13_000_000}, ACK), 1_000_000)
     assert late is not None
-    assert late.fields == ("time",)
-    assert late.apart_ns == -2_900_000
+    assert (late.row, late.fields, late.apart_ns) == (1, ("time",), -2_900_000)
+    # What follows a late segment as soon as before is not late itself, and long waits are coarse.
+    later = segment(16.2, "server", 1, 2897, 0)
+    assert first_difference(trace("a", MORE, ACK), trace("b", MORE, later), 2_000_000) is None
+    timer = [segment(ms, "client", 1449, 1, 1448) for ms in (500, 540)]
+    assert (
+        first_difference(trace("a", DATA, timer[0]), trace("b", DATA, timer[1]), 1_000_000) is None
+    )
     short = first_difference(a, trace("b", DATA, MORE), 1_000_000)
     assert short is not None
     assert short.fields == ("length",)

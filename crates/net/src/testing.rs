@@ -40,6 +40,7 @@ pub(crate) fn host_config() -> HostConfig {
         interrupt_jitter: Duration::ZERO,
         interrupt_moderation: None,
         skb_overhead: Bytes::new(256),
+        rx_page: None,
         service_latency: Duration::ZERO,
         service_jitter: Duration::ZERO,
         client_latency: Duration::ZERO,

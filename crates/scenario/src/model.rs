@@ -49,8 +49,9 @@ pub struct Scenario {
     /// The machine every host is, unless a host says otherwise.
     #[schemars(with = "Presettable<HostConfig>")]
     pub host: HostConfig,
-    /// The TCP every host speaks, unless a host says otherwise.
-    #[schemars(with = "Presettable<Stack>")]
+    /// The TCP every host speaks, unless a host says otherwise. A table without a preset is laid
+    /// over `linux-7.2`.
+    #[schemars(with = "Presettable<Stack>", default = "default_stack")]
     pub stack: Stack,
     /// Settings of hosts that are real Linux kernels, and of all with `--backend kernel`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -74,6 +75,10 @@ pub struct Scenario {
     /// changes values of that one.
     #[serde(default, skip_serializing_if = "PresetTables::is_empty")]
     pub preset: PresetTables,
+}
+
+fn default_stack() -> &'static str {
+    crate::resolve::DEFAULT_STACK
 }
 
 /// How often each run is repeated, and from which seed.

@@ -10,6 +10,9 @@ use crate::path;
 use crate::preset::{Kind, Presets};
 use crate::problem::Finding;
 
+/// The TCP of a scenario that names none.
+pub(crate) const DEFAULT_STACK: &str = "linux-7.2";
+
 /// Replaces every preset's name, and every table that is laid over one, by the complete table.
 /// Presets that were used go to `used`. Gives the paths at which that was not possible.
 pub(crate) fn presets(
@@ -26,7 +29,21 @@ pub(crate) fn presets(
     };
     let root = &mut document.root;
     let host = resolver.slot(root.get_mut("host"), Kind::Host, "host", None);
-    let stack = resolver.slot(root.get_mut("stack"), Kind::Stack, "stack", None);
+    if let Some(root) = root.as_object_mut() {
+        root.entry("stack").or_insert_with(|| DEFAULT_STACK.into());
+    }
+    let today = presets.get(Kind::Stack, DEFAULT_STACK, "stack");
+    let today = today.ok().flatten().cloned();
+    if let Some(Value::Object(own)) = root.get("stack")
+        && !own.contains_key("preset")
+        && today.is_some()
+    {
+        resolver
+            .used
+            .insert((Kind::Stack, DEFAULT_STACK.to_owned()));
+    }
+    let stack = root.get_mut("stack");
+    let stack = resolver.slot(stack, Kind::Stack, "stack", today.as_ref());
     if let Some(Value::Object(network)) = root.get_mut("network") {
         resolver.network(network, host, stack);
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tailback_net::frame::{HostId, IP_HEADER_BYTES};
-use tailback_net::host::{HostPort, ReceiveRing, TransmitQueue};
+use tailback_net::host::{HostPort, PageBuffers, ReceiveRing, TransmitQueue};
 use tailback_net::impairment::script::Direction;
 use tailback_net::link::Link;
 use tailback_net::marking::Marker;
@@ -86,6 +86,7 @@ pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
         links,
         switches,
         pushback,
+        page_buffers: hosts.iter().any(|host| host.buffers.is_some()),
         hosts,
         endpoints,
         retired: Retired::default(),
@@ -304,6 +305,7 @@ fn hosts(run: &Run, wiring: &Wiring, outside: &[bool]) -> Vec<HostState> {
         queue: TransmitQueue::new(&host.config),
         ring: ReceiveRing::new(&host.config),
         ce_to_ect1: host.config.ce_to_ect1,
+        buffers: PageBuffers::new(&host.config, mtu(run, wiring, number)),
         config: config(run, wiring, number),
         stream: Stream::new(run.seed, "interrupt", number as u64),
     };
@@ -376,11 +378,16 @@ fn applications(run: &Run, outside: &[bool]) -> (Vec<Endpoint>, Workload) {
     }
 }
 
+/// The largest IP packet of a host's link, bytes.
+fn mtu(run: &Run, wiring: &Wiring, host: usize) -> u32 {
+    let uplink = wiring.uplink(host) as usize / 2;
+    run.network.links[uplink].config.mtu.get() as u32
+}
+
 /// What a connection's end at `host` is made with; each gets a seed of its own.
 fn config(run: &Run, wiring: &Wiring, host: usize) -> Config {
     let node = &run.network.hosts[host];
-    let uplink = wiring.uplink(host) as usize / 2;
-    let mtu = run.network.links[uplink].config.mtu.get() as u32;
+    let mtu = mtu(run, wiring, host);
     let tick = Duration::from_secs(1) / u64::from(node.stack.hz.max(1));
     Config {
         stack: Arc::clone(&node.stack),
@@ -390,6 +397,7 @@ fn config(run: &Run, wiring: &Wiring, host: usize) -> Config {
         ),
         options: tailback_tcp::SocketOptions::default().into(),
         rx_truesize_bytes: node.config.rx_truesize_bytes(mtu),
+        rx_head_bytes: node.config.rx_head_bytes(),
         seed: 0,
     }
 }

@@ -45,6 +45,7 @@ fn run(profile: &str, loss_every: u64) -> (u64, f64) {
         clock_phase: Duration::ZERO,
         options: tailback_tcp::SocketOptions::default().into(),
         rx_truesize_bytes: 1900,
+        rx_head_bytes: 0,
         seed,
     };
     let mut now = Time::ZERO + Duration::from_ms(1);

@@ -153,17 +153,7 @@ impl JiffyClock {
     /// Buckets count from the kernel's boot, 300 s before its counter wraps.
     #[inline]
     pub(crate) fn wheel(&self, expires: Jiffies, now: Jiffies) -> Jiffies {
-        /// Ticks that a level's buckets reach, less the last.
-        const REACH: u32 = 63;
-        const LEVELS: u32 = 8;
-        let boot = (BASE as u32).wrapping_add(300_u32.wrapping_mul(self.hz));
-        let ahead = expires.wrapping_sub(now);
-        let level = (0..LEVELS)
-            .find(|level| ahead < REACH << (3 * level))
-            .unwrap_or(LEVELS);
-        let shift = 3 * level;
-        let ticks = expires.wrapping_sub(boot);
-        (((ticks >> shift) + 1) << shift).wrapping_add(boot)
+        wheel(self.hz, expires, now)
     }
 
     /// The time last asked for.
@@ -229,6 +219,21 @@ pub(crate) fn jiffies_of_us(us: u32, hz: u32) -> Jiffies {
 #[inline]
 pub(crate) fn before(a: Jiffies, b: Jiffies) -> bool {
     (a.wrapping_sub(b) as i32) < 0
+}
+
+/// [`JiffyClock::wheel`] of a kernel with so many ticks a second.
+pub(crate) fn wheel(hz: u32, expires: Jiffies, now: Jiffies) -> Jiffies {
+    /// Ticks that a level's buckets reach, less the last.
+    const REACH: u32 = 63;
+    const LEVELS: u32 = 8;
+    let boot = (BASE as u32).wrapping_add(300_u32.wrapping_mul(hz));
+    let ahead = expires.wrapping_sub(now);
+    let level = (0..LEVELS)
+        .find(|level| ahead < REACH << (3 * level))
+        .unwrap_or(LEVELS);
+    let shift = 3 * level;
+    let ticks = expires.wrapping_sub(boot);
+    (((ticks >> shift) + 1) << shift).wrapping_add(boot)
 }
 
 #[cfg(test)]

@@ -35,6 +35,9 @@ const INIT_CWND: u32 = 10;
 /// Largest window of a peer that takes it for a signed number (MAX_TCP_WINDOW), bytes.
 const WINDOW_SIGNED: u32 = 32_767;
 
+/// Pages that one packet holds at most (MAX_SKB_FRAGS, include/linux/skbuff.h).
+const MAX_FRAGS: u32 = 17;
+
 /// Least window that an application may set (half of SOCK_MIN_RCVBUF), bytes.
 const CLAMP_LEAST: u32 = 1152;
 
@@ -63,6 +66,10 @@ pub(crate) struct Receive {
     /// Memory of frames in the in-order and the out-of-order queue.
     queued_memory: u32,
     truesize: u32,
+    /// The part of a frame's memory that is given up when its data joins the frame before.
+    head: u32,
+    /// Frames joined to the last that waits to be read.
+    joined: u32,
     /// Of the segment at hand: memory it is charged for, and payload of each segment in it; zero:
     /// it is one frame.
     frame: (u32, u32),
@@ -124,6 +131,8 @@ impl Receive {
             rcvbuf: bytes(stack.tcp_rmem[1]),
             queued_memory: 0,
             truesize,
+            head: 0,
+            joined: 0,
             frame: (truesize, 0),
             advmss,
             window_shift: 0,
@@ -554,10 +563,31 @@ impl Receive {
         self.frame.0
     }
 
-    /// The data of the segment at hand is kept.
+    /// The part of a frame's memory that is given up when its data joins the frame before.
+    pub(crate) fn set_head(&mut self, bytes: u32) {
+        self.head = bytes;
+    }
+
+    /// The data of the segment at hand is kept, out of order.
     #[inline]
     pub(crate) fn charge(&mut self) {
         self.queued_memory += self.frame.0;
+    }
+
+    /// The same in order: its pages join the frame before if that was not read (tcp_try_coalesce,
+    /// skb_try_coalesce). What was kept out of order is not joined here.
+    #[inline]
+    pub(crate) fn charge_in_order(&mut self) {
+        self.charge();
+        if self.head == 0 {
+            return;
+        }
+        if self.readable() > 0 && self.joined < MAX_FRAGS {
+            self.joined += 1;
+            self.release(self.head);
+        } else {
+            self.joined = 1;
+        }
     }
 
     /// What was kept turned out to be superfluous.

@@ -132,6 +132,7 @@ pub(crate) fn config(stack: Stack, seed: u64) -> Config {
         clock_phase: Duration::ZERO,
         options: SocketOptions::default().into(),
         rx_truesize_bytes: 1500 + 400,
+        rx_head_bytes: 0,
         seed,
     }
 }

@@ -18,9 +18,9 @@ class Case:
         name: short name.
         title: what it singles out.
         actions: what the ends do: entries of `workload.action`.
-        script: what the link does: entries of `impairment.script`.
+        script: what the link to the server does: entries of `impairment.script`.
         duration: how long it runs.
-        delay: the link's delay, if it is another than the base scenario's.
+        delay: that link's delay, if it is another than the base scenario's.
         settings: further settings, `path=value`.
     """
 
@@ -39,12 +39,13 @@ class Case:
             .set("workload.duration", self.duration)
             .override(*self.settings)
         )
-        link: dict[str, object] = {**base.resolved["network"]["link"][0]}
+        near, far = base.resolved["network"]["link"]
+        link: dict[str, object] = {**far}
         if self.delay:
             link["delay"] = self.delay
         if self.script:
             link["impairment"] = {"script": [dict(rule) for rule in self.script]}
-        return found.set("network.link", [link])
+        return found.set("network.link", [near, link])
 
 
 def _write(size: str, at: str = "0s", end: str = "client") -> dict[str, object]:
@@ -60,20 +61,22 @@ def _frames(frames: Iterable[int], action: str, **more: object) -> dict[str, obj
     return {**forward, **more}
 
 
+_TUNED = ("stack.tcp_rmem=['4KiB', '128KiB', '32MiB']",)
+
 CASES: tuple[Case, ...] = (
-    Case("slow-start", "Slow start from an initial window of 10", (_write("500kB"),)),
-    Case("one-loss", "One segment lost", (_write("500kB"),), (_frames([30], "drop"),)),
+    Case("slow-start", "Slow start from an initial window of 10", (_write("250kB"),)),
+    Case("one-loss", "One segment lost", (_write("150kB"),), (_frames([30], "drop"),)),
     Case(
         "burst",
         "Eight segments in a row lost",
-        (_write("500kB"),),
+        (_write("150kB"),),
         (_frames(range(60, 68), "drop"),),
     ),
     Case(
         "reordering",
-        "One segment late by 3 ms",
-        (_write("500kB"),),
-        (_frames([60], "delay", by="3ms"),),
+        "One segment late by 1 ms",
+        (_write("150kB"),),
+        (_frames([60], "delay", by="1ms"),),
     ),
     # 69.06 segments of 1448 bytes: frames 69 and 70 are the tail.
     Case(
@@ -82,7 +85,7 @@ CASES: tuple[Case, ...] = (
     Case(
         "lost-acks",
         "A run of acknowledgements lost",
-        (_write("500kB"),),
+        (_write("150kB"),),
         (
             {
                 "direction": "backward",
@@ -95,46 +98,48 @@ CASES: tuple[Case, ...] = (
     Case(
         "zero-window",
         "The reader holds until the window is shut, then reads",
-        (_does("server", "hold"), _write("10MB"), _does("server", "read", "3s")),
+        (_does("server", "hold"), _write("400kB"), _does("server", "read", "3s")),
         duration="5s",
+        settings=_TUNED,
     ),
     Case(
         "rto",
         "Everything lost for a while: timeout and back-off",
-        (_write("100kB"),),
-        (_frames([*range(11, 40)], "drop"),),
+        (_write("50kB"),),
+        (_frames([*range(11, 24)], "drop"),),
         duration="5s",
     ),
     Case(
         "receive-tuning",
         "The receive buffer grows with what is read",
-        (_write("20MB"),),
-        duration="3s",
-        delay="25ms",
+        # In one write each: where a write ends a packet may end.
+        tuple(_write("250kB") for _ in range(8)),
+        duration="1s",
+        settings=_TUNED,
     ),
     Case(
         "idle-restart",
         "The window after idleness",
-        (_write("400kB"), _write("400kB", at="3s")),
+        (_write("100kB"), _write("100kB", at="3s")),
         duration="4s",
     ),
     Case(
         "spurious-timeout",
         "A window of segments late by half a second: the timeout is undone",
-        (_write("300kB"),),
+        (_write("100kB"),),
         (_frames(range(31, 51), "delay", by="500ms"),),
         duration="3s",
     ),
     Case(
         "ecn",
         "Segments marked CE",
-        (_write("500kB"),),
+        (_write("150kB"),),
         (_frames([40, 41, 90], "mark"),),
         settings=("stack.tcp_ecn=1",),
     ),
     Case(
         "request-response",
-        "Small messages to and fro: delayed acknowledgements, Nagle",
+        "Small messages to and fro: delayed acknowledgements",
         (
             _write("200B"),
             _write("3000B", at="50ms", end="server"),
@@ -147,7 +152,7 @@ CASES: tuple[Case, ...] = (
         "close",
         "Both directions closed in order",
         (
-            _write("100kB"),
+            _write("50kB"),
             _does("client", "shutdown"),
             _write("20kB", at="300ms", end="server"),
             _does("server", "close", "301ms"),

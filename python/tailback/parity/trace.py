@@ -8,7 +8,7 @@ import polars as pl
 from tailback.capture import read_capture
 
 FIELDS = ("from", "flags", "seq", "ack", "payload_bytes", "window", "sack", "ecn")
-"""What must be alike. PSH is left out: it says where a write ended, not what TCP does."""
+"""What must be alike."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Trace:
                 .then(pl.lit("client"))
                 .otherwise(pl.lit("server"))
                 .alias("from"),
-                pl.col("flags").str.replace("P", "", literal=True),
+                "flags",
                 "seq",
                 "ack",
                 "payload_bytes",
@@ -72,7 +72,8 @@ class Difference:
         row: the segment's number, from 0.
         fields: what differs; `time` where only the times are too far apart, `length` where one
             trace ends.
-        apart_ns: how far apart in time the two segments are.
+        apart_ns: how much longer after the segment before it the segment of the first trace was
+            sent.
     """
 
     row: int
@@ -88,16 +89,21 @@ def first_difference(
     Args:
         a: one trace.
         b: the other.
-        tolerance_ns: how far apart the times of like segments may be.
+        tolerance_ns: how much the times since the segment before may differ: a tick. Long waits
+            may differ by an eighth: the longer a timer of Linux is set for, the coarser it is
+            (kernel/time/timer.c).
         side: only segments of this end are held against each other.
     """
+    a, b = (Trace(t.name, t.frame.with_columns(waited_ns=pl.col("time_ns").diff())) for t in (a, b))
     if side is not None:
         a, b = (Trace(t.name, t.frame.filter(pl.col("from") == side)) for t in (a, b))
     rows = min(a.frame.height, b.frame.height)
     ours, theirs = (t.frame.head(rows) for t in (a, b))
     unlike = pl.DataFrame({f: ours.get_column(f) != theirs.get_column(f) for f in FIELDS})
-    apart = (ours.get_column("time_ns") - theirs.get_column("time_ns")).rename("apart_ns")
-    late = (apart.abs() > tolerance_ns).alias("time")
+    waited = ours.get_column("waited_ns").fill_null(0)
+    apart = waited - theirs.get_column("waited_ns").fill_null(0)
+    allowed = pl.select(pl.max_horizontal(waited // 8, pl.lit(tolerance_ns))).to_series()
+    late = (apart.abs() > allowed).alias("time")
     found = (unlike.with_columns(late).select(pl.any_horizontal(pl.all()).alias("unlike")))[
         "unlike"
     ].arg_true()

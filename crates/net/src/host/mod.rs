@@ -5,6 +5,7 @@
 //! latencies of the application. Costs are back-calculated from one-server rows (docs/models).
 //! Left out: cores, scheduling, NAPI budgets, buses; those are a model of their own.
 
+mod buffers;
 mod moderation;
 mod port;
 mod receive;
@@ -14,8 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailback_units::{Bytes, Duration};
 
-use crate::frame::ETHERNET_BYTES;
-
+pub use buffers::PageBuffers;
 pub use moderation::ModerationConfig;
 pub use port::{HostPort, Next};
 pub use receive::ReceiveRing;
@@ -48,6 +48,10 @@ pub struct HostConfig {
     /// Memory charged to a socket's receive buffer for a received frame beyond the buffer the card
     /// put it in (sizeof of sk_buff and skb_shared_info); see [`HostConfig::rx_truesize_bytes`].
     pub skb_overhead: Bytes,
+    /// Pages that the card's driver cuts receive buffers from, the last in a page getting what is
+    /// left of it; absent: a buffer is as large as the largest frame. See [`PageBuffers`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rx_page: Option<Bytes>,
     /// From a request's arrival to the first write of its answer: mean.
     pub service_latency: Duration,
     /// Spread of the service latency: exponential with this mean, added to it.
@@ -60,15 +64,4 @@ pub struct HostConfig {
     /// experienced" of what its switch marked.
     #[serde(default)]
     pub ce_to_ect1: bool,
-}
-
-impl HostConfig {
-    /// What one received frame costs a socket's receive buffer (truesize), whatever it carries:
-    /// the card fills buffers of the largest frame's size, in whole cache lines of 64 bytes
-    /// (Linux net/core/skbuff.c: 16 bytes of headroom; the nes driver asks for MTU + 18).
-    #[must_use]
-    pub fn rx_truesize_bytes(&self, mtu: u32) -> u32 {
-        (mtu + ETHERNET_BYTES + 16).next_multiple_of(64)
-            + self.skb_overhead.get().min(1 << 20) as u32
-    }
 }

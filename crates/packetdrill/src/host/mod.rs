@@ -288,6 +288,7 @@ impl Host {
             clock_phase: Duration::ZERO,
             options: options.into(),
             rx_truesize_bytes: RX_TRUESIZE_BYTES,
+            rx_head_bytes: 0,
             seed: u64::from(self.next_link),
         }
     }

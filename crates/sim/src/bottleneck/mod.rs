@@ -201,6 +201,7 @@ impl World {
                     clock_phase: Duration::ZERO,
                     options: SocketOptions::default().into(),
                     rx_truesize_bytes: 2048,
+                    rx_head_bytes: 0,
                     seed: config.seed.wrapping_add(index as u64),
                 },
                 start: Time::ZERO + Duration::from_us(flow.start_us),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tailback_net::frame::{EndpointId, Frame, HostId};
-use tailback_net::host::{ReceiveRing, TransmitQueue};
+use tailback_net::host::{PageBuffers, ReceiveRing, TransmitQueue};
 use tailback_net::pool::{Flight, FramePool};
 use tailback_net::random::Stream;
 use tailback_tcp::{Config, Connection, Ecn, Event, Flags, Shutdown, Transmit};
@@ -25,6 +25,8 @@ pub(crate) struct HostState {
     pub(crate) ring: ReceiveRing,
     /// CE becomes ECT(1) before TCP sees it.
     pub(crate) ce_to_ect1: bool,
+    /// Receive buffers, where they are not all alike.
+    pub(crate) buffers: Option<PageBuffers>,
     /// What connections of this host are made with, but for their seed.
     pub(crate) config: Config,
     /// Draws interrupt delays.
@@ -132,13 +134,20 @@ impl World {
         let Some(endpoint) = self.endpoints.get_mut(frame.to.0 as usize) else {
             return self.echo(frame);
         };
+        let mut memory_bytes = 0;
+        if self.page_buffers {
+            let buffers = &mut self.hosts[usize::from(endpoint.host.0)].buffers;
+            memory_bytes = buffers.as_mut().map_or(0, PageBuffers::take);
+        }
         let segment = &self.frames.get(frame.frame).segment;
         match &mut endpoint.connection {
-            Some(connection) => connection.handle_segment(self.now, segment),
+            Some(connection) if memory_bytes == 0 => connection.handle_segment(self.now, segment),
+            Some(connection) => connection.handle_aggregate(self.now, segment, 0, memory_bytes),
             None if endpoint.listens && segment.flags.contains(Flags::SYN) => {
                 let config =
                     self.hosts[usize::from(endpoint.host.0)].config_for(self.seed, frame.to);
-                let accepted = Connection::accept(&config, self.now, segment);
+                let mut accepted = Connection::accept(&config, self.now, segment);
+                accepted.expect_host_queue();
                 endpoint.connection = Some(Box::new(accepted));
             }
             None => return self.frames.release(frame.frame),
@@ -282,7 +291,9 @@ impl World {
         if let Some(congestion) = flow.and_then(|flow| flow.congestion) {
             Arc::make_mut(&mut config.options).congestion = Some(congestion);
         }
-        endpoint.connection = Some(Box::new(Connection::connect(&config, self.now)));
+        let mut connection = Connection::connect(&config, self.now);
+        connection.expect_host_queue();
+        endpoint.connection = Some(Box::new(connection));
         self.drive(client);
     }
 

@@ -58,6 +58,8 @@ pub(crate) struct World {
     /// What switches tell those who send to them, if any of them does.
     pub(crate) pushback: Option<Box<PushBack>>,
     pub(crate) hosts: Vec<HostState>,
+    /// Some host's receive buffers are not all alike.
+    pub(crate) page_buffers: bool,
     pub(crate) endpoints: Vec<Endpoint>,
     /// What endpoints that are gone have counted.
     pub(crate) retired: Retired,

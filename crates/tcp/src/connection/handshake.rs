@@ -255,6 +255,8 @@ impl Connection {
         }
         self.take_window(segment);
         self.establish(now, segment);
+        // What was written meanwhile goes out (tcp_data_snd_check).
+        self.push(now);
         segment.seq_len() > u32::from(segment.flags.intersects(Flags::SYN))
     }
 

@@ -177,7 +177,7 @@ impl Connection {
             }
         }
         if segment.payload_bytes > 0 {
-            self.receive.charge();
+            self.receive.charge_in_order();
             self.echo_precisely(segment);
             self.feed_back_sce(segment);
         }

@@ -21,6 +21,9 @@ pub struct Config {
     pub options: Arc<SocketOptions>,
     /// Memory that a received frame is charged for, bytes (truesize).
     pub rx_truesize_bytes: u32,
+    /// The part of it that is given up when the frame's data joins what waits before it, bytes: that
+    /// of hosts whose cards put data into pages. Zero: it never joins.
+    pub rx_head_bytes: u32,
     /// All randomness of the connection derives from it: the initial sequence number and, where
     /// timeouts are randomised, those.
     pub seed: u64,

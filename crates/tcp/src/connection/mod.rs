@@ -217,6 +217,7 @@ impl Connection {
         };
         let ecn = asks_for_ecn || congestion.wants_precise_echo();
         let mut receive = Receive::new(&stack, mss, config.rx_truesize_bytes, ack);
+        receive.set_head(config.rx_head_bytes);
         receive.apply(&options, &stack);
         let rtt = RttEstimator::new(
             clock.ticks(stack.rto_initial),
@@ -336,7 +337,7 @@ impl Connection {
     #[must_use]
     pub fn poll_timeout(&self) -> Time {
         let mut tick = self.timer.map(|(_, at)| at);
-        for at in [self.receive.ack.timer, self.life_timer] {
+        for at in [self.receive.ack.deadline(), self.life_timer] {
             if let Some(at) = at
                 && tick.is_none_or(|first| clock::before(at, first))
             {

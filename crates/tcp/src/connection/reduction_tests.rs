@@ -17,6 +17,7 @@ fn connection_with(cwnd_reduction: CwndReduction) -> Connection {
         clock_phase: Duration::ZERO,
         options: crate::SocketOptions::default().into(),
         rx_truesize_bytes: 2048,
+        rx_head_bytes: 0,
         seed: 1,
     };
     Connection::connect(&config, Time::ZERO)

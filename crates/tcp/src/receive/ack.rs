@@ -7,6 +7,7 @@
 use super::compression::Compression;
 use super::rules::Receiver;
 use crate::clock::{self, Jiffies};
+use crate::connection::Sender;
 use crate::stack::Stack;
 
 /// Smallest segment size the receiver assumes (TCP_MIN_RCVMSS, include/net/tcp.h).
@@ -21,8 +22,11 @@ const TCP_HEADER: u32 = 20;
 pub(crate) struct AckPolicy {
     /// An acknowledgement is owed.
     pub(crate) scheduled: bool,
-    /// The delayed acknowledgement's timer.
+    /// When the delayed acknowledgement's timer is to fire, and when it does.
     pub(crate) timer: Option<Jiffies>,
+    fires: Jiffies,
+    /// Ticks a second of a kernel whose timers wait in a wheel; zero: they fire on their tick.
+    wheel_hz: u32,
     /// The connection is interactive: acknowledge with the answer.
     pingpong: u8,
     pingpong_thresh: u8,
@@ -54,6 +58,11 @@ impl AckPolicy {
         AckPolicy {
             scheduled: false,
             timer: None,
+            fires: 0,
+            wheel_hz: match stack.sender {
+                Sender::Linux26 => 0,
+                Sender::Linux72 => stack.hz,
+            },
             pingpong: 0,
             pingpong_thresh: stack.tcp_pingpong_thresh.clamp(1, 255) as u8,
             now: false,
@@ -262,13 +271,31 @@ impl AckPolicy {
             }
         }
         self.scheduled = true;
-        self.timer = Some(due);
+        self.arm(now, due);
         false
     }
 
     /// Delays an acknowledgement as long as may be.
     pub(crate) fn wait_longest(&mut self, now: Jiffies) {
-        self.timer = Some(now.wrapping_add(self.delay_max));
+        self.arm(now, now.wrapping_add(self.delay_max));
+    }
+
+    fn arm(&mut self, now: Jiffies, due: Jiffies) {
+        // A timer set to the tick it has is left as it is (mod_timer).
+        if self.timer == Some(due) {
+            return;
+        }
+        self.timer = Some(due);
+        self.fires = match self.wheel_hz {
+            0 => due,
+            hz => clock::wheel(hz, due, now),
+        };
+    }
+
+    /// When the timer fires, if it runs.
+    #[inline]
+    pub(crate) fn deadline(&self) -> Option<Jiffies> {
+        self.timer.map(|_| self.fires)
     }
 
     /// The timer fired (tcp_delack_timer). True if an acknowledgement is owed.

@@ -166,7 +166,7 @@ impl Receive {
         let increase = if self.window_of(self.frame.0) <= payload_bytes {
             2 * self.advmss
         } else {
-            self.growth_of_wasteful(payload_bytes)
+            self.growth_of_wasteful(self.frame.0, payload_bytes)
         };
         if increase > 0 {
             self.rcv_ssthresh = (self.rcv_ssthresh + increase).min(self.window_clamp);
@@ -180,10 +180,12 @@ impl Receive {
         let Some(room) = most.checked_sub(self.rcv_ssthresh).filter(|r| *r > 0) else {
             return;
         };
-        let increase = if self.window_of(self.frame.0) <= payload_bytes {
+        // What joining would give up does not count (truesize_adjust).
+        let memory = (self.frame.0 - self.head).max(payload_bytes);
+        let increase = if self.window_of(memory) <= payload_bytes {
             2 * self.advmss
         } else {
-            self.growth_of_wasteful(payload_bytes)
+            self.growth_of_wasteful(memory, payload_bytes)
         };
         if increase > 0 {
             self.rcv_ssthresh += room.min(increase.max(2 * payload_bytes));
@@ -192,8 +194,8 @@ impl Receive {
     }
 
     /// Growth for a frame whose overhead exceeds the window's allowance (__tcp_grow_window).
-    fn growth_of_wasteful(&self, payload_bytes: u32) -> u32 {
-        let mut truesize = self.window_of(self.frame.0) / 2;
+    fn growth_of_wasteful(&self, memory: u32, payload_bytes: u32) -> u32 {
+        let mut truesize = self.window_of(memory) / 2;
         let mut window = self.window_of(self.rmem_max) / 2;
         while self.rcv_ssthresh <= window {
             if truesize <= payload_bytes {

@@ -87,6 +87,12 @@ impl HostQueue {
 }
 
 impl Connection {
+    /// The host has a queue and will say of every segment when it leaves
+    /// ([`Connection::left_host`]), so that the first write keeps to its limit too.
+    pub fn expect_host_queue(&mut self) {
+        self.modern.host.expect_queue();
+    }
+
     /// A segment just polled will have left this host at `at`: until then it counts against
     /// `tcp_limit_output_bytes`. A host that does not call this has no queue.
     #[inline]
@@ -151,7 +157,8 @@ impl Connection {
         let limit = two
             .max(self.window.pacing_rate >> PACING_SHIFT)
             .min(self.stack.tcp_limit_output_bytes.get());
-        if self.modern.host.memory_bytes <= limit << factor || self.modern.sent.len() <= 1 {
+        // The kernel's count begins at one, so that the limit itself is too much.
+        if self.modern.host.memory_bytes < limit << factor || self.modern.sent.len() <= 1 {
             return false;
         }
         self.modern.host.throttled = true;
