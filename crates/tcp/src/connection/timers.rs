@@ -18,7 +18,7 @@ impl Connection {
         if self
             .receive
             .ack
-            .timer
+            .deadline()
             .is_some_and(|at| !clock::before(jiffies, at))
             && self.receive.ack.fired(self.timeout())
         {

@@ -167,7 +167,7 @@ impl Connection {
             self.snd_wl1 = segment.seq;
         }
         self.measure_receiver_rtt(segment);
-        self.receive.charge();
+        self.receive.charge_in_order();
         self.echo_precisely(segment);
         self.feed_back_sce(segment);
         self.receive.rcv_nxt = segment.end_seq();
