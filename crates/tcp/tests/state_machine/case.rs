@@ -350,6 +350,9 @@ impl Case {
                 "{name}: takes {back} bytes of its window back"
             );
         }
-        self.edge = Some(self.edge.map_or(edge, |before| before.max(edge)));
+        // Then what it had offered before is forgotten.
+        let forgotten = segment.window == 0 && self.end.stats().receive_queue_drops > 0;
+        let before = self.edge.filter(|_| !forgotten);
+        self.edge = Some(before.map_or(edge, |before| before.max(edge)));
     }
 }
