@@ -28,6 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         clock_phase: Duration::ZERO,
         options: Arc::clone(&options),
         rx_truesize_bytes: 2304,
+        rx_head_bytes: 0,
         seed,
     };
     let before = resident_bytes()?;
