@@ -3,12 +3,14 @@
 //! Models untagged Ethernet II (IEEE 802.3): 14 bytes of header and 4 of FCS around the IP packet,
 //! at least 64 bytes in all; on the wire 8 bytes of preamble and 12 of inter-frame gap beside it.
 
-use tailback_tcp::{Ecn, Segment};
+use tailback_tcp::{Ecn, Segment, Seq};
 
 use crate::marking::Mark;
 
 /// Bytes of an IPv4 header without options (RFC 791).
 pub const IP_HEADER_BYTES: u32 = 20;
+/// Bytes of a UDP header (RFC 768).
+pub const UDP_HEADER_BYTES: u32 = 8;
 /// Ethernet header and FCS around a packet, bytes (IEEE 802.3 clause 3).
 pub const ETHERNET_BYTES: u32 = 18;
 /// Smallest frame, bytes (IEEE 802.3 clause 3).
@@ -66,6 +68,19 @@ impl Frame {
         self.segment.payload_bytes = payload_bytes;
         let packet = IP_HEADER_BYTES + self.segment.header_bytes() + u32::from(payload_bytes);
         self.frame_bytes = (packet + ETHERNET_BYTES).max(FRAME_BYTES_MIN) as u16;
+    }
+
+    /// The frame that carries UDP datagram `number` with so many bytes of payload (RFC 768).
+    #[must_use]
+    pub fn datagram(number: u32, payload_bytes: u16, to: EndpointId, destination: HostId) -> Frame {
+        let mut segment = Segment::EMPTY;
+        segment.seq = Seq(number);
+        segment.payload_bytes = payload_bytes;
+        let packet = IP_HEADER_BYTES + UDP_HEADER_BYTES + u32::from(payload_bytes);
+        Frame {
+            frame_bytes: (packet + ETHERNET_BYTES).max(FRAME_BYTES_MIN) as u16,
+            ..Frame::new(segment, to, destination)
+        }
     }
 
     /// Bytes of line time the frame takes, preamble and gap included.

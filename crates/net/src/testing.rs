@@ -46,5 +46,7 @@ pub(crate) fn host_config() -> HostConfig {
         client_latency: Duration::ZERO,
         send_call_cost: Duration::ZERO,
         ce_to_ect1: false,
+        machine: None,
+        rx_buffer_sizes: Vec::new(),
     }
 }

@@ -43,6 +43,36 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
         include_str!("../../../scenarios/ecn-switch/ecn-switch.toml"),
     ),
     (
+        "lambda-udp",
+        "scenarios/lambda/lambda-udp.toml",
+        include_str!("../../../scenarios/lambda/lambda-udp.toml"),
+    ),
+    (
+        "lambda-tcp",
+        "scenarios/lambda/lambda-tcp.toml",
+        include_str!("../../../scenarios/lambda/lambda-tcp.toml"),
+    ),
+    (
+        "lambda-batching",
+        "scenarios/lambda/lambda-batching.toml",
+        include_str!("../../../scenarios/lambda/lambda-batching.toml"),
+    ),
+    (
+        "lambda-direct",
+        "scenarios/lambda/lambda-direct.toml",
+        include_str!("../../../scenarios/lambda/lambda-direct.toml"),
+    ),
+    (
+        "node-pairs",
+        "scenarios/node-pairs/node-pairs.toml",
+        include_str!("../../../scenarios/node-pairs/node-pairs.toml"),
+    ),
+    (
+        "node-pairs-automatic",
+        "scenarios/node-pairs/node-pairs-automatic.toml",
+        include_str!("../../../scenarios/node-pairs/node-pairs-automatic.toml"),
+    ),
+    (
         "tcp-parity",
         "scenarios/parity/tcp-parity.toml",
         include_str!("../../../scenarios/parity/tcp-parity.toml"),

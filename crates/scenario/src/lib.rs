@@ -42,5 +42,5 @@ pub use series::SeriesConfig;
 pub use topology::{Host, Link, Node, Switch, Topology};
 pub use workload::{
     Bernoulli, Bulk, Command, Commands, Deed, End, Exchange, Flow, Flows, Incast, Iperf3, Measured,
-    Pairs, SizePoint, Sizes, TimedAction, Workload,
+    Pairs, SizePoint, Sizes, TimedAction, Udp, Workload,
 };

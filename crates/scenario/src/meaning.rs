@@ -72,6 +72,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
         Network::Star(star) => star.hosts as usize,
         Network::Stars(stars) => (stars.stars * stars.hosts) as usize,
         Network::FatTree(tree) => (tree.k.pow(3) / 4) as usize,
+        Network::Dumbbell(dumbbell) => 2 * dumbbell.pairs as usize,
         Network::Explicit(explicit) => explicit.host.len(),
     };
     let workload = scenario.workload.findings(hosts);
@@ -126,6 +127,13 @@ fn links(network: &Network) -> Vec<(String, &LinkConfig)> {
             ("network.uplink".to_owned(), &stars.uplink),
         ],
         Network::FatTree(tree) => vec![("network.link".to_owned(), &tree.link)],
+        Network::Dumbbell(dumbbell) => {
+            let trunk = dumbbell.trunk.iter().enumerate();
+            let trunk = trunk.map(|(i, link)| (format!("network.trunk[{i}]"), link));
+            std::iter::once(("network.link".to_owned(), &dumbbell.link))
+                .chain(trunk)
+                .collect()
+        }
         Network::Explicit(explicit) => {
             let links = explicit.link.iter().enumerate();
             links
@@ -143,6 +151,7 @@ fn switches(network: &Network) -> Vec<(String, &SwitchConfig)> {
             ("network.core".to_owned(), &stars.core),
         ],
         Network::FatTree(tree) => vec![("network.switch".to_owned(), &tree.switch)],
+        Network::Dumbbell(dumbbell) => vec![("network.switch".to_owned(), &dumbbell.switch)],
         Network::Explicit(explicit) => {
             let switches = explicit.switch.iter().enumerate();
             switches

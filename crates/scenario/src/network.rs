@@ -20,6 +20,8 @@ pub enum Network {
     Stars(Box<Stars>),
     /// A fat-tree of switches with the same number of ports.
     FatTree(FatTree),
+    /// Hosts at the two ends of a chain of switches.
+    Dumbbell(Dumbbell),
     /// Every host, switch and link by name.
     Explicit(Explicit),
 }
@@ -87,6 +89,26 @@ pub struct FatTree {
     pub switch: SwitchConfig,
     /// Every link.
     pub link: LinkConfig,
+}
+
+/// Hosts at the two ends of a chain of switches.
+///
+/// Hosts are named `left0`, …, then `right0`, …; switches `switch0`, … from left to right, one more than
+/// the chain has links. A switch's first ports are its hosts', then comes the link to the left.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Dumbbell {
+    /// Hosts at each end.
+    #[schemars(range(min = 1, max = 1023))]
+    pub pairs: u32,
+    /// Every switch.
+    #[schemars(with = "Presettable<SwitchConfig>")]
+    pub switch: SwitchConfig,
+    /// The link of every host to its switch.
+    pub link: LinkConfig,
+    /// The links between switches, from left to right.
+    #[schemars(length(min = 1, max = 256))]
+    pub trunk: Vec<LinkConfig>,
 }
 
 /// Every host, switch and link by name.

@@ -68,10 +68,20 @@ const SWITCHES: &[(&str, &str)] = &[
     ),
 ];
 
-const HOSTS: &[(&str, &str)] = &[(
-    "rhel-5.4-x5540-ne020",
-    include_str!("../presets/hosts/rhel-5.4-x5540-ne020.toml"),
-)];
+const HOSTS: &[(&str, &str)] = &[
+    (
+        "das2-p3-gbe",
+        include_str!("../presets/hosts/das2-p3-gbe.toml"),
+    ),
+    (
+        "rhel-5.4-x5540-ne020",
+        include_str!("../presets/hosts/rhel-5.4-x5540-ne020.toml"),
+    ),
+    (
+        "xeon-e7330-ixgbe",
+        include_str!("../presets/hosts/xeon-e7330-ixgbe.toml"),
+    ),
+];
 
 /// Names and TOML texts of the built-in presets of a kind.
 #[must_use]

@@ -78,6 +78,7 @@ impl Topology {
             Network::Star(star) => from_star(star, scenario),
             Network::Stars(stars) => generated::stars(stars, scenario),
             Network::FatTree(tree) => generated::fat_tree(tree, scenario),
+            Network::Dumbbell(dumbbell) => generated::dumbbell(dumbbell, scenario),
             Network::Explicit(explicit) => from_explicit(explicit, scenario),
         }
     }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use tailback_net::frame::{HostId, IP_HEADER_BYTES};
-use tailback_net::host::{HostPort, PageBuffers, ReceiveRing, TransmitQueue};
+use tailback_net::frame::{EndpointId, HostId, IP_HEADER_BYTES};
+use tailback_net::host::{HostPort, Machine, PageBuffers, ReceiveRing, TransmitQueue};
 use tailback_net::impairment::script::Direction;
 use tailback_net::link::Link;
 use tailback_net::marking::Marker;
@@ -13,8 +13,8 @@ use tailback_net::switch::shared::SharedBuffer;
 use tailback_net::switch::voq::VoqBuffer;
 use tailback_net::switch::{BufferConfig, DropCause, Forwarding};
 use tailback_scenario::{Node, Run, Workload as Spec};
-use tailback_tcp::Config;
-use tailback_units::{Duration, Time};
+use tailback_tcp::{Config, SocketOptions};
+use tailback_units::{Bytes, Duration, Time};
 
 use crate::capture::Capture;
 use crate::event::{CROWD, Calendar};
@@ -22,11 +22,11 @@ use crate::record::Recorder;
 use crate::route::{self, Attachments, Graph, Routes};
 use crate::samples::Samples;
 use crate::workload::{
-    BernoulliApp, ExchangeApp, FlowsApp, IncastApp, Iperf3App, Latencies, Server, Workload,
+    BernoulliApp, ExchangeApp, FlowsApp, IncastApp, Iperf3App, Latencies, Server, UdpApp, Workload,
 };
 use crate::world::{
-    Endpoint, HostState, Ledger, LinkState, PortState, PushBack, QueuedSwitch, Retired, Series,
-    Sink, SwitchBuffer, SwitchState, Totals, World,
+    DatagramFlow, Endpoint, HostState, Ledger, LinkState, MachineState, PortState, PushBack,
+    QueuedSwitch, Retired, Series, Sink, SwitchBuffer, SwitchState, Totals, World,
 };
 
 /// Bytes of a TCP header without options (RFC 9293).
@@ -38,9 +38,16 @@ pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
     let wiring = Wiring::new(run);
     let links = links(run, &wiring, outside);
     let switches = switches(run, &wiring, links.len());
-    let hosts = hosts(run, &wiring, outside);
-    let (endpoints, workload) = applications(run, outside);
     let ports: usize = switches.iter().map(|s| s.ports.len()).sum();
+    let first_card = (links.len() + ports) as u32;
+    let pushback = pushback(run, &wiring, first_card);
+    let cards = pushback.as_ref().map_or(0, |p| p.ranks());
+    let first_machine = first_card + cards as u32;
+    let hosts = hosts(run, &wiring, outside, first_machine);
+    let machine_hosts: Vec<u16> = (0..hosts.len() as u16)
+        .filter(|host| hosts[usize::from(*host)].machine.is_some())
+        .collect();
+    let (endpoints, workload) = applications(run, outside);
     let places = switches
         .iter()
         .flat_map(|s| (0..s.ports.len()).map(move |p| format!("{}:{p}", s.name)))
@@ -70,15 +77,18 @@ pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
         recorder.watch(series.next());
     }
     let crowded = links.len() >= CROWD;
-    let first_card = (links.len() + ports) as u32;
-    let pushback = pushback(run, &wiring, first_card);
-    let cards = pushback.as_ref().map_or(0, |p| p.ranks());
-    World {
+    let datagrams = datagrams(run);
+    let mut ledger = ledger;
+    ledger.lost = vec![Vec::new(); datagrams.len()];
+    let mut world = World {
         now: Time::ZERO,
         calendar: Calendar::new(links.len() + ports + cards),
         // One more for the workload's alarm.
-        first_timer: (links.len() + ports + cards + 1) as u32,
+        first_timer: first_machine + machine_hosts.len() as u32 + 1,
         first_card,
+        first_machine,
+        machine_hosts,
+        datagrams,
         recorder,
         series,
         attachments: wiring.attachments,
@@ -104,7 +114,11 @@ pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
         hops: 0,
         events: 0,
         trajectory: 0,
+    };
+    for id in 0..world.endpoints.len() as u32 {
+        world.give_thread(EndpointId(id));
     }
+    world
 }
 
 fn is_outside(outside: &[bool], host: usize) -> bool {
@@ -179,6 +193,9 @@ fn links(run: &Run, wiring: &Wiring, outside: &[bool]) -> Vec<LinkState> {
                 port,
             },
             None if is_outside(outside, to) => Sink::Outside {
+                host: HostId(to as u16),
+            },
+            None if run.network.hosts[to].config.machine.is_some() => Sink::Machine {
                 host: HostId(to as u16),
             },
             None => Sink::Host {
@@ -297,8 +314,24 @@ fn port(out_link: u32) -> PortState {
     }
 }
 
-fn hosts(run: &Run, wiring: &Wiring, outside: &[bool]) -> Vec<HostState> {
+fn hosts(run: &Run, wiring: &Wiring, outside: &[bool], first_machine: u32) -> Vec<HostState> {
+    let stamps = match &run.workload {
+        Spec::Udp(udp) => udp.record_arrivals as usize,
+        _ => 0,
+    };
+    let mut rank = first_machine;
+    let mut machine = |number: usize, host: &tailback_scenario::Host| {
+        let config = host.config.machine.as_ref()?;
+        if is_outside(outside, number) {
+            return None;
+        }
+        let mut machine = Machine::new(config, host.config.rx_ring_descriptors);
+        machine.stamp_first(stamps);
+        rank += 1;
+        Some(Box::new(MachineState::new(machine, rank - 1)))
+    };
     let state = |(number, host): (usize, &tailback_scenario::Host)| HostState {
+        machine: machine(number, host),
         name: host.name.clone(),
         uplink: wiring.uplink(number),
         outside: is_outside(outside, number),
@@ -370,6 +403,18 @@ fn applications(run: &Run, outside: &[bool]) -> (Vec<Endpoint>, Workload) {
             let app = BernoulliApp::new(spec, slots, run.seed);
             (Vec::new(), Workload::Bernoulli(app))
         }
+        Spec::Udp(spec) => {
+            let pairs = spec.flows(run.seed, &run.network);
+            let ends = pairs.iter().enumerate().flat_map(|(flow, (from, to))| {
+                let id = 2 * flow as u32;
+                [
+                    Endpoint::new(id, *from, *to),
+                    Endpoint::new(id + 1, *to, *from),
+                ]
+            });
+            let app = UdpApp::new(spec, pairs.len());
+            (ends.collect(), Workload::Udp(app))
+        }
         // Programs run on kernels: no host of the model sends anything by itself.
         Spec::Command(_) => (
             Vec::new(),
@@ -384,6 +429,25 @@ fn mtu(run: &Run, wiring: &Wiring, host: usize) -> u32 {
     run.network.links[uplink].config.mtu.get() as u32
 }
 
+/// Flows of datagrams, and the sockets they come to.
+fn datagrams(run: &Run) -> Vec<DatagramFlow> {
+    let Spec::Udp(spec) = &run.workload else {
+        return Vec::new();
+    };
+    let flow = |(_, to): (usize, usize)| {
+        let host = &run.network.hosts[to];
+        // sock_setsockopt, SO_RCVBUF (Linux net/core/sock.c).
+        let rcvbuf = 2 * spec.socket_buffer.min(host.stack.rmem_max).get();
+        let mtu = run.network.links.iter().map(|l| l.config.mtu.get()).max();
+        let truesize = host
+            .config
+            .rx_truesize_bytes(mtu.unwrap_or_default() as u32);
+        DatagramFlow::new(spec.datagram.get() as u16, rcvbuf, u64::from(truesize))
+    };
+    let flows = spec.flows(run.seed, &run.network);
+    flows.into_iter().map(flow).collect()
+}
+
 /// What a connection's end at `host` is made with; each gets a seed of its own.
 fn config(run: &Run, wiring: &Wiring, host: usize) -> Config {
     let node = &run.network.hosts[host];
@@ -395,9 +459,22 @@ fn config(run: &Run, wiring: &Wiring, host: usize) -> Config {
         clock_phase: Duration::from_ps(
             Stream::new(run.seed, "clock", host as u64).below(tick.as_ps()),
         ),
-        options: tailback_tcp::SocketOptions::default().into(),
+        options: options(run).into(),
         rx_truesize_bytes: node.config.rx_truesize_bytes(mtu),
         rx_head_bytes: node.config.rx_head_bytes(),
         seed: 0,
     }
+}
+
+/// What applications ask of their sockets.
+fn options(run: &Run) -> SocketOptions {
+    let mut options = SocketOptions::default();
+    if let Spec::Bulk(bulk) = &run.workload
+        && let Some(window) = bulk.pair_window
+    {
+        let share = Bytes::new(window.get() / u64::from(bulk.connections));
+        options.sndbuf = Some(share);
+        options.rcvbuf = Some(share);
+    }
+    options
 }

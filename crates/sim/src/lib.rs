@@ -14,6 +14,7 @@ mod outcome;
 mod outcome_flows;
 mod outcome_iperf3;
 mod outcome_ports;
+mod outcome_udp;
 mod packets;
 mod record;
 mod route;

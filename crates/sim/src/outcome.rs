@@ -6,6 +6,7 @@ use crate::RunOutcome;
 use crate::outcome_flows;
 use crate::outcome_iperf3;
 use crate::outcome_ports;
+use crate::outcome_udp;
 use crate::tables::Table;
 use crate::world::{FlowRecord, Totals, Transaction, World};
 
@@ -22,6 +23,9 @@ pub(crate) fn outcome(world: &World) -> RunOutcome {
     tables.extend(outcome_ports::table(world));
     tables.extend(outcome_flows::table(world));
     tables.extend(world.series.as_ref().map(|series| series.table()));
+    if let Some(app) = world.workload.udp() {
+        tables.extend(outcome_udp::tables(world, app));
+    }
     if let Some(app) = world.workload.iperf3() {
         tables.extend(outcome_iperf3::tables(world, app));
     }
@@ -55,6 +59,9 @@ fn summary(world: &World) -> Table {
         .unwrap_or(0);
     if let Some(app) = world.workload.iperf3() {
         return outcome_iperf3::summary(world, app, queue_bytes_max);
+    }
+    if let Some(app) = world.workload.udp() {
+        return outcome_udp::summary(world, app);
     }
     Table::new("summary")
         .counts("iterations", [rows.len() as u64])
@@ -95,6 +102,9 @@ fn transactions(rows: &[Transaction]) -> Table {
 fn flows(world: &World) -> Table {
     if let Some(app) = world.workload.iperf3() {
         return outcome_iperf3::flows(world, app);
+    }
+    if world.workload.udp().is_some() {
+        return outcome_udp::flows(world);
     }
     let flows = world.all_flows();
     let host = |id: tailback_net::frame::HostId| world.hosts[usize::from(id.0)].name.clone();

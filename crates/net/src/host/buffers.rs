@@ -3,7 +3,7 @@
 //! Models what one received frame costs a socket's receive buffer (truesize), whatever it carries:
 //! the card's buffer and the kernel's structures beside it. Buffers hold the largest frame, in whole
 //! cache lines of 64 bytes (Linux net/core/skbuff.c: 16 bytes of headroom; the nes driver asks for
-//! MTU + 18; virtio_net for MTU + 30). Drivers with a page pool cut them from pages, and the last
+//! MTU + 18; virtio_net for MTU + 30), or the next of the sizes the driver has. Drivers with a page pool cut them from pages, and the last
 //! of a page gets what is left of it (page_pool_alloc_frag's truesize, net/core/page_pool.c and
 //! include/net/page_pool/helpers.h of Linux 7.2), so that frames differ in turn.
 //! Left out: buffers that grow with the frames that come, frames in several buffers.
@@ -61,7 +61,10 @@ impl HostConfig {
     /// What a received frame costs a socket's receive buffer where every frame costs the same, bytes.
     #[must_use]
     pub fn rx_truesize_bytes(&self, mtu: u32) -> u32 {
-        buffer_bytes(mtu) + overhead(self)
+        let sizes = self.rx_buffer_sizes.iter();
+        let sizes = sizes.map(|size| size.get().min(1 << 20) as u32);
+        let chosen = sizes.into_iter().find(|size| *size >= mtu + ETHERNET_BYTES);
+        chosen.unwrap_or(buffer_bytes(mtu)) + overhead(self)
     }
 
     /// The part of it that is given up when a frame's data joins that of the frame before, bytes:

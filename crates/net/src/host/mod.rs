@@ -3,9 +3,10 @@
 //! Models what bounds a host in the incast study, and no more: a transmit queue, a receive ring
 //! that one CPU empties at a cost per segment and per byte, interrupt moderation (`moderation`), and the
 //! latencies of the application. Costs are back-calculated from one-server rows (docs/models).
-//! Left out: cores, scheduling, NAPI budgets, buses; those are a model of their own.
+//! Left out: cores, scheduling, NAPI budgets; those are a model of their own, [`machine`].
 
 mod buffers;
+pub mod machine;
 mod moderation;
 mod port;
 mod receive;
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use tailback_units::{Bytes, Duration};
 
 pub use buffers::PageBuffers;
+pub use machine::{Machine, MachineConfig};
 pub use moderation::ModerationConfig;
 pub use port::{HostPort, Next};
 pub use receive::ReceiveRing;
@@ -45,6 +47,9 @@ pub struct HostConfig {
     /// Adaptive interrupt moderation; absent: every frame that finds an idle CPU interrupts it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupt_moderation: Option<ModerationConfig>,
+    /// Sizes of receive buffers that the driver chooses from, ascending; none: as large as a frame needs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rx_buffer_sizes: Vec<Bytes>,
     /// Memory charged to a socket's receive buffer for a received frame beyond the buffer the card
     /// put it in (sizeof of sk_buff and skb_shared_info); see [`HostConfig::rx_truesize_bytes`].
     pub skb_overhead: Bytes,
@@ -64,4 +69,8 @@ pub struct HostConfig {
     /// experienced" of what its switch marked.
     #[serde(default)]
     pub ce_to_ect1: bool,
+    /// The machine with its parts. With it, what is said above of receive costs, interrupts and
+    /// moderation does not count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<MachineConfig>,
 }

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use tailback_net::link::LinkConfig;
 use tailback_net::switch::SwitchConfig;
 
 use super::{Host, Link, Node, Switch, Topology};
 use crate::kernel::{HostKind, KernelHost};
 use crate::model::Scenario;
-use crate::network::{FatTree, Stars};
+use crate::network::{Dumbbell, FatTree, Stars};
 use crate::problem::Finding;
 
 /// Hosts as the scenario describes all.
@@ -86,6 +87,53 @@ pub(super) fn stars(stars: &Stars, scenario: &Scenario) -> Result<Topology, Vec<
         hosts: hosts(names, scenario),
         switches,
         links,
+    })
+}
+
+pub(super) fn dumbbell(dumbbell: &Dumbbell, scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
+    let needed = (dumbbell.pairs + 1).max(2);
+    let mut findings: Vec<Finding> = too_few_ports("switch", &dumbbell.switch, needed)
+        .into_iter()
+        .collect();
+    let narrow = |(i, link): (usize, &LinkConfig)| {
+        (link.mtu < dumbbell.link.mtu).then(|| {
+            Finding::new(
+                format!("network.trunk[{i}].mtu"),
+                format!(
+                    "switches do not fragment, and hosts send packets of {}",
+                    dumbbell.link.mtu
+                ),
+                format!("at least {}", dumbbell.link.mtu),
+            )
+        })
+    };
+    findings.extend(dumbbell.trunk.iter().enumerate().filter_map(narrow));
+    if !findings.is_empty() {
+        return Err(findings);
+    }
+    let pairs = dumbbell.pairs as usize;
+    let last = dumbbell.trunk.len();
+    let names = ["left", "right"].into_iter();
+    let names = names.flat_map(|side| (0..pairs).map(move |h| format!("{side}{h}")));
+    let edge = |host| Link {
+        a: Node::Host(host),
+        b: Node::Switch(if host < pairs { 0 } else { last }),
+        config: dumbbell.link.clone(),
+    };
+    let trunk = dumbbell.trunk.iter().enumerate().map(|(i, config)| Link {
+        a: Node::Switch(i),
+        b: Node::Switch(i + 1),
+        config: config.clone(),
+    });
+    Ok(Topology {
+        hosts: hosts(names, scenario),
+        switches: (0..=last)
+            .map(|s| Switch {
+                name: format!("switch{s}"),
+                config: dumbbell.switch.clone(),
+            })
+            .collect(),
+        links: (0..2 * pairs).map(edge).chain(trunk).collect(),
     })
 }
 

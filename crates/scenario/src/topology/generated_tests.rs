@@ -40,3 +40,12 @@ fn stars_are_joined_by_their_core() {
     assert_eq!(network.hosts[5].name, "star1-host0");
     assert!(network.unreached().is_empty());
 }
+
+#[test]
+fn a_dumbbell_is_a_chain_with_hosts_at_its_ends() {
+    let network = test_network(r#"topology = "dumbbell", pairs = 3, trunk = [LINK, LINK], "#);
+    assert_eq!(network.hosts.len(), 6);
+    assert_eq!(network.hosts[3].name, "right0");
+    assert_eq!(degrees(&network), [4, 2, 4]);
+    assert!(network.unreached().is_empty());
+}

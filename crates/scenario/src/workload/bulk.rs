@@ -30,6 +30,10 @@ pub struct Bulk {
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 100_000), default = "one")]
     pub connections: u32,
+    /// SO_SNDBUF and SO_RCVBUF that a pair's connections ask for together (the sum of iperf's -w);
+    /// each asks for its share, and Linux doubles it. Absent: the stack's automatic buffers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pair_window: Option<Bytes>,
     /// Each connection starts at a random time from 0 to this.
     #[serde(default = "start_within")]
     #[schemars(default = "start_within")]
@@ -60,6 +64,12 @@ pub enum Pairs {
     },
     /// Each host to one other, drawn so that each receives from one.
     Permutation {},
+    /// The first hosts of the first half, each to its like in the second half.
+    Across {
+        /// How many pairs; at most half as many as there are hosts.
+        #[schemars(range(min = 1, max = 32_768))]
+        pairs: u32,
+    },
     /// Pairs of hosts by name, source first.
     Listed {
         /// The pairs.
@@ -134,11 +144,21 @@ impl Bulk {
         }
         found
     }
+}
 
+impl Pairs {
     /// Names in the list of pairs that `network` does not have, or pairs of one host.
     pub(super) fn name_findings(&self, network: &Topology) -> Vec<Finding> {
-        let Pairs::Listed { list } = &self.pairs else {
-            return Vec::new();
+        let list = match self {
+            Pairs::Listed { list } => list,
+            Pairs::Across { pairs } if 2 * *pairs as usize > network.hosts.len() => {
+                return vec![Finding::new(
+                    "pairs.pairs",
+                    format!("{pairs} pairs on {} hosts", network.hosts.len()),
+                    "at most half as many pairs as there are hosts",
+                )];
+            }
+            _ => return Vec::new(),
         };
         let mut found = Vec::new();
         for (i, pair) in list.iter().enumerate() {
@@ -164,11 +184,9 @@ impl Bulk {
         }
         found
     }
-}
 
-impl Pairs {
     /// Source and destination of each pair.
-    fn of(&self, seed: u64, network: &Topology) -> Vec<(usize, usize)> {
+    pub(super) fn of(&self, seed: u64, network: &Topology) -> Vec<(usize, usize)> {
         let hosts = network.hosts.len();
         match self {
             Pairs::ToFirst {} => (1..hosts).map(|source| (source, 0)).collect(),
@@ -197,6 +215,11 @@ impl Pairs {
                     order.swap(last, stream.below(last as u64) as usize);
                 }
                 order.into_iter().enumerate().collect()
+            }
+            Pairs::Across { pairs } => {
+                let half = hosts / 2;
+                let pairs = (*pairs as usize).min(half);
+                (0..pairs).map(|source| (source, half + source)).collect()
             }
             Pairs::Listed { list } => {
                 let host = |name: &String| network.hosts.iter().position(|h| h.name == *name);

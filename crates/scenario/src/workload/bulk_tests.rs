@@ -58,14 +58,18 @@ fn names_that_are_not_there_are_told() {
         connections: 2,
         start_within: Duration::from_us(3),
         congestion: vec![CongestionKind::Reno, CongestionKind::Bbr],
+        pair_window: None,
     };
     let network = test_network(STAR);
-    let wrong = list("host1", "hots0").name_findings(&network);
+    let wrong = list("host1", "hots0").pairs.name_findings(&network);
     assert_eq!(wrong.len(), 1);
     assert!(wrong[0].remedy.contains("host0"), "{wrong:?}");
-    assert_eq!(list("host1", "host1").name_findings(&network).len(), 1);
+    assert_eq!(
+        list("host1", "host1").pairs.name_findings(&network).len(),
+        1
+    );
     let right = list("host1", "host0");
-    assert_eq!(right.name_findings(&network), []);
+    assert_eq!(right.pairs.name_findings(&network), []);
     let flows = right.flows(7, &network);
     // A pair's connections take turns; the list is in the order of starts.
     let asks = |kind| {

@@ -14,6 +14,7 @@ mod incast;
 mod iperf3;
 mod pareto;
 mod sizes;
+mod udp;
 
 pub use bernoulli::Bernoulli;
 pub use bulk::{Bulk, Pairs};
@@ -24,6 +25,7 @@ pub use flows::Flows;
 pub use incast::Incast;
 pub use iperf3::{Iperf3, Measured};
 pub use sizes::{SizePoint, Sizes};
+pub use udp::Udp;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,6 +49,8 @@ pub enum Workload {
     Iperf3(Iperf3),
     /// Messages from every host to all others at random.
     Bernoulli(Bernoulli),
+    /// Datagrams at a constant rate between fixed pairs of hosts.
+    Udp(Udp),
     /// Programs of the user's, on hosts that are real kernels.
     Command(Commands),
 }
@@ -62,6 +66,7 @@ impl Workload {
             Workload::Exchange(exchange) => exchange.findings(),
             Workload::Iperf3(iperf3) => iperf3.findings(hosts),
             Workload::Bernoulli(bernoulli) => bernoulli.findings(),
+            Workload::Udp(udp) => udp.findings(),
             Workload::Command(_) => Vec::new(),
         }
     }
@@ -75,7 +80,8 @@ impl Workload {
             | Workload::Exchange(_)
             | Workload::Iperf3(_)
             | Workload::Bernoulli(_) => Vec::new(),
-            Workload::Bulk(bulk) => bulk.name_findings(network),
+            Workload::Bulk(bulk) => bulk.pairs.name_findings(network),
+            Workload::Udp(udp) => udp.name_findings(network),
             Workload::Command(commands) => commands.findings(network),
         }
     }
@@ -93,6 +99,7 @@ impl Workload {
             }
             Workload::Iperf3(iperf3) => iperf3.expected_bytes(),
             Workload::Bernoulli(bernoulli) => bernoulli.expected_bytes(),
+            Workload::Udp(udp) => udp.expected_bytes(),
             Workload::Command(commands) => commands.expected_bytes(),
         }
     }
@@ -107,6 +114,7 @@ impl Workload {
             | Workload::Exchange(_)
             | Workload::Iperf3(_)
             | Workload::Bernoulli(_)
+            | Workload::Udp(_)
             | Workload::Command(_) => 1,
         }
     }

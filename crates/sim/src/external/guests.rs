@@ -235,7 +235,9 @@ pub(super) fn ends(run: &Run) -> Vec<usize> {
         Workload::Bulk(bulk) => of(bulk.flows(run.seed, &run.network)),
         Workload::Flows(flows) => of(flows.flows(run.seed, &run.network)),
         Workload::Exchange(_) => vec![0, 1],
-        Workload::Iperf3(_) | Workload::Bernoulli(_) | Workload::Command(_) => Vec::new(),
+        Workload::Iperf3(_) | Workload::Bernoulli(_) | Workload::Udp(_) | Workload::Command(_) => {
+            Vec::new()
+        }
     }
 }
 
@@ -257,7 +259,7 @@ fn tasks(run: &Run) -> Vec<(usize, Option<usize>, Task)> {
             .map(|end| exchange_task(exchange, end))
             .collect(),
         // Refused before it comes here.
-        Workload::Iperf3(_) | Workload::Bernoulli(_) => Vec::new(),
+        Workload::Iperf3(_) | Workload::Bernoulli(_) | Workload::Udp(_) => Vec::new(),
         Workload::Command(commands) => {
             let hosts = &run.network.hosts;
             let number = |name: &str| hosts.iter().position(|host| host.name == name);

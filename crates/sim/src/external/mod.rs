@@ -69,6 +69,7 @@ pub fn simulate_with_kernels(
     let no_agent = match &run.workload {
         Workload::Iperf3(_) => Some("iperf3"),
         Workload::Bernoulli(_) => Some("bernoulli"),
+        Workload::Udp(_) => Some("udp"),
         _ => None,
     };
     if let (Some(name), true) = (no_agent, outside.contains(&true)) {
@@ -147,7 +148,7 @@ fn starts_in_the_world(run: &Run, outside: &[bool]) -> bool {
         // The first two hosts are its ends.
         Workload::Exchange(_) => outside[..2].contains(&false),
         Workload::Command(_) => false,
-        Workload::Iperf3(_) | Workload::Bernoulli(_) => true,
+        Workload::Iperf3(_) | Workload::Bernoulli(_) | Workload::Udp(_) => true,
     }
 }
 

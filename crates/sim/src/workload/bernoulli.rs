@@ -137,7 +137,11 @@ impl BernoulliApp {
                 }
             }
             Notice::Received(bytes) if !at_source => self.read_bytes += bytes,
-            Notice::Connected | Notice::Received(_) | Notice::Awake | Notice::Closed => {}
+            Notice::Connected
+            | Notice::Received(_)
+            | Notice::Awake
+            | Notice::Sent
+            | Notice::Closed => {}
         }
     }
 

@@ -118,7 +118,11 @@ impl FlowsApp {
                 self.left[flow] = 0;
                 self.flow_over(now, id, actions);
             }
-            Notice::Connected | Notice::Received(_) | Notice::Awake | Notice::Closed => {}
+            Notice::Connected
+            | Notice::Received(_)
+            | Notice::Awake
+            | Notice::Sent
+            | Notice::Closed => {}
         }
     }
 

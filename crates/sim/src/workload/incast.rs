@@ -139,7 +139,7 @@ impl IncastApp {
                 endpoint: id,
                 ending: Ending::Close,
             }),
-            Notice::Connected | Notice::Closed => {}
+            Notice::Connected | Notice::Sent | Notice::Closed => {}
         }
     }
 

@@ -126,7 +126,11 @@ impl Iperf3App {
                 bytes: ENDLESS,
             }),
             Notice::Received(bytes) if !at_source => self.read_bytes += bytes,
-            Notice::Connected | Notice::Received(_) | Notice::Awake | Notice::Closed => {}
+            Notice::Connected
+            | Notice::Received(_)
+            | Notice::Awake
+            | Notice::Sent
+            | Notice::Closed => {}
         }
     }
 

@@ -8,17 +8,19 @@ mod exchange;
 mod flows;
 mod incast;
 mod iperf3;
+mod udp;
 
 use std::collections::VecDeque;
 
 use tailback_net::frame::EndpointId;
-use tailback_units::Time;
+use tailback_units::{Duration, Time};
 
 pub(crate) use bernoulli::BernoulliApp;
 pub(crate) use exchange::ExchangeApp;
 pub(crate) use flows::FlowsApp;
 pub(crate) use incast::{IncastApp, Latencies, Server};
 pub(crate) use iperf3::Iperf3App;
+pub(crate) use udp::UdpApp;
 
 /// What an application wants done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +40,8 @@ pub(crate) enum Action {
         destination: usize,
         number: u32,
     },
+    /// A sender of datagrams sends its next; [`Notice::Sent`] says when it has.
+    Datagram { endpoint: EndpointId },
     /// Look at what waits in the switches.
     LookAtQueues,
     /// Look at every flow.
@@ -81,6 +85,8 @@ pub(crate) enum Notice {
     Received(u64),
     /// The time it asked to be woken at has come.
     Awake,
+    /// The datagram has been handed to the card.
+    Sent,
     /// The connection is gone, or the peer writes no more.
     Closed,
 }
@@ -93,6 +99,7 @@ pub(crate) enum Workload {
     Exchange(ExchangeApp),
     Iperf3(Iperf3App),
     Bernoulli(BernoulliApp),
+    Udp(UdpApp),
 }
 
 impl Workload {
@@ -103,6 +110,7 @@ impl Workload {
             Workload::Exchange(app) => app.start(now, actions),
             Workload::Iperf3(app) => app.alarm(now, actions),
             Workload::Bernoulli(app) => app.start(now, actions),
+            Workload::Udp(app) => app.start(actions),
         }
     }
 
@@ -112,7 +120,10 @@ impl Workload {
         match self {
             Workload::Incast(app) => app.finished_outside(iterations),
             Workload::Flows(app) => app.read_outside(flow_bytes),
-            Workload::Exchange(_) | Workload::Iperf3(_) | Workload::Bernoulli(_) => {}
+            Workload::Exchange(_)
+            | Workload::Iperf3(_)
+            | Workload::Bernoulli(_)
+            | Workload::Udp(_) => {}
         }
     }
 
@@ -124,7 +135,21 @@ impl Workload {
             Workload::Exchange(app) => app.alarm(now, actions),
             Workload::Iperf3(app) => app.alarm(now, actions),
             Workload::Bernoulli(app) => app.alarm(now, actions),
+            Workload::Udp(app) => app.alarm(actions),
         }
+    }
+
+    /// The senders of datagrams, if it is those.
+    pub(crate) fn udp(&self) -> Option<&UdpApp> {
+        match self {
+            Workload::Udp(app) => Some(app),
+            _ => None,
+        }
+    }
+
+    /// Time between two datagrams of a sender.
+    pub(crate) fn datagram_gap(&self) -> Duration {
+        self.udp().map_or(Duration::ZERO, UdpApp::gap)
     }
 
     /// The flows, if it is a list of flows.
@@ -154,7 +179,10 @@ impl Workload {
     pub(crate) fn sender(&self) -> u32 {
         match self {
             Workload::Incast(_) => 1,
-            Workload::Flows(_) | Workload::Iperf3(_) | Workload::Bernoulli(_) => 0,
+            Workload::Flows(_)
+            | Workload::Iperf3(_)
+            | Workload::Bernoulli(_)
+            | Workload::Udp(_) => 0,
             Workload::Exchange(app) => app.sender(),
         }
     }
@@ -173,6 +201,7 @@ impl Workload {
             Workload::Exchange(app) => app.notice(id, notice, actions),
             Workload::Iperf3(app) => app.notice(id, notice, actions),
             Workload::Bernoulli(app) => app.notice(id, notice, actions),
+            Workload::Udp(app) => app.notice(now, id, notice, actions),
         }
     }
 
@@ -183,6 +212,7 @@ impl Workload {
             Workload::Exchange(app) => app.is_done(),
             Workload::Iperf3(app) => app.is_done(),
             Workload::Bernoulli(app) => app.is_done(),
+            Workload::Udp(app) => app.is_done(),
         }
     }
 
@@ -194,6 +224,7 @@ impl Workload {
             Workload::Exchange(app) => u64::from(app.is_done()),
             Workload::Iperf3(app) => u64::from(app.is_done()),
             Workload::Bernoulli(app) => u64::from(app.is_done()),
+            Workload::Udp(app) => u64::from(app.is_done()),
         }
     }
 
@@ -205,6 +236,7 @@ impl Workload {
             Workload::Exchange(app) => app.read_bytes(),
             Workload::Iperf3(app) => app.read_bytes(),
             Workload::Bernoulli(app) => app.read_bytes(),
+            Workload::Udp(_) => 0,
         }
     }
 }

@@ -44,25 +44,27 @@ impl World {
         }
     }
 
-    /// Puts a frame on a host's link, if its queue has room.
-    fn send_frame(&mut self, host: usize, frame: Frame) {
+    /// Puts a frame on a host's link, if its queue has room; says whether.
+    pub(super) fn send_frame(&mut self, host: usize, frame: Frame) -> bool {
         let now = self.now;
         if let Some(waiting) = self.waiting_at_card(host) {
-            if self.hosts[host].queue.admits_beside(waiting) {
+            let admitted = self.hosts[host].queue.admits_beside(waiting);
+            if admitted {
                 let flight = self.frames.put(now, frame);
                 self.ledger.sent.count(&flight);
                 self.put_at_card(host, flight);
             }
-            return;
+            return admitted;
         }
-        if !self.hosts[host].queue.admits(now) {
-            return;
+        let at = self.hosts[host].sending_at(now);
+        if !self.hosts[host].queue.admits(at) {
+            return false;
         }
         let uplink = self.hosts[host].uplink;
         let state = &mut self.links[uplink as usize];
         let flight = self.frames.put(now, frame);
         self.ledger.sent.count(&flight);
-        let finish = state.link.transmit(now, &flight);
+        let finish = state.link.transmit(at, &flight);
         let first = state.launch(
             finish,
             flight,
@@ -71,8 +73,10 @@ impl World {
             &mut self.ledger,
         );
         self.hosts[host].queue.leaves(finish);
+        self.hosts[host].sent();
         if let Some(at) = first {
             self.calendar.schedule(uplink, at);
         }
+        true
     }
 }

@@ -38,6 +38,8 @@ impl World {
         self.endpoints.push(Endpoint::new(id, source, destination));
         let listener = Endpoint::new(id + 1, destination, source);
         self.endpoints.push(listener);
+        self.give_thread(EndpointId(id));
+        self.give_thread(EndpointId(id + 1));
         if !self.hosts[source].outside {
             self.connect(EndpointId(id));
         }

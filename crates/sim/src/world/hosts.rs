@@ -9,8 +9,9 @@ use tailback_net::random::Stream;
 use tailback_tcp::{Config, Connection, Ecn, Event, Flags, Shutdown, Transmit};
 use tailback_units::Time;
 
+use super::machines::NO_TASK;
 use super::network::LinkState;
-use super::{Ledger, World};
+use super::{Ledger, MachineState, World};
 use crate::event::{Calendar, Wait};
 use crate::workload::{Ending, Notice};
 
@@ -23,6 +24,8 @@ pub(crate) struct HostState {
     pub(crate) outside: bool,
     pub(crate) queue: TransmitQueue,
     pub(crate) ring: ReceiveRing,
+    /// The machine with its parts, in place of `ring`, if it is modelled.
+    pub(crate) machine: Option<Box<MachineState>>,
     /// CE becomes ECT(1) before TCP sees it.
     pub(crate) ce_to_ect1: bool,
     /// Receive buffers, where they are not all alike.
@@ -51,6 +54,30 @@ impl HostState {
         self.ring.arrive(at, frame.payload_bytes, &mut self.stream)
     }
 
+    /// When the card gets a packet that is sent now.
+    #[inline]
+    pub(super) fn sending_at(&self, now: Time) -> Time {
+        match &self.machine {
+            None => now,
+            Some(state) => {
+                let machine = &state.machine;
+                now + machine.charged() + machine.config().costs.send_packet
+            }
+        }
+    }
+
+    /// The card was handed a packet.
+    #[inline]
+    pub(super) fn sent(&mut self) {
+        match &mut self.machine {
+            None => self.ring.sent(),
+            Some(state) => {
+                let cost = state.machine.config().costs.send_packet;
+                state.machine.charge(cost);
+            }
+        }
+    }
+
     /// What the connection at an endpoint of this host is made with.
     fn config_for(&self, seed: u64, id: EndpointId) -> Config {
         Config {
@@ -73,8 +100,10 @@ pub(crate) struct Endpoint {
     pub(crate) read_bytes: u64,
     /// It makes a connection of a SYN that comes.
     pub(crate) listens: bool,
-    /// The application does not read.
+    /// The application does not read, or reads by a thread.
     pub(crate) holds: bool,
+    /// Its thread on the host's machine, if that is modelled.
+    pub(crate) task: u32,
     /// How the application ends the connection once TCP has taken all it has to write.
     pub(crate) ending: Option<Ending>,
     /// When the application wants to be woken.
@@ -187,10 +216,12 @@ impl World {
             return endpoint.arm(self.first_timer + id.0, &mut self.calendar);
         };
         let mut noticed = false;
+        let mut woken = false;
         while let Some(event) = connection.poll_event() {
             let notice = match event {
                 Event::Readable => {
                     if endpoint.holds {
+                        woken |= endpoint.task != NO_TASK;
                         continue;
                     }
                     let bytes = connection.read(now, u64::MAX);
@@ -198,7 +229,9 @@ impl World {
                     Notice::Received(bytes)
                 }
                 Event::Writable => {
-                    if endpoint.backlog_bytes > 0 {
+                    if endpoint.task != NO_TASK {
+                        woken = true;
+                    } else if endpoint.backlog_bytes > 0 {
                         let accepted = connection.write(now, endpoint.backlog_bytes);
                         endpoint.backlog_bytes -= accepted;
                         endpoint.written_bytes += accepted;
@@ -218,11 +251,16 @@ impl World {
         }
         let host = usize::from(endpoint.host.0);
         if self.pushback.is_some() {
-            return self.drive_by_card(id, noticed);
+            self.drive_by_card(id, noticed);
+            if woken {
+                self.begin_call(id);
+            }
+            return;
         }
         while let Some(transmit) = connection.poll_transmit(now) {
             let sender = &mut self.hosts[host];
-            if !sender.queue.admits(now) {
+            let at = sender.sending_at(now);
+            if !sender.queue.admits(at) {
                 connection.local_congestion(now);
                 continue;
             }
@@ -230,16 +268,19 @@ impl World {
             let state = &mut self.links[uplink as usize];
             let to = (endpoint.peer, endpoint.peer_host);
             let books = (&mut self.frames, &mut self.ledger);
-            let (first, last) = send(state, &mut self.hosts, books, now, &transmit, to);
+            let (first, last) = send(state, &mut self.hosts, books, at, &transmit, to);
             let sender = &mut self.hosts[host];
             sender.queue.leaves(last);
-            sender.ring.sent();
+            sender.sent();
             connection.left_host(now, last, &transmit);
             if let Some(first) = first {
                 self.calendar.schedule(uplink, first);
             }
         }
         endpoint.arm(self.first_timer + id.0, &mut self.calendar);
+        if woken {
+            self.begin_call(id);
+        }
         if noticed && !self.actions.is_empty() {
             self.do_actions();
         }
@@ -270,7 +311,7 @@ impl World {
                 }
             }
             if admitted {
-                self.hosts[host].ring.sent();
+                self.hosts[host].sent();
             }
         }
         self.serve_card(host);
@@ -304,6 +345,9 @@ impl World {
             return;
         };
         endpoint.backlog_bytes += bytes;
+        if endpoint.task != NO_TASK {
+            return self.begin_call(id);
+        }
         let accepted = connection.write(self.now, endpoint.backlog_bytes);
         endpoint.backlog_bytes -= accepted;
         endpoint.written_bytes += accepted;
@@ -350,7 +394,7 @@ impl World {
 }
 
 impl Ending {
-    fn apply(self, connection: &mut Connection, now: Time) {
+    pub(super) fn apply(self, connection: &mut Connection, now: Time) {
         match self {
             Ending::Shutdown => connection.shutdown(now, Shutdown::Write),
             Ending::Close => connection.close(now),
@@ -372,6 +416,7 @@ impl Endpoint {
             read_bytes: 0,
             listens: true,
             holds: false,
+            task: NO_TASK,
             ending: None,
             app_wake: Time::NEVER,
             armed: Armed::NEVER,

@@ -3,8 +3,8 @@
 //! At the end of every run frames and payload bytes sent must equal those delivered, dropped and
 //! on their way, and what applications read must be what was written.
 
-use tailback_net::frame::HostId;
-use tailback_net::pool::Flight;
+use tailback_net::frame::{EndpointId, HostId};
+use tailback_net::pool::{Flight, FramePool};
 use tailback_net::switch::DropCause;
 
 use super::World;
@@ -33,8 +33,19 @@ pub(crate) struct Ledger {
     pub(crate) sent: Tally,
     pub(crate) delivered: Tally,
     ring_dropped: Tally,
+    backlog_dropped: Tally,
+    /// By flow of datagrams, if the workload is those: runs of them lost at one place.
+    pub(crate) lost: Vec<Vec<LostRun>>,
     /// The frames themselves, if they are wanted.
     pub(crate) capture: Option<Box<Capture>>,
+}
+
+/// Datagrams in a row that were lost at one place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LostRun {
+    pub(crate) first: u32,
+    pub(crate) count: u32,
+    pub(crate) place: &'static str,
 }
 
 /// A place where frames were lost, why, and how many.
@@ -59,9 +70,45 @@ impl Ledger {
         self.ring_dropped.count(frame);
     }
 
-    /// Frames that found a receive ring full.
+    /// A frame is lost; if it is a datagram, it is remembered where.
+    #[cold]
+    pub(crate) fn lose_frame(&mut self, frame: &Flight, frames: &FramePool, place: &'static str) {
+        if !self.lost.is_empty() {
+            self.lose(frame.to, frames.get(frame.frame).segment.seq.0, place);
+        }
+    }
+
+    /// A datagram of the flow of `end` is lost.
+    #[cold]
+    pub(crate) fn lose(&mut self, end: EndpointId, number: u32, place: &'static str) {
+        let Some(runs) = self.lost.get_mut((end.0 / 2) as usize) else {
+            return;
+        };
+        match runs.last_mut() {
+            Some(run) if run.place == place && run.first + run.count == number => run.count += 1,
+            _ => runs.push(LostRun {
+                first: number,
+                count: 1,
+                place,
+            }),
+        }
+    }
+
+    /// Datagrams of a flow that were lost at a place.
+    pub(crate) fn lost_at(&self, flow: usize, place: &str) -> u64 {
+        let runs = self.lost.get(flow).map_or(&[][..], Vec::as_slice);
+        let here = runs.iter().filter(|run| run.place == place);
+        here.map(|run| u64::from(run.count)).sum()
+    }
+
+    #[cold]
+    pub(crate) fn backlog_drop(&mut self, frame: &Flight) {
+        self.backlog_dropped.count(frame);
+    }
+
+    /// Frames that found a receive ring or a backlog full.
     pub(crate) fn ring_drops(&self) -> u64 {
-        self.ring_dropped.frames
+        self.ring_dropped.frames + self.backlog_dropped.frames
     }
 }
 
@@ -78,6 +125,16 @@ impl World {
             self.ledger.ring_dropped.frames,
             self.ledger.ring_dropped.payload_bytes,
         );
+        add(
+            self.ledger.backlog_dropped.frames,
+            self.ledger.backlog_dropped.payload_bytes,
+        );
+        for state in self.hosts.iter().filter_map(|h| h.machine.as_ref()) {
+            for frame in state.machine.waiting() {
+                underway += 1;
+                add(1, u64::from(frame.payload_bytes));
+            }
+        }
         for state in &self.links {
             add(state.link.lost(), state.link.lost_payload_bytes());
             for frame in state.link.flying() {
@@ -178,6 +235,11 @@ impl World {
         }
         for host in &self.hosts {
             row(host.name.clone(), "rx-ring-full", host.ring.dropped());
+            if let Some(state) = &host.machine {
+                let machine = &state.machine;
+                row(host.name.clone(), "rx-ring-full", machine.ring_dropped());
+                row(host.name.clone(), "backlog-full", machine.backlog_dropped());
+            }
             row(host.name.clone(), "tx-queue-full", host.queue.refused());
         }
         rows

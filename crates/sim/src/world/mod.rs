@@ -8,11 +8,13 @@ use std::collections::VecDeque;
 
 mod ahead;
 mod count;
+mod datagrams;
 mod deadlock;
 mod echo;
 mod flow;
 mod hosts;
 mod ledger;
+mod machines;
 mod network;
 mod pushback;
 mod queued;
@@ -31,9 +33,11 @@ use crate::workload::{Action, Workload};
 use crate::{Control, SimError};
 
 pub(crate) use count::{Totals, Transaction};
+pub(crate) use datagrams::DatagramFlow;
 pub(crate) use flow::{FlowRecord, Retired};
 pub(crate) use hosts::{Endpoint, HostState};
 pub(crate) use ledger::Ledger;
+pub(crate) use machines::MachineState;
 pub(crate) use network::{LinkState, PortState, Sink, SwitchBuffer, SwitchState};
 pub(crate) use pushback::PushBack;
 pub(crate) use queued::QueuedSwitch;
@@ -43,12 +47,17 @@ pub(crate) use series::Series;
 pub(crate) struct World {
     pub(crate) now: Time,
     /// Links first, by number; then every switch's ports; then cards, if any switch pushes back; then
-    /// the workload's alarm; from
+    /// machines; then the workload's alarm; from
     /// `first_timer` on the timers of TCP and applications, by endpoint.
     pub(crate) calendar: Calendar,
     pub(crate) first_timer: u32,
     /// From here to there cards of hosts that obey switches, and messages to them.
     pub(crate) first_card: u32,
+    /// Calendar rank of the first host with a machine, and which hosts those are.
+    pub(crate) first_machine: u32,
+    pub(crate) machine_hosts: Vec<u16>,
+    /// Flows of datagrams, if the workload is those.
+    pub(crate) datagrams: Vec<DatagramFlow>,
     /// Which switch each host is on.
     pub(crate) attachments: Attachments,
     /// Every frame in the network; links and switches hold its place in here.
@@ -166,6 +175,8 @@ impl World {
         } else if rank + 1 == self.first_timer {
             self.workload.alarm(at, &mut self.actions);
             self.do_actions();
+        } else if rank >= self.first_machine {
+            self.handle_machine(rank);
         } else {
             self.handle_port(rank);
         }
@@ -195,6 +206,7 @@ impl World {
                     destination,
                     number,
                 } => self.ping(source, destination, number),
+                Action::Datagram { endpoint } => self.begin_datagram(endpoint),
                 Action::LookAtQueues => self.look_at_queues(),
                 Action::LookAtFlows => self.look_at_flows(),
                 Action::Begin { iteration } => self.begin_iteration(iteration),

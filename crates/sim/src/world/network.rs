@@ -44,6 +44,8 @@ pub(crate) enum Sink {
     /// Another stretch of the same link, which begins where this one ends and takes no time: what
     /// an impaired link may deliver out of order a host can be told of only as it comes.
     Onward { link: u32 },
+    /// A host with a modelled machine: its card gets the frame as it arrives.
+    Machine { host: HostId },
     /// A host whose machine is not modelled here: it gets the frame as it arrives.
     Outside { host: HostId },
 }
@@ -181,6 +183,7 @@ impl LinkState {
         }
         if self.link.loses(&frame) {
             self.note(Note::Lost { link: self.number }, &frame, frames, ledger);
+            ledger.lose_frame(&frame, frames, "link");
             frames.release(frame.frame);
             return None;
         }
@@ -189,8 +192,11 @@ impl LinkState {
         }
         let arrival = self.link.arrival(finish);
         frame.at = match self.sink {
-            Sink::Switch { .. } | Sink::Onward { .. } | Sink::Outside { .. } => arrival,
-            Sink::Host { at_once: true, .. } => arrival,
+            Sink::Switch { .. }
+            | Sink::Onward { .. }
+            | Sink::Machine { .. }
+            | Sink::Outside { .. }
+            | Sink::Host { at_once: true, .. } => arrival,
             Sink::Host { host, .. } => {
                 match hosts[usize::from(host.0)].arrive(arrival, &frame, frames) {
                     Some(handled) => handled,
@@ -198,6 +204,7 @@ impl LinkState {
                         let note = Note::RingFull { link: self.number };
                         self.note(note, &frame, frames, ledger);
                         ledger.ring_drop(&frame);
+                        ledger.lose_frame(&frame, frames, "rx-ring");
                         frames.release(frame.frame);
                         return None;
                     }
@@ -229,6 +236,7 @@ impl LinkState {
         match self.link.fate(&frame) {
             Fate::Lost => {
                 self.note(Note::Lost { link: self.number }, &frame, frames, ledger);
+                ledger.lose_frame(&frame, frames, "link");
                 frames.release(frame.frame);
                 return None;
             }

@@ -40,7 +40,9 @@ impl World {
         self.hops += 1;
         match sink {
             Sink::Switch { switch, port } => self.forward(switch, port, rank, frame),
-            Sink::Host { .. } => self.receive(frame),
+            Sink::Host { .. } if self.datagrams.is_empty() => self.receive(frame),
+            Sink::Host { .. } => self.receive_datagram(frame),
+            Sink::Machine { host } => self.arrive_at_machine(usize::from(host.0), frame),
             Sink::Onward { link } => {
                 self.hops -= 1; // it is one link
                 let state = &mut self.links[link as usize];
@@ -260,6 +262,7 @@ impl World {
             };
             capture.note(self.now, state.out_link, frame, &self.frames, note);
         }
+        self.ledger.lose_frame(frame, &self.frames, "switch");
         self.frames.release(frame.frame);
     }
 }

@@ -1,0 +1,171 @@
+//! What a machine is made of: its card, its interrupts, its processors and what work costs there.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tailback_units::{Bytes, Duration};
+
+/// A host's machine with its parts, in place of the plain capacity.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MachineConfig {
+    /// Processor cores.
+    #[schemars(range(min = 1, max = 64))]
+    pub cores: u32,
+    /// Ticks of the kernel's clock a second (HZ).
+    #[schemars(range(min = 10, max = 10_000))]
+    pub hz: u32,
+    /// When the card interrupts.
+    pub interrupts: Interrupts,
+    /// How received frames get from the ring to TCP or UDP.
+    pub softirq: Softirq,
+    /// What work costs a core.
+    pub costs: Costs,
+    /// How cores are shared between applications and ksoftirqd.
+    #[serde(default)]
+    pub scheduler: Scheduler,
+    /// Bytes that one system call of an application reads or writes at most.
+    pub call_bytes: Bytes,
+}
+
+/// When and where the card interrupts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Interrupts {
+    /// Least time between two interrupts (InterruptThrottleRate, rx-usecs); "0s" for none.
+    pub throttle: Duration,
+    /// Which core takes them.
+    pub affinity: Affinity,
+}
+
+/// Which core takes a card's interrupts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Affinity {
+    /// Always the same (smp_affinity).
+    Bound {
+        /// The core, from 0.
+        #[serde(default)]
+        core: u32,
+    },
+    /// The core that was least busy, looked at from time to time (irqbalance).
+    Balanced {
+        /// Time between looks; irqbalance's is ten seconds.
+        #[serde(default = "ten_seconds")]
+        #[schemars(default = "ten_seconds")]
+        period: Duration,
+    },
+}
+
+fn ten_seconds() -> Duration {
+    Duration::from_secs(10)
+}
+
+/// How received frames get from the ring to TCP or UDP.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Softirq {
+    /// The driver polls while there is something to do (NAPI); false: its interrupt handler puts
+    /// each frame into the backlog queue.
+    pub napi: bool,
+    /// Frames that one poll handles at most (the driver's weight; 64 for the backlog).
+    #[serde(default = "weight")]
+    #[schemars(range(min = 1, max = 1024), default = "weight")]
+    pub weight: u32,
+    /// Frames that one pass handles at most (netdev_budget).
+    #[serde(default = "budget")]
+    #[schemars(range(min = 1, max = 100_000), default = "budget")]
+    pub budget: u32,
+    /// A pass ends when the clock has ticked more often than this since it began: 0 in 2.6.24, 1
+    /// before.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 100))]
+    pub time_limit_jiffies: u32,
+    /// Passes in a row before the rest is left to ksoftirqd (MAX_SOFTIRQ_RESTART).
+    #[serde(default = "restarts")]
+    #[schemars(range(min = 1, max = 1000), default = "restarts")]
+    pub restarts: u32,
+    /// Frames that the backlog of a core holds (netdev_max_backlog); without NAPI only.
+    #[serde(default = "backlog")]
+    #[schemars(range(min = 1, max = 1_000_000), default = "backlog")]
+    pub backlog_frames: u32,
+}
+
+fn weight() -> u32 {
+    64
+}
+
+fn budget() -> u32 {
+    300
+}
+
+fn restarts() -> u32 {
+    10
+}
+
+fn backlog() -> u32 {
+    1000
+}
+
+/// What work costs a core.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Costs {
+    /// One hardware interrupt, from its entry to its return.
+    pub interrupt: Duration,
+    /// What the interrupt handler does for each frame; without NAPI only.
+    pub handler_frame: Duration,
+    /// A received frame with payload: driver, IP and TCP or UDP.
+    pub receive_frame: Duration,
+    /// A received acknowledgement without payload.
+    pub receive_ack: Duration,
+    /// A packet sent; one that segmentation offload cuts counts once.
+    pub send_packet: Duration,
+    /// A system call without its copy.
+    pub call: Duration,
+    /// Copying 1000 bytes that are in the cache.
+    pub copy_kilobyte: Duration,
+    /// Copying 1000 bytes that are not.
+    pub copy_kilobyte_cold: Duration,
+    /// What the cache holds of a socket's buffer: what waited longer is copied cold.
+    pub cache: Bytes,
+    /// Waking an application and switching to it.
+    pub wakeup: Duration,
+}
+
+/// How a core is shared: the completely fair scheduler of 2.6.24, for one level of tasks; its sysctls
+/// without their `_ns`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Scheduler {
+    /// Time in which each runnable task runs once.
+    pub sched_latency: Duration,
+    /// Least time a task runs before another may take its place at a tick.
+    pub sched_min_granularity: Duration,
+    /// How far behind a woken task must be to take the core at once.
+    pub sched_wakeup_granularity: Duration,
+}
+
+/// Linux 2.6.24 kernel/sched_fair.c: 20, 4 and 10 ms, times 1 + log2(CPUs); here for four.
+impl Default for Scheduler {
+    fn default() -> Scheduler {
+        Scheduler {
+            sched_latency: Duration::from_ms(60),
+            sched_min_granularity: Duration::from_ms(12),
+            sched_wakeup_granularity: Duration::from_ms(30),
+        }
+    }
+}
+
+impl Costs {
+    /// What a system call that copies `bytes` costs, if so many bytes of the socket's buffer have
+    /// been filled since they arrived.
+    #[must_use]
+    pub fn call_with(&self, bytes: u64, buffered_bytes: u64) -> Duration {
+        let rate = if buffered_bytes > self.cache.get() {
+            self.copy_kilobyte_cold
+        } else {
+            self.copy_kilobyte
+        };
+        self.call + Duration::from_ps((bytes * rate.as_ps()).div_ceil(1000))
+    }
+}

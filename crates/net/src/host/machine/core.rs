@@ -1,0 +1,396 @@
+//! One core: what it does now, and what it does next.
+//!
+//! An interrupt stops whatever runs; when it returns, a raised softirq runs before the task that was
+//! stopped. A softirq makes passes over the card's ring (or the backlog) until it is empty; after
+//! too many passes the rest is left to ksoftirqd, a task like others, and to the next return from an
+//! interrupt, the clock's included.
+
+use std::collections::VecDeque;
+
+use tailback_units::{Duration, Time};
+
+use super::task::{self, State};
+use super::{Effect, Machine};
+use crate::pool::Flight;
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Op {
+    /// A hardware interrupt, that takes so many frames from the ring (without NAPI).
+    Interrupt(u32),
+    /// A softirq handles a frame.
+    Frame(Flight),
+    /// A task's call.
+    Task(usize),
+    /// What was charged to a core that has nothing else to do.
+    Rest,
+}
+
+#[derive(Debug, Default)]
+struct Soft {
+    /// There is something to do.
+    raised: bool,
+    /// It is being done.
+    running: bool,
+    /// By ksoftirqd, since then.
+    daemon_since: Option<Time>,
+    /// An interrupt has just returned: it may begin.
+    returned: bool,
+    passes: u32,
+    /// Frames that the pass, and the poll in it, may still handle.
+    budget: u32,
+    weight: u32,
+    /// The clock's tick when the pass began.
+    jiffy: u64,
+}
+
+#[derive(Debug)]
+pub(super) struct Core {
+    pub(super) op: Option<(Op, Time)>,
+    /// When a task's call began or went on.
+    since: Time,
+    /// A frame whose handling an interrupt stopped, and what is left of it.
+    stopped: Option<(Flight, Duration)>,
+    pub(super) interrupt: bool,
+    soft: Soft,
+    backlog: VecDeque<Flight>,
+    pub(super) task: Option<usize>,
+    /// Another task is to have the core.
+    pub(super) yields: bool,
+    pub(super) debt: Duration,
+    pub(super) tick_at: Time,
+    pub(super) busy: Duration,
+    pub(super) busy_lately: Duration,
+}
+
+impl Default for Core {
+    fn default() -> Core {
+        Core {
+            op: None,
+            since: Time::ZERO,
+            stopped: None,
+            interrupt: false,
+            soft: Soft::default(),
+            backlog: VecDeque::new(),
+            task: None,
+            yields: false,
+            debt: Duration::ZERO,
+            tick_at: Time::NEVER,
+            busy: Duration::ZERO,
+            busy_lately: Duration::ZERO,
+        }
+    }
+}
+
+impl Core {
+    /// When what it does now ends.
+    pub(super) fn ends(&self) -> Time {
+        self.op.map_or(Time::NEVER, |(_, ends)| ends)
+    }
+
+    /// Frames it holds.
+    pub(super) fn held(&self) -> impl Iterator<Item = &Flight> {
+        let handled = match &self.op {
+            Some((Op::Frame(frame), _)) => Some(frame),
+            _ => None,
+        };
+        let stopped = self.stopped.as_ref().map(|(frame, _)| frame);
+        self.backlog.iter().chain(handled).chain(stopped)
+    }
+
+    fn start(&mut self, now: Time, op: Op, cost: Duration) {
+        let cost = cost + std::mem::take(&mut self.debt);
+        self.busy += cost;
+        self.busy_lately += cost;
+        self.since = now;
+        self.op = Some((op, now + cost));
+    }
+}
+
+impl Machine {
+    /// What a core did is done.
+    pub(super) fn end(&mut self, core: usize, now: Time) -> Option<Effect> {
+        let this = &mut self.cores[core];
+        let (op, _) = this.op.take()?;
+        match op {
+            Op::Interrupt(frames) => {
+                this.soft.raised = true;
+                this.soft.returned = true;
+                if !self.config.softirq.napi {
+                    self.fill_backlog(core, frames, now);
+                    self.nic.unmask(now);
+                }
+                None
+            }
+            Op::Frame(frame) => Some(Effect::Frame(frame)),
+            Op::Task(number) => {
+                let ran = now.since(this.since);
+                self.tasks[number].account(ran);
+                self.tasks[number].state = State::Deciding;
+                Some(Effect::Task(task::TaskId(number as u32)))
+            }
+            Op::Rest => None,
+        }
+    }
+
+    /// An interrupt or another task needs the core: what runs is stopped, unless it is an interrupt.
+    pub(super) fn stop(&mut self, core: usize, now: Time) {
+        let this = &mut self.cores[core];
+        match this.op {
+            None if self.acting == Some(core) => return,
+            None => {}
+            Some((Op::Interrupt(_), _)) => return,
+            Some((op, ends)) => {
+                let left = ends.since(now);
+                this.busy = this.busy - left;
+                this.busy_lately = this.busy_lately - left.min(this.busy_lately);
+                this.op = None;
+                match op {
+                    Op::Frame(frame) => this.stopped = Some((frame, left)),
+                    Op::Task(number) => {
+                        let ran = now.since(this.since);
+                        self.tasks[number].account(ran);
+                        self.tasks[number].left = left;
+                    }
+                    Op::Interrupt(_) => {}
+                    Op::Rest => this.debt += left,
+                }
+            }
+        }
+        self.advance(core, now);
+    }
+
+    /// A core that does nothing begins what is next.
+    pub(super) fn advance(&mut self, core: usize, now: Time) {
+        self.begin_next(core, now);
+        self.arm_tick(core, now);
+    }
+
+    fn begin_next(&mut self, core: usize, now: Time) {
+        let napi = self.config.softirq.napi;
+        let this = &mut self.cores[core];
+        if this.op.is_some() {
+            return;
+        }
+        if std::mem::take(&mut this.interrupt) {
+            let costs = &self.config.costs;
+            let frames = if napi {
+                0
+            } else {
+                self.nic.waiting().len() as u32
+            };
+            let cost = costs.interrupt + costs.handler_frame * u64::from(frames);
+            this.start(now, Op::Interrupt(frames), cost);
+            return;
+        }
+        if this.soft.raised && !this.soft.running && std::mem::take(&mut this.soft.returned) {
+            self.begin_softirq(core, now, false);
+        }
+        if self.softirq_step(core, now) {
+            return;
+        }
+        self.begin_task(core, now);
+    }
+
+    fn begin_task(&mut self, core: usize, now: Time) {
+        let mut current = self.cores[core].task;
+        if let Some(number) = current
+            && self.tasks[number].state == State::Deciding
+        {
+            self.tasks[number].state = State::Blocked;
+        }
+        let gone = |n: usize| self.tasks[n].state != State::Runnable || self.tasks[n].core != core;
+        if self.cores[core].yields || current.is_none_or(gone) {
+            self.cores[core].yields = false;
+            current = task::next(&self.tasks, core);
+            if let Some(number) = current {
+                self.tasks[number].ran = Duration::ZERO;
+            }
+            self.cores[core].task = current;
+        }
+        match current {
+            Some(daemon) if daemon < self.cores.len() => {
+                self.begin_softirq(core, now, true);
+                if !self.softirq_step(core, now) {
+                    self.begin_task(core, now);
+                }
+            }
+            Some(number) => {
+                let left = self.tasks[number].left;
+                self.cores[core].start(now, Op::Task(number), left);
+            }
+            None if !self.cores[core].debt.is_zero() => {
+                self.cores[core].start(now, Op::Rest, Duration::ZERO);
+            }
+            None => {}
+        }
+    }
+
+    fn begin_softirq(&mut self, core: usize, now: Time, daemon: bool) {
+        let soft = &mut self.cores[core].soft;
+        soft.running = true;
+        soft.daemon_since = daemon.then_some(now);
+        soft.passes = 0;
+        self.begin_pass(core, now);
+    }
+
+    fn begin_pass(&mut self, core: usize, now: Time) {
+        let jiffy = self.jiffy(now);
+        let soft = &mut self.cores[core].soft;
+        soft.budget = self.config.softirq.budget;
+        soft.weight = self.config.softirq.weight;
+        soft.jiffy = jiffy;
+    }
+
+    fn jiffy(&self, now: Time) -> u64 {
+        now.as_ps() / self.tick.as_ps()
+    }
+
+    /// Goes on with a softirq; false if none runs, or it ends here.
+    fn softirq_step(&mut self, core: usize, now: Time) -> bool {
+        if !self.cores[core].soft.running {
+            return false;
+        }
+        if let Some((frame, left)) = self.cores[core].stopped.take() {
+            self.cores[core].start(now, Op::Frame(frame), left);
+            return true;
+        }
+        let rules = &self.config.softirq;
+        let (weight, limit) = (rules.weight, u64::from(rules.time_limit_jiffies));
+        let jiffy = self.jiffy(now);
+        let soft = &mut self.cores[core].soft;
+        if soft.weight == 0 || soft.budget == 0 {
+            soft.weight = weight;
+            if soft.budget == 0 || jiffy - soft.jiffy > limit {
+                soft.passes += 1;
+                if soft.passes >= self.config.softirq.restarts {
+                    self.leave_to_daemon(core, now);
+                    return false;
+                }
+                self.begin_pass(core, now);
+            }
+        }
+        let frame = if self.config.softirq.napi {
+            self.nic.pop()
+        } else {
+            self.cores[core].backlog.pop_front()
+        };
+        let Some(frame) = frame else {
+            self.end_softirq(core, now);
+            return false;
+        };
+        if self.config.softirq.napi {
+            self.stamp(now);
+        }
+        let costs = &self.config.costs;
+        let cost = if frame.payload_bytes == 0 {
+            costs.receive_ack
+        } else {
+            costs.receive_frame
+        };
+        let this = &mut self.cores[core];
+        this.soft.weight -= 1;
+        this.soft.budget -= 1;
+        this.start(now, Op::Frame(frame), cost);
+        true
+    }
+
+    /// All is done: interrupts are wanted again.
+    fn end_softirq(&mut self, core: usize, now: Time) {
+        self.account_daemon(core, now);
+        let soft = &mut self.cores[core].soft;
+        soft.running = false;
+        soft.raised = false;
+        self.tasks[core].state = State::Blocked;
+        if self.cores[core].task == Some(core) {
+            self.cores[core].task = None;
+        }
+        if self.config.softirq.napi {
+            self.nic.unmask(now);
+        }
+    }
+
+    /// Too many passes in a row: ksoftirqd goes on, when the scheduler lets it.
+    fn leave_to_daemon(&mut self, core: usize, now: Time) {
+        self.account_daemon(core, now);
+        self.cores[core].soft.running = false;
+        if self.tasks[core].state == State::Blocked {
+            self.tasks[core].state = State::Runnable;
+            let current = self.cores[core].task;
+            let takes = task::place(&mut self.tasks, core, current, &self.config.scheduler);
+            self.cores[core].yields |= takes;
+        }
+    }
+
+    fn account_daemon(&mut self, core: usize, now: Time) {
+        if let Some(since) = self.cores[core].soft.daemon_since.take() {
+            self.tasks[core].account(now.since(since));
+        }
+    }
+
+    fn fill_backlog(&mut self, core: usize, frames: u32, now: Time) {
+        for _ in 0..frames {
+            let Some(frame) = self.nic.pop() else { return };
+            self.stamp(now);
+            let backlog = &mut self.cores[core].backlog;
+            if backlog.len() < self.config.softirq.backlog_frames as usize {
+                backlog.push_back(frame);
+            } else {
+                self.lost.push_back(frame);
+            }
+        }
+    }
+
+    fn stamp(&mut self, now: Time) {
+        if self.seen.len() < self.seen_wanted {
+            self.seen.push(now);
+        }
+    }
+
+    /// The clock ticks for a core as long as that can change anything.
+    pub(super) fn arm_tick(&mut self, core: usize, now: Time) {
+        let this = &self.cores[core];
+        let left = this.soft.raised && !this.soft.running;
+        let wanted = left || task::runnable(&self.tasks, core) > 1;
+        let armed = this.tick_at != Time::NEVER;
+        if wanted != armed {
+            self.cores[core].tick_at = if wanted {
+                task::next_tick(now, self.tick)
+            } else {
+                Time::NEVER
+            };
+        }
+    }
+
+    pub(super) fn handle_tick(&mut self, core: usize, now: Time) {
+        self.cores[core].tick_at = task::next_tick(now, self.tick);
+        let this = &mut self.cores[core];
+        let soft_left = this.soft.raised && !this.soft.running;
+        if soft_left {
+            // The clock's interrupt returns too.
+            this.soft.returned = true;
+        }
+        let daemon_since = this.soft.daemon_since;
+        if let Some(since) = daemon_since {
+            self.tasks[core].account(now.since(since));
+            self.cores[core].soft.daemon_since = Some(now);
+        }
+        if let Some((Op::Task(number), _)) = self.cores[core].op {
+            // What it has run so far counts; the rest goes on from here.
+            let ran = now.since(self.cores[core].since);
+            self.tasks[number].account(ran);
+            self.cores[core].since = now;
+        }
+        let Some(current) = self.cores[core].task else {
+            if soft_left && self.cores[core].op.is_none() {
+                self.advance(core, now);
+            }
+            return;
+        };
+        let yields = task::yields(&self.tasks, current, &self.config.scheduler);
+        self.cores[core].yields |= yields;
+        let at_task = matches!(self.cores[core].op, Some((Op::Task(_), _)) | None);
+        if (yields || soft_left) && at_task {
+            self.stop(core, now);
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! A machine with parts: card, interrupts, softirqs, cores and tasks.
+//!
+//! Models a Linux host of 2.4 to 2.6.24 between the last bit of a frame and the system call that
+//! takes its bytes: the receive ring and its throttled interrupt ([`nic`](self)), NAPI's polls with weight,
+//! budget, time limit and restarts, or an interrupt handler that fills a backlog (net/core/dev.c,
+//! kernel/softirq.c), ksoftirqd, and tasks that share a core under a fair scheduler. Interrupts stop
+//! softirqs, softirqs stop tasks; what each costs is in [`Costs`]. Receive livelock is not a
+//! setting: it comes of that order (Mogul and Ramakrishnan, USENIX 1996).
+//!
+//! Bound interrupts keep everything on one core: an application that a frame wakes is moved to the
+//! core that handled the frame, if nothing else runs there (wake_affine). Balanced interrupts leave
+//! it where it is. [assumed: what the published study's two settings mean]
+//!
+//! It knows no protocol. It is told of frames and of tasks that want to run; it says when a frame has
+//! been handled and when a task's call is done, and whoever drives it says what that cost beyond.
+//! Left out: the socket lock and its backlog, transmit completions, several queues, preemption of
+//! softirqs, load balancing between cores but at wakeups.
+
+mod config;
+mod core;
+mod nic;
+mod task;
+
+use std::collections::VecDeque;
+
+use tailback_units::{Duration, Time};
+
+pub use config::{Affinity, Costs, Interrupts, MachineConfig, Scheduler, Softirq};
+pub use task::TaskId;
+
+use self::core::{Core, Op};
+use self::nic::Nic;
+use self::task::{NICE_0, NICE_19, State, Task};
+use crate::pool::Flight;
+
+/// What happens at a machine, for whoever drives it to act on.
+#[derive(Clone, Copy, Debug)]
+pub enum Effect {
+    /// TCP or UDP gets this frame.
+    Frame(Flight),
+    /// The call of a task is done. Unless it is told to [`run`](Machine::run) again, it blocks.
+    Task(TaskId),
+    /// The backlog was full: the frame is lost.
+    BacklogFull(Flight),
+}
+
+/// A machine.
+#[derive(Debug)]
+pub struct Machine {
+    config: MachineConfig,
+    nic: Nic,
+    cores: Vec<Core>,
+    /// The first of them are the cores' ksoftirqd.
+    tasks: Vec<Task>,
+    /// The core that takes the card's interrupts.
+    interrupted: usize,
+    balance_at: Time,
+    tick: Duration,
+    /// The core whose effect is being acted on.
+    acting: Option<usize>,
+    lost: VecDeque<Flight>,
+    backlog_dropped: u64,
+    /// When the interrupt handler or the poll saw each of the first frames, if asked for.
+    seen: Vec<Time>,
+    seen_wanted: usize,
+}
+
+impl Machine {
+    /// An idle machine whose card's ring has so many descriptors.
+    #[must_use]
+    pub fn new(config: &MachineConfig, rx_ring_descriptors: u32) -> Machine {
+        let count = config.cores.max(1) as usize;
+        let (interrupted, balance_at) = match config.interrupts.affinity {
+            Affinity::Bound { core } => (core as usize % count, Time::NEVER),
+            Affinity::Balanced { period } => (0, Time::ZERO + period),
+        };
+        Machine {
+            nic: Nic::new(rx_ring_descriptors, config.interrupts.throttle),
+            cores: (0..count).map(|_| Core::default()).collect(),
+            tasks: (0..count).map(|core| Task::new(core, NICE_19)).collect(),
+            interrupted,
+            balance_at,
+            tick: Duration::from_secs(1) / u64::from(config.hz.max(1)),
+            acting: None,
+            lost: VecDeque::new(),
+            backlog_dropped: 0,
+            seen: Vec::new(),
+            seen_wanted: 0,
+            config: config.clone(),
+        }
+    }
+
+    /// What work costs here.
+    #[must_use]
+    pub fn config(&self) -> &MachineConfig {
+        &self.config
+    }
+
+    /// The first so many frames are to be stamped as the interrupt handler or the poll sees them.
+    pub fn stamp_first(&mut self, frames: usize) {
+        self.seen_wanted = frames;
+    }
+
+    /// Those stamps.
+    #[must_use]
+    pub fn stamps(&self) -> &[Time] {
+        &self.seen
+    }
+
+    /// Adds a task that waits for something.
+    pub fn add_task(&mut self) -> TaskId {
+        let count = self.cores.len();
+        // The next core after the interrupts', in turn: what a fork does on an idle machine.
+        let core = (self.interrupted + 1 + self.tasks.len() - count) % count;
+        self.tasks.push(Task::new(core, NICE_0));
+        TaskId(self.tasks.len() as u32 - 1)
+    }
+
+    /// A frame has arrived; false: the ring is full and it is lost.
+    #[must_use]
+    pub fn arrive(&mut self, now: Time, frame: Flight) -> bool {
+        self.nic.arrive(now, frame)
+    }
+
+    /// A task begins a call that takes `cost`: the one whose call is just done, or one that
+    /// waited and is woken. One that runs already is left alone.
+    pub fn run(&mut self, now: Time, task: TaskId, cost: Duration) {
+        let number = task.0 as usize;
+        match self.tasks[number].state {
+            State::Runnable => {}
+            State::Deciding => {
+                self.tasks[number].left = cost;
+                self.tasks[number].state = State::Runnable;
+            }
+            State::Blocked => {
+                self.tasks[number].left = cost + self.config.costs.wakeup;
+                self.wake(now, number);
+            }
+        }
+    }
+
+    /// What is being acted on costs the core so much more.
+    pub fn charge(&mut self, cost: Duration) {
+        if let Some(core) = self.acting {
+            self.cores[core].debt += cost;
+        }
+    }
+
+    /// What has been charged for what is being acted on.
+    #[must_use]
+    pub fn charged(&self) -> Duration {
+        let core = self.acting.map(|core| &self.cores[core]);
+        core.map_or(Duration::ZERO, |core| core.debt)
+    }
+
+    /// When [`Machine::handle_timeout`] is to be called.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Time {
+        if self.acting.is_some() || !self.lost.is_empty() {
+            return Time::ZERO;
+        }
+        let mut at = self.nic.interrupt_at.min(self.balance_at);
+        for core in &self.cores {
+            at = at.min(core.ends()).min(core.tick_at);
+        }
+        at
+    }
+
+    /// Does what is due. Called again until it answers with nothing.
+    pub fn handle_timeout(&mut self, now: Time) -> Option<Effect> {
+        if let Some(core) = self.acting.take() {
+            self.advance(core, now);
+        }
+        loop {
+            if let Some(frame) = self.lost.pop_front() {
+                self.backlog_dropped += 1;
+                return Some(Effect::BacklogFull(frame));
+            }
+            if self.nic.interrupt_at <= now {
+                self.nic.take_interrupt(now);
+                let core = self.interrupted;
+                self.cores[core].interrupt = true;
+                self.stop(core, now);
+                continue;
+            }
+            if let Some(core) = self.cores.iter().position(|c| c.ends() <= now) {
+                let effect = self.end(core, now);
+                if effect.is_some() {
+                    self.acting = Some(core);
+                    return effect;
+                }
+                self.advance(core, now);
+                continue;
+            }
+            if let Some(core) = self.cores.iter().position(|c| c.tick_at <= now) {
+                self.handle_tick(core, now);
+                continue;
+            }
+            if self.balance_at <= now {
+                self.balance();
+                continue;
+            }
+            return None;
+        }
+    }
+
+    /// Frames that found the ring full.
+    #[must_use]
+    pub fn ring_dropped(&self) -> u64 {
+        self.nic.dropped
+    }
+
+    /// Frames that found the backlog full.
+    #[must_use]
+    pub fn backlog_dropped(&self) -> u64 {
+        self.backlog_dropped
+    }
+
+    /// Interrupts of the card.
+    #[must_use]
+    pub fn interrupts(&self) -> u64 {
+        self.nic.interrupts
+    }
+
+    /// How long each core has worked.
+    pub fn busy(&self) -> impl Iterator<Item = Duration> {
+        self.cores.iter().map(|core| core.busy)
+    }
+
+    /// Frames that are in the machine.
+    pub fn waiting(&self) -> impl Iterator<Item = &Flight> {
+        let held = self.cores.iter().flat_map(Core::held);
+        self.nic.waiting().iter().chain(held).chain(&self.lost)
+    }
+
+    /// irqbalance: interrupts go to the core that was least busy since it last looked.
+    fn balance(&mut self) {
+        let Affinity::Balanced { period } = self.config.interrupts.affinity else {
+            return;
+        };
+        self.balance_at += period;
+        let least = (0..self.cores.len()).min_by_key(|c| self.cores[*c].busy_lately);
+        for core in &mut self.cores {
+            core.busy_lately = Duration::ZERO;
+        }
+        self.interrupted = least.unwrap_or(0);
+    }
+
+    fn wake(&mut self, now: Time, number: usize) {
+        let home = self.tasks[number].core;
+        let bound = matches!(self.config.interrupts.affinity, Affinity::Bound { .. });
+        let runs = |core| task::runnable(&self.tasks, core);
+        let to = match self.acting {
+            Some(waker) if bound && runs(waker) == 0 => waker,
+            _ if runs(home) == 0 => home,
+            _ if bound => home,
+            _ => (0..self.cores.len())
+                .find(|c| runs(*c) == 0)
+                .unwrap_or(home),
+        };
+        self.tasks[number].core = to;
+        self.tasks[number].state = State::Runnable;
+        let current = self.cores[to].task;
+        let takes = task::place(&mut self.tasks, number, current, &self.config.scheduler);
+        if takes {
+            self.cores[to].yields = true;
+            if matches!(self.cores[to].op, Some((Op::Task(_), _))) {
+                self.stop(to, now);
+                return;
+            }
+        }
+        if self.cores[to].op.is_none() && self.acting != Some(to) {
+            self.advance(to, now);
+        }
+        self.arm_tick(to, now);
+    }
+}
+
+#[cfg(test)]
+#[path = "machine_tests.rs"]
+mod tests;

@@ -1,0 +1,181 @@
+//! UDP: senders at a constant rate and the sockets of their receivers.
+//!
+//! Models what `iperf -u` sees on Linux: a receive queue that is charged each datagram's true size
+//! (net/core/sock.c: a datagram is refused when what is charged already exceeds the buffer), one
+//! datagram a read; every datagram that is lost is known with its number and the place where it was
+//! lost. Left out: checksums, fragments, a send buffer that fills (the sender's thread would wait).
+
+use std::collections::VecDeque;
+
+use tailback_net::frame::{EndpointId, Frame};
+use tailback_net::host::machine::TaskId;
+use tailback_net::pool::Flight;
+use tailback_units::Time;
+
+use super::World;
+use super::machines::NO_TASK;
+use crate::workload::Notice;
+
+/// A flow of datagrams: endpoint 2i sends, 2i + 1 receives.
+#[derive(Debug)]
+pub(crate) struct DatagramFlow {
+    pub(crate) payload_bytes: u16,
+    pub(crate) sent: u32,
+    /// Datagrams in the socket, by number.
+    queue: VecDeque<u32>,
+    /// What they are charged, and may be.
+    charged_bytes: u64,
+    rcvbuf_bytes: u64,
+    truesize_bytes: u64,
+    pub(crate) received: u32,
+    /// The highest number read so far, and one.
+    expected: u32,
+    /// Numbers read after a higher one.
+    pub(crate) reordered: Vec<u32>,
+    /// Time between arrivals, changed: RFC 3550 6.4.1.
+    pub(crate) jitter_ps: u64,
+    last_transit: Option<u64>,
+    /// When the last was read.
+    pub(crate) last_read: Time,
+}
+
+impl DatagramFlow {
+    pub(crate) fn new(payload_bytes: u16, rcvbuf_bytes: u64, truesize_bytes: u64) -> DatagramFlow {
+        DatagramFlow {
+            payload_bytes,
+            sent: 0,
+            queue: VecDeque::new(),
+            charged_bytes: 0,
+            rcvbuf_bytes,
+            truesize_bytes,
+            received: 0,
+            expected: 0,
+            reordered: Vec::new(),
+            jitter_ps: 0,
+            last_transit: None,
+            last_read: Time::ZERO,
+        }
+    }
+
+    /// Puts a datagram into the socket, if there is room.
+    fn enqueue(&mut self, number: u32) -> bool {
+        // Linux 2.6.24 net/core/sock.c, sock_queue_rcv_skb.
+        if self.charged_bytes + self.truesize_bytes >= self.rcvbuf_bytes {
+            return false;
+        }
+        self.charged_bytes += self.truesize_bytes;
+        self.queue.push_back(number);
+        true
+    }
+
+    /// Reads a datagram, sent at a multiple of the gap.
+    fn read(&mut self, now: Time, gap_ps: u64) {
+        let Some(number) = self.queue.pop_front() else {
+            return;
+        };
+        self.charged_bytes -= self.truesize_bytes;
+        self.received += 1;
+        if number < self.expected {
+            self.reordered.push(number);
+        }
+        self.expected = self.expected.max(number + 1);
+        let transit = now.as_ps().saturating_sub(u64::from(number) * gap_ps);
+        if let Some(last) = self.last_transit {
+            let change = transit.abs_diff(last);
+            self.jitter_ps = self.jitter_ps - self.jitter_ps / 16 + change / 16;
+        }
+        self.last_transit = Some(transit);
+        self.last_read = now;
+    }
+
+    /// Bytes of the socket's buffer in use.
+    fn buffered_bytes(&self) -> u64 {
+        self.charged_bytes
+    }
+}
+
+impl World {
+    /// A sender sends its next datagram; its thread has done so when the workload is told.
+    pub(super) fn begin_datagram(&mut self, id: EndpointId) {
+        let endpoint = &self.endpoints[id.0 as usize];
+        let (host, task) = (usize::from(endpoint.host.0), endpoint.task);
+        let bytes = self.datagrams[(id.0 / 2) as usize].payload_bytes;
+        if task == NO_TASK {
+            return self.send_datagram(id);
+        }
+        if let Some(state) = &mut self.hosts[host].machine {
+            let cost = state.machine.config().costs.call_with(bytes.into(), 0);
+            state.machine.run(self.now, TaskId(task), cost);
+        }
+        self.arm_machine(host);
+    }
+
+    fn send_datagram(&mut self, id: EndpointId) {
+        let flow = &mut self.datagrams[(id.0 / 2) as usize];
+        let number = flow.sent;
+        flow.sent += 1;
+        let bytes = flow.payload_bytes;
+        let endpoint = &mut self.endpoints[id.0 as usize];
+        endpoint.written_bytes += u64::from(bytes);
+        let host = usize::from(endpoint.host.0);
+        let frame = Frame::datagram(number, bytes, endpoint.peer, endpoint.peer_host);
+        if !self.send_frame(host, frame) {
+            self.ledger.lose(id, number, "tx-queue");
+        }
+        self.workload
+            .notice(self.now, id, Notice::Sent, &mut self.actions);
+        self.do_actions();
+    }
+
+    /// A datagram has come through a host's receive path.
+    pub(super) fn receive_datagram(&mut self, frame: Flight) {
+        self.note_delivery(&frame);
+        let number = self.frames.get(frame.frame).segment.seq.0;
+        self.frames.release(frame.frame);
+        let Some(flow) = self.datagrams.get_mut((frame.to.0 / 2) as usize) else {
+            return;
+        };
+        let endpoint = &self.endpoints[frame.to.0 as usize];
+        let (host, task) = (usize::from(endpoint.host.0), endpoint.task);
+        if !flow.enqueue(number) {
+            self.ledger.lose(frame.to, number, "socket");
+            return;
+        }
+        if task == NO_TASK {
+            return self.read_datagram(frame.to);
+        }
+        self.begin_read(frame.to, host, task);
+    }
+
+    fn begin_read(&mut self, id: EndpointId, host: usize, task: u32) {
+        let flow = &self.datagrams[(id.0 / 2) as usize];
+        if flow.queue.is_empty() {
+            return;
+        }
+        let (bytes, buffered) = (flow.payload_bytes, flow.buffered_bytes());
+        if let Some(state) = &mut self.hosts[host].machine {
+            let costs = &state.machine.config().costs;
+            let cost = costs.call_with(bytes.into(), buffered);
+            state.machine.run(self.now, TaskId(task), cost);
+        }
+        self.arm_machine(host);
+    }
+
+    fn read_datagram(&mut self, id: EndpointId) {
+        let gap = self.workload.datagram_gap();
+        self.datagrams[(id.0 / 2) as usize].read(self.now, gap.as_ps());
+        let bytes = self.datagrams[(id.0 / 2) as usize].payload_bytes;
+        self.endpoints[id.0 as usize].read_bytes += u64::from(bytes);
+    }
+
+    /// A call of a datagram's thread is done.
+    pub(super) fn datagram_call_done(&mut self, id: EndpointId) {
+        if id.0.is_multiple_of(2) {
+            return self.send_datagram(id);
+        }
+        self.read_datagram(id);
+        let endpoint = &self.endpoints[id.0 as usize];
+        let (host, task) = (usize::from(endpoint.host.0), endpoint.task);
+        self.begin_read(id, host, task);
+    }
+}

@@ -1,0 +1,219 @@
+//! Hosts with a modelled machine: what its cores do to connections and sockets.
+//!
+//! The machine ([`tailback_net::host::machine`]) says when a frame has been handled and when a system
+//! call is done. Here that means: TCP or a UDP socket gets the frame; an application's thread (one
+//! for each end of a connection, as iperf has them) has read or written at most `call_bytes`. What
+//! TCP sends on such an occasion is charged to the core that caused it.
+
+use tailback_net::frame::EndpointId;
+use tailback_net::host::Machine;
+use tailback_net::host::machine::{Effect, TaskId};
+use tailback_net::pool::Flight;
+use tailback_units::Time;
+
+use super::World;
+use crate::workload::Notice;
+
+/// No task: the endpoint's host has no modelled machine.
+pub(crate) const NO_TASK: u32 = u32::MAX;
+
+/// A host's machine, and which endpoint each of its threads serves.
+#[derive(Debug)]
+pub(crate) struct MachineState {
+    pub(crate) machine: Machine,
+    /// Calendar rank.
+    pub(crate) rank: u32,
+    /// Its event in the calendar; others are out of date.
+    armed: Time,
+    /// It is doing what is due: the calendar is seen to afterwards.
+    working: bool,
+    /// By task, from the machine's first that is not its own.
+    threads: Vec<EndpointId>,
+    first_thread: u32,
+}
+
+impl MachineState {
+    pub(crate) fn new(machine: Machine, rank: u32) -> MachineState {
+        MachineState {
+            machine,
+            rank,
+            armed: Time::NEVER,
+            working: false,
+            threads: Vec::new(),
+            first_thread: 0,
+        }
+    }
+
+    /// A thread for an endpoint.
+    fn thread(&mut self, endpoint: EndpointId) -> u32 {
+        let TaskId(task) = self.machine.add_task();
+        if self.threads.is_empty() {
+            self.first_thread = task;
+        }
+        self.threads.push(endpoint);
+        task
+    }
+}
+
+impl World {
+    /// The host of a machine's calendar rank.
+    #[cold]
+    pub(super) fn handle_machine(&mut self, rank: u32) {
+        let host = usize::from(self.machine_hosts[(rank - self.first_machine) as usize]);
+        let now = self.now;
+        if let Some(state) = &mut self.hosts[host].machine {
+            if state.armed != now {
+                return;
+            }
+            state.armed = Time::NEVER;
+        }
+        self.work_machine(host);
+    }
+
+    /// Lets a machine do what is due, and sees to it that the calendar looks again.
+    fn work_machine(&mut self, host: usize) {
+        let now = self.now;
+        self.set_working(host, true);
+        while let Some(state) = &mut self.hosts[host].machine {
+            let Some(effect) = state.machine.handle_timeout(now) else {
+                break;
+            };
+            match effect {
+                Effect::Frame(frame) => self.receive_at_machine(frame),
+                Effect::Task(TaskId(task)) => {
+                    let endpoint = state.threads[(task - state.first_thread) as usize];
+                    self.call_done(endpoint);
+                }
+                Effect::BacklogFull(frame) => {
+                    self.ledger.backlog_drop(&frame);
+                    self.ledger.lose_frame(&frame, &self.frames, "backlog");
+                    self.frames.release(frame.frame);
+                }
+            }
+        }
+        self.set_working(host, false);
+        self.arm_machine(host);
+    }
+
+    fn set_working(&mut self, host: usize, working: bool) {
+        if let Some(state) = &mut self.hosts[host].machine {
+            state.working = working;
+        }
+    }
+
+    /// Sees to it that the calendar looks at a machine when it is to be looked at.
+    pub(super) fn arm_machine(&mut self, host: usize) {
+        if let Some(state) = &mut self.hosts[host].machine
+            && !state.working
+        {
+            let at = state.machine.poll_timeout();
+            if at < state.armed {
+                state.armed = at.max(self.now);
+                self.calendar.schedule(state.rank, state.armed);
+            }
+        }
+    }
+
+    /// A frame has arrived at the card of a host with a machine.
+    pub(super) fn arrive_at_machine(&mut self, host: usize, frame: Flight) {
+        let now = self.now;
+        let Some(state) = &mut self.hosts[host].machine else {
+            return;
+        };
+        if !state.machine.arrive(now, frame) {
+            self.ledger.ring_drop(&frame);
+            self.ledger.lose_frame(&frame, &self.frames, "rx-ring");
+            self.frames.release(frame.frame);
+            return;
+        }
+        self.arm_machine(host);
+    }
+
+    /// TCP or a socket gets a frame.
+    fn receive_at_machine(&mut self, frame: Flight) {
+        if self.datagrams.is_empty() {
+            self.receive(frame);
+        } else {
+            self.receive_datagram(frame);
+        }
+    }
+
+    /// An endpoint on a host with a machine gets a thread; its application does not read at once.
+    pub(crate) fn give_thread(&mut self, id: EndpointId) {
+        let host = usize::from(self.endpoints[id.0 as usize].host.0);
+        if let Some(state) = &mut self.hosts[host].machine {
+            let task = state.thread(id);
+            let endpoint = &mut self.endpoints[id.0 as usize];
+            endpoint.task = task;
+            endpoint.holds = true;
+        }
+    }
+
+    /// The thread of an endpoint begins the call that it has reason for.
+    pub(super) fn begin_call(&mut self, id: EndpointId) {
+        let endpoint = &self.endpoints[id.0 as usize];
+        let Some(connection) = &endpoint.connection else {
+            return;
+        };
+        let readable = connection.readable();
+        let host = usize::from(endpoint.host.0);
+        let writes = endpoint.backlog_bytes > 0;
+        let Some(state) = &mut self.hosts[host].machine else {
+            return;
+        };
+        let config = state.machine.config();
+        let most = config.call_bytes.get();
+        let (bytes, buffered) = if writes {
+            (endpoint.backlog_bytes.min(most), 0)
+        } else if readable > 0 {
+            (readable.min(most), readable)
+        } else {
+            return;
+        };
+        let cost = config.costs.call_with(bytes, buffered);
+        state.machine.run(self.now, TaskId(endpoint.task), cost);
+        self.arm_machine(host);
+    }
+
+    /// A call of an endpoint's thread is done.
+    fn call_done(&mut self, id: EndpointId) {
+        if !self.datagrams.is_empty() {
+            return self.datagram_call_done(id);
+        }
+        let now = self.now;
+        let endpoint = &mut self.endpoints[id.0 as usize];
+        let host = usize::from(endpoint.host.0);
+        let Some(connection) = &mut endpoint.connection else {
+            return;
+        };
+        let most = match &self.hosts[host].machine {
+            Some(state) => state.machine.config().call_bytes.get(),
+            None => u64::MAX,
+        };
+        // A write that found too little room waits for [`Event::Writable`](tailback_tcp::Event).
+        let mut waits = false;
+        if endpoint.backlog_bytes > 0 {
+            let asked = endpoint.backlog_bytes.min(most);
+            let accepted = connection.write(now, asked);
+            waits = accepted < asked;
+            endpoint.backlog_bytes -= accepted;
+            endpoint.written_bytes += accepted;
+            if endpoint.backlog_bytes == 0
+                && let Some(ending) = endpoint.ending.take()
+            {
+                ending.apply(connection, now);
+            }
+        } else {
+            let bytes = connection.read(now, most);
+            endpoint.read_bytes += bytes;
+            if bytes > 0 {
+                let notice = Notice::Received(bytes);
+                self.workload.notice(now, id, notice, &mut self.actions);
+            }
+        }
+        self.drive(id);
+        if !waits {
+            self.begin_call(id);
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Hosts with a modelled machine, end to end: what the lambda-rings study found of one receiver.
+
+use tailback_scenario::Plan;
+use tailback_sim::{ColumnData, Control, RunOutcome, simulate};
+
+/// Two hosts of that study on a direct cable.
+fn run(workload: &str, overrides: &[&str]) -> RunOutcome {
+    let text = format!(
+        r#"
+        name = "machines"
+        host = "xeon-e7330-ixgbe"
+        [stack]
+        preset = "linux-2.6.24"
+        tso = false
+        rmem_max = "16MiB"
+        wmem_max = "16MiB"
+        tcp_rmem = ["4096B", "87380B", "16MiB"]
+        tcp_wmem = ["4096B", "65536B", "16MiB"]
+        [network]
+        topology = "explicit"
+        host = [{{ name = "ingress" }}, {{ name = "egress" }}]
+        switch = []
+        link = [{{ ends = ["ingress", "egress"], rate = "10Gbit", delay = "1us", mtu = "1500B" }}]
+        [workload]
+        pairs = {{ kind = "listed", list = [["ingress", "egress"]] }}
+        {workload}
+        "#
+    );
+    let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
+    let plan = Plan::from_toml(&text, "test", &overrides, None).expect("a good scenario");
+    simulate(&plan.runs[0], &Control::default()).expect("a good run")
+}
+
+fn udp(rate: &str, overrides: &[&str]) -> RunOutcome {
+    let workload = format!(
+        "kind = \"udp\"\nrate = \"{rate}\"\nduration = \"500ms\"\nsocket_buffer = \"1MiB\"\n\
+         record_arrivals = 300"
+    );
+    run(&workload, overrides)
+}
+
+fn tcp(overrides: &[&str]) -> f64 {
+    let outcome = run("kind = \"bulk\"\nduration = \"500ms\"", overrides);
+    measure(&outcome, "summary", "goodput_mbps_mean")[0]
+}
+
+fn count(outcome: &RunOutcome, table: &str, column: &str) -> Vec<u64> {
+    let table = outcome.tables.iter().find(|t| t.name == table);
+    match table.and_then(|t| t.column(column)) {
+        Some(ColumnData::U64(values)) => values.clone(),
+        other => panic!("{column}: {other:?}"),
+    }
+}
+
+fn measure(outcome: &RunOutcome, table: &str, column: &str) -> Vec<f64> {
+    let table = outcome.tables.iter().find(|t| t.name == table);
+    match table.and_then(|t| t.column(column)) {
+        Some(ColumnData::F64(values)) => values.clone(),
+        other => panic!("{column}: {other:?}"),
+    }
+}
+
+const BALANCED: &str = r#"host.machine.interrupts.affinity={ kind = "balanced", period = "10ms" }"#;
+
+#[test]
+fn every_datagram_is_read_or_lost_at_a_place() {
+    let outcome = udp("2400Mbit", &[]);
+    let [sent, received, lost] = ["datagrams_sent", "datagrams_received", "datagrams_lost"]
+        .map(|column| count(&outcome, "summary", column)[0]);
+    assert!(lost > 1_000, "one core is overloaded at 2400 Mb/s: {lost}");
+    assert_eq!(sent, received + lost);
+    let listed: u64 = count(&outcome, "lost", "datagrams").iter().sum();
+    assert_eq!(listed, lost);
+}
+
+#[test]
+fn interrupts_on_another_core_avoid_the_overload() {
+    let lost = |overrides| count(&udp("2400Mbit", overrides), "summary", "datagrams_lost")[0];
+    assert!(lost(&[]) > 20 * lost(&[BALANCED]));
+}
+
+#[test]
+fn a_larger_buffer_makes_the_overload_worse() {
+    let lost = |size: &str| {
+        let size = format!("workload.socket_buffer={size}");
+        count(
+            &udp("2400Mbit", &[&size, "workload.duration=2s"]),
+            "summary",
+            "datagrams_lost",
+        )[0]
+    };
+    assert!(lost("4MiB") > lost("1MiB"));
+}
+
+#[test]
+fn below_2000_mbps_one_core_loses_nothing() {
+    let outcome = udp("2000Mbit", &["workload.socket_buffer=4MiB"]);
+    assert_eq!(count(&outcome, "summary", "datagrams_lost"), [0]);
+}
+
+#[test]
+fn a_throttled_interrupt_puts_its_comb_on_arrivals() {
+    let gaps = |overrides: &[&str]| {
+        let mut all = vec!["workload.rate=100Mbit", "host.machine.softirq.napi=false"];
+        all.extend(overrides);
+        measure(&udp("100Mbit", &all), "arrivals", "gap_us")
+    };
+    // A datagram every 117.6 us.
+    let smooth = gaps(&["host.machine.interrupts.throttle=0s"]);
+    assert_eq!(smooth.len(), 300);
+    assert!(
+        smooth[1..].iter().all(|gap| (gap - 117.6).abs() < 0.1),
+        "{smooth:?}"
+    );
+    let comb = gaps(&[]);
+    let together = comb[1..].iter().filter(|gap| **gap < 1.0).count();
+    assert!(together > 10, "two in one interrupt: {together}");
+    let throttled = comb[1..]
+        .iter()
+        .filter(|gap| (**gap - 125.0).abs() < 10.0)
+        .count();
+    assert!(throttled > 200, "{throttled}");
+}
+
+#[test]
+fn tcp_over_a_direct_cable_is_bound_by_the_receiver_s_core() {
+    let polled = tcp(&[]);
+    let interrupted = tcp(&[
+        "host.machine.softirq.napi=false",
+        "host.machine.interrupts.throttle=0s",
+    ]);
+    // Fitted to 3 and 1.9 Gb/s.
+    assert!((2_850.0..3_150.0).contains(&polled), "{polled}");
+    assert!((1_800.0..2_000.0).contains(&interrupted), "{interrupted}");
+}
+
+#[test]
+fn machines_repeat_exactly() {
+    assert_eq!(udp("2400Mbit", &[BALANCED]), udp("2400Mbit", &[BALANCED]));
+}
