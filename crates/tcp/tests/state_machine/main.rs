@@ -31,7 +31,9 @@ fn a_fuzzers_bytes_break_none_either() {
         let stack: Stack = toml::from_str(text).expect("the preset is complete");
         let stack = Arc::new(stack);
         for first in 0..=u8::MAX {
-            let bytes: Vec<u8> = (0..2000_u32).map(|i| (i * i >> 3) as u8 ^ first).collect();
+            let bytes: Vec<u8> = (0..2000_u32)
+                .map(|i| ((i * i) >> 3) as u8 ^ first)
+                .collect();
             let name = format!("{profile}, bytes from {first}");
             let mut case = Case::new(&stack, name, Random::Given(bytes.into_iter()));
             for _ in 0..STEPS {
