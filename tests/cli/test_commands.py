@@ -25,7 +25,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_help_answers_within_300_ms() -> None:
-    # What it takes of a processor, the best of some: the clock on the wall knows other programs too.
+    # What it takes of a processor, the best of some: a clock on the wall sees others' work too.
     seconds = []
     for _ in range(5):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -31,14 +31,19 @@ pub struct Held {
 }
 
 /// How the frames of one class wait.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum QueueConfig {
     /// First in, first out.
-    #[default]
-    Fifo,
+    Fifo {},
     /// CoDel: drops or marks what has waited too long for too long.
     Codel(CodelConfig),
+}
+
+impl Default for QueueConfig {
+    fn default() -> QueueConfig {
+        QueueConfig::Fifo {}
+    }
 }
 
 /// What a discipline did beside what it was asked for.
@@ -66,7 +71,7 @@ impl Discipline {
     #[must_use]
     pub fn new(config: &QueueConfig) -> Discipline {
         match config {
-            QueueConfig::Fifo => Discipline::Fifo(VecDeque::new()),
+            QueueConfig::Fifo {} => Discipline::Fifo(VecDeque::new()),
             QueueConfig::Codel(config) => Discipline::Codel(Codel::new(config)),
         }
     }

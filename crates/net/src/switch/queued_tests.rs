@@ -20,7 +20,7 @@ fn buffer(scheduler: &EtsConfig) -> QueuedBuffer {
     };
     let config = QueuedConfig {
         memory,
-        queue: QueueConfig::Fifo,
+        queue: QueueConfig::Fifo {},
         scheduler: scheduler.clone(),
         service: Vec::new(),
     };
