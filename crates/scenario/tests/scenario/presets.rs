@@ -243,3 +243,18 @@ fn what_is_wrong_in_an_overlay_is_told_with_its_name() {
     assert!(find("nested.toml").contains("overlay[0]: \"nested.toml\" names overlays of its own"));
     assert!(find("none.toml").starts_with("s.toml:1:12: overlay[0]: "));
 }
+
+#[test]
+fn a_scenario_without_a_stack_has_today_s() {
+    let bare = STAR.replace("[stack]\npreset = \"linux-2.6.18\"\n", "");
+    assert_ne!(bare, STAR);
+    let named = plan(STAR, &["stack.preset=linux-7.2"]);
+    assert_eq!(plan(&bare, &[]).runs[0].network, named.runs[0].network);
+    // What a table without a preset says is laid over it.
+    let over = plan(&format!("{bare}[stack]\nrto_min = \"5ms\"\n"), &[]);
+    let stack = &over.runs[0].network.hosts[0].stack;
+    assert_eq!(
+        (stack.rto_min.to_string().as_str(), stack.hz),
+        ("5ms", 1000)
+    );
+}
