@@ -25,3 +25,9 @@ def test_a_resumed_sweep_tells_only_what_is_new(capfd: pytest.CaptureFixture[str
     lines = capfd.readouterr().err.splitlines()
     assert len(lines) == 2
     assert "0:00:00 left" in lines[-1]
+
+
+def test_runs_that_are_done_at_the_first_look(capfd: pytest.CaptureFixture[str]) -> None:
+    with shown(tailback.load("incast-8mb")) as tell:
+        tell(Progress(2, 2, 0.97))
+    assert "2 of 2 runs" in capfd.readouterr().err

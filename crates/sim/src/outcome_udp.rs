@@ -37,6 +37,8 @@ pub(crate) fn summary(world: &World, app: &UdpApp) -> Table {
         table = table.counts(&column(place), [lost(place)]);
     }
     table
+        .counts("data_bytes_total", [(bits / 8.0) as u64])
+        .measures("duration_s_total", [seconds])
 }
 
 /// The table `flows`: a row for each pair.

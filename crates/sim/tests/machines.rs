@@ -69,6 +69,10 @@ fn every_datagram_is_read_or_lost_at_a_place() {
         .map(|column| count(&outcome, "summary", column)[0]);
     assert!(lost > 1_000, "one core is overloaded at 2400 Mb/s: {lost}");
     assert_eq!(sent, received + lost);
+    assert_eq!(
+        count(&outcome, "summary", "data_bytes_total"),
+        [received * 1470]
+    );
     let listed: u64 = count(&outcome, "lost", "datagrams").iter().sum();
     assert_eq!(listed, lost);
 }

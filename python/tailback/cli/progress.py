@@ -72,7 +72,8 @@ class _Lines:
             return
         self._told = tenth
         elapsed_s = time.monotonic() - self._start_s
-        left_s = elapsed_s * (1 - fraction) / (fraction - self._first)
+        new = fraction - self._first
+        left_s = elapsed_s * (1 - fraction) / new if new > 0 else 0.0  # all at the first look
         console.err.out(
             f"{self._name}: {fraction:4.0%}, {progress.runs_done} of {progress.runs} {self._what}, "
             f"{_clock(elapsed_s)} elapsed, {_clock(left_s)} left"
