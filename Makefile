@@ -22,7 +22,7 @@ help:
 	@echo 'make test   run every check: Rust and Python tests, linters, types, schema'
 	@echo 'make bench  measure the simulator, print a table, write target/bench.json'
 	@echo 'make bench-ns3  the same cases here and on ns-3 (Debian package), side by side'
-	@echo 'make bench-record  count instructions a hop anew: benches/instructions.json'
+	@echo 'make bench-record  count instructions a hop and a segment anew: benches/instructions.json'
 	@echo 'make packetdrill PACKETDRILL=binary SCRIPTS=folder'
 	@echo '            run packetdrill scripts against the TCP, print a table'
 	@echo 'make build  only set up: virtual environment, native module, agent'

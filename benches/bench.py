@@ -22,11 +22,30 @@ ROOT = Path(__file__).parent.parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 CASES = ROOT / "benches" / "cases"
 SCENARIOS = ROOT / "scenarios" / "incast"
-RUNNER = TARGET / "release" / "examples" / "case"
+EXAMPLES = TARGET / "release" / "examples"
 NS3 = ROOT / "target" / "ns3-cases"
 NS3_LIBRARIES = ("applications", "traffic-control", "point-to-point", "internet", "network", "core")
 ROUNDS = 5
 """Rounds of each case, in turn with all others: the machine's moods hit all cases alike."""
+
+
+@dataclass(frozen=True)
+class Endpoints:
+    """Two ends of TCP alone, without a network between them."""
+
+    name: str
+    profile: str
+    loss_every: int
+    """Of the data segments this one, twice this one, … is lost; 0: none."""
+
+
+ALONE = [
+    Endpoints("tcp-alone", "linux-7.2", 0),
+    Endpoints("tcp-alone-loss", "linux-7.2", 1000),
+    Endpoints("tcp-alone-2.6.18", "linux-2.6.18", 0),
+]
+SEGMENTS = 3_000_000
+"""Segments that such a pair exchanges."""
 
 
 @dataclass(frozen=True)
@@ -77,29 +96,42 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     arguments = parser.parse_args()
     chosen = [c for c in ALL if not arguments.cases or c.name in arguments.cases]
+    alone = [e for e in ALONE if not arguments.cases or e.name in arguments.cases]
     build()
     if arguments.ns3:
         compare([c for c in chosen if c.ns3_seconds is not None], arguments.rounds)
     else:
-        measure(chosen, arguments.rounds)
+        figures = measure(chosen, arguments.rounds) if chosen else {}
+        figures |= measure_alone(alone, arguments.rounds) if alone else {}
+        write("bench.json", figures)
 
 
 def build() -> None:
-    """Build the program that runs one case."""
+    """Build the programs that run one case."""
     command = ["cargo", "build", "--release", "--locked", "--quiet"]
-    subprocess.run([*command, "-p", "tailback-sim", "--example", "case"], cwd=ROOT, check=True)
+    for package, example in (("tailback-sim", "case"), ("tailback-tcp", "endpoints")):
+        subprocess.run([*command, "-p", package, "--example", example], cwd=ROOT, check=True)
 
 
 def run(one: Case, *more: str) -> dict[str, Any]:
     """Run a case once: its figures."""
-    command = [str(RUNNER), str(one.file), *one.overrides, *more]
+    return figures_of(EXAMPLES / "case", str(one.file), *one.overrides, *more)
+
+
+def run_alone(one: Endpoints) -> dict[str, Any]:
+    """Run two endpoints once: their figures."""
+    return figures_of(EXAMPLES / "endpoints", one.profile, str(SEGMENTS), str(one.loss_every))
+
+
+def figures_of(*command: str | Path) -> dict[str, Any]:
+    """Run a program that prints its figures as a line of JSON."""
     done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
     figures: dict[str, Any] = json.loads(done.stdout)
     return figures
 
 
-def measure(cases: list[Case], rounds: int) -> None:
-    """Measure cases and write their figures."""
+def measure(cases: list[Case], rounds: int) -> dict[str, dict[str, float]]:
+    """Measure cases, print them, return their figures."""
     taken: dict[str, list[dict[str, Any]]] = {c.name: [] for c in cases}
     for _ in range(rounds):
         for one in cases:
@@ -130,7 +162,34 @@ def measure(cases: list[Case], rounds: int) -> None:
             f"{row['memory_bytes'] / 1e6:.1f} MB",
         )
     console.print_table(table)
-    write("bench.json", figures)
+    return figures
+
+
+def measure_alone(ends: list[Endpoints], rounds: int) -> dict[str, dict[str, float]]:
+    """Measure TCP alone, print it, return its figures."""
+    table = new_table()
+    for heading in ("segments/CPU s", "least", "most", "segments", "bytes a connection"):
+        table.add_column(heading, justify="right")
+    taken = [[run_alone(one) for one in ends] for _ in range(rounds)]
+    figures: dict[str, dict[str, float]] = {}
+    for one, runs in zip(ends, zip(*taken, strict=True), strict=True):
+        speeds = sorted(r["segments_per_cpu_s"] for r in runs)
+        figures[one.name] = row = {
+            "segments_per_cpu_s": statistics.median(speeds),
+            "segments_per_cpu_s_min": speeds[0],
+            "segments_per_cpu_s_max": speeds[-1],
+            "segments": runs[0]["segments"],
+            "cpu_s": statistics.median(r["cpu_s"] for r in runs),
+            "connection_bytes": runs[0]["connection_bytes"],
+        }
+        table.add_row(
+            one.name,
+            *(f"{row[key] / 1e6:.2f} M" for key in list(row)[:3]),
+            f"{row['segments']:,}",
+            f"{row['connection_bytes']:,}",
+        )
+    console.print_table(table)
+    return figures
 
 
 def compare(cases: list[Case], rounds: int) -> None:

@@ -1,22 +1,23 @@
 """Instructions a hop takes, case by case: counted, not timed, so that any machine can check them.
 
 A case is run for two lengths under valgrind; the difference of the counts over the difference of
-the hops is what a hop costs, free of what reading the scenario costs. tests/test_instructions.py
+the hops is what a hop costs, free of what reading the scenario costs. Of TCP alone, without a
+network, it is what a segment costs. tests/test_instructions.py
 holds the counts against benches/instructions.json; `make bench-record` writes that file anew.
 Counts depend on the compiler, so the file says which.
 """
 
 import json
-import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
+
+from bench import ALONE, EXAMPLES, build
 
 ROOT = Path(__file__).parent.parent
-TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 RECORD = ROOT / "benches" / "instructions.json"
-RUNNER = TARGET / "release" / "examples" / "case"
 
 LENGTHS = {
     "incast-1500": ("workload.size=1MB", "workload.size=2MB"),
@@ -26,6 +27,9 @@ LENGTHS = {
 }
 """The case, and the two lengths of it: some 10^5 hops apart."""
 
+ALONE_LENGTHS = (100_000, 300_000)
+"""The two lengths of two endpoints' conversation, segments."""
+
 
 def compiler() -> str:
     """The compiler that builds the simulator."""
@@ -33,19 +37,12 @@ def compiler() -> str:
     return done.stdout.strip()
 
 
-def build() -> None:
-    """Build the program that runs one case."""
-    command = ["cargo", "build", "--release", "--locked", "--quiet"]
-    subprocess.run([*command, "-p", "tailback-sim", "--example", "case"], cwd=ROOT, check=True)
-
-
-def count(name: str, length: str) -> tuple[int, int]:
-    """Instructions and hops of a whole run of a case."""
+def count(*command: str) -> tuple[int, dict[str, Any]]:
+    """Instructions of a whole run of a program, and the figures that it prints."""
     done = subprocess.run(
         [
             *("valgrind", "--tool=cachegrind", "--cache-sim=no"),
-            *("--cachegrind-out-file=/dev/null", str(RUNNER)),
-            *(str(ROOT / "benches" / "cases" / f"{name}.toml"), length),
+            *("--cachegrind-out-file=/dev/null", *command),
         ],
         cwd=ROOT,
         check=True,
@@ -56,20 +53,40 @@ def count(name: str, length: str) -> tuple[int, int]:
     if instructions is None:
         message = f"valgrind printed no count: {done.stderr}"
         raise RuntimeError(message)
-    return int(instructions[1].replace(",", "")), json.loads(done.stdout)["hops"]
+    return int(instructions[1].replace(",", "")), json.loads(done.stdout)
+
+
+def each(what: str, short: list[str], long: list[str]) -> float:
+    """Instructions that each hop, or segment, costs, from a short and a long run."""
+    (few, fewer), (many, more) = count(*short), count(*long)
+    return round((many - few) / (more[what] - fewer[what]), 1)
 
 
 def per_hop(name: str) -> float:
     """Instructions that a hop of a case costs."""
-    (few, few_hops), (many, many_hops) = (count(name, length) for length in LENGTHS[name])
-    return round((many - few) / (many_hops - few_hops), 1)
+    command = [str(EXAMPLES / "case"), str(ROOT / "benches" / "cases" / f"{name}.toml")]
+    short, long = ([*command, length] for length in LENGTHS[name])
+    return each("hops", short, long)
+
+
+def per_segment(name: str) -> float:
+    """Instructions that a segment costs two endpoints without a network."""
+    ends = next(e for e in ALONE if e.name == name)
+    short, long = (
+        [str(EXAMPLES / "endpoints"), ends.profile, str(segments), str(ends.loss_every)]
+        for segments in ALONE_LENGTHS
+    )
+    return each("segments", short, long)
 
 
 def main() -> None:
     """Count all cases and write the record."""
     build()
-    counts = {name: per_hop(name) for name in LENGTHS}
-    record = {"compiler": compiler(), "instructions_per_hop": counts}
+    record = {
+        "compiler": compiler(),
+        "instructions_per_hop": {name: per_hop(name) for name in LENGTHS},
+        "instructions_per_segment": {e.name: per_segment(e.name) for e in ALONE},
+    }
     RECORD.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
     sys.stdout.write(RECORD.read_text(encoding="utf-8"))
 

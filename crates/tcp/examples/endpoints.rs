@@ -1,46 +1,63 @@
-//! Two endpoints back to back: segments for each second of CPU, without a network between them.
+//! Two endpoints back to back, without a network between them, and what they cost as a line of JSON:
+//! `cargo run --release -p tailback-tcp --example endpoints -- PROFILE SEGMENTS LOSS_EVERY`
 //!
-//! `cargo bench -p tailback-tcp`. One end writes without pause, the other reads at once; frames
-//! arrive 10 µs after they are sent, in order. Each profile runs without loss, and losing one data
-//! frame in a thousand.
+//! One end writes without pause, the other reads at once; frames arrive 10 µs after they are sent,
+//! in order. Of the data frames each LOSS_EVERY-th is lost; 0: none.
 
 use std::collections::VecDeque;
+use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Instant;
 
+use rustix::time::{ClockId, clock_gettime};
 use tailback_tcp::{Config, Connection, Event, PRESETS, Segment, Stack};
 use tailback_units::{Duration, Time};
 
-const FRAMES: u64 = 3_000_000;
 const DELAY: Duration = Duration::from_us(10);
 /// What a frame of 1538 bytes takes on a link of 10 Gb/s.
 const FRAME_TIME: Duration = Duration::from_ns(1230);
 
-fn main() {
-    println!("{} bytes a connection", size_of::<Connection>());
-    for profile in ["linux-2.6.18", "linux-7.2"] {
-        for loss_every in [0, 1000] {
-            let (frames, seconds) = run(profile, loss_every);
-            let name = if loss_every == 0 {
-                "no loss"
-            } else {
-                "one frame in 1000 lost"
-            };
-            println!(
-                "{profile:14} {name:24} {:8.2} M segments/s ({frames} segments in {seconds:.2} s)",
-                frames as f64 / seconds / 1e6
-            );
+fn main() -> ExitCode {
+    match measure() {
+        Ok(line) => {
+            println!("{line}");
+            ExitCode::SUCCESS
+        }
+        Err(problem) => {
+            eprintln!("{problem}");
+            ExitCode::FAILURE
         }
     }
 }
 
-fn run(profile: &str, loss_every: u64) -> (u64, f64) {
-    let preset = PRESETS.iter().find(|(name, _)| *name == profile);
-    let (_, text) = preset.expect("the preset exists");
-    let stack: Stack = toml::from_str(text).expect("the preset is complete");
-    let stack = Arc::new(stack);
+fn measure() -> Result<String, String> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [profile, segments, loss_every] = &arguments[..] else {
+        return Err("name a profile, the number of segments, and which of them is lost".into());
+    };
+    let number = |text: &str| text.parse::<u64>().map_err(|e| format!("{text}: {e}"));
+    let preset = PRESETS.iter().find(|(name, _)| name == profile);
+    let (_, text) = preset.ok_or_else(|| format!("no profile is called {profile}"))?;
+    let stack: Stack = toml::from_str(text).map_err(|e| format!("{profile}: {e}"))?;
+    let before = cpu_s();
+    let frames = run(&Arc::new(stack), number(segments)?, number(loss_every)?);
+    let cpu_s = cpu_s() - before;
+    Ok(format!(
+        r#"{{"segments": {frames}, "cpu_s": {cpu_s:.4}, "segments_per_cpu_s": {:.0}, "connection_bytes": {}}}"#,
+        frames as f64 / cpu_s,
+        size_of::<Connection>(),
+    ))
+}
+
+/// CPU time of this process so far, seconds.
+fn cpu_s() -> f64 {
+    let now = clock_gettime(ClockId::ProcessCPUTime);
+    now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
+}
+
+/// Converses for at least so many segments: how many there were.
+fn run(stack: &Arc<Stack>, segments: u64, loss_every: u64) -> u64 {
     let config = |seed| Config {
-        stack: Arc::clone(&stack),
+        stack: Arc::clone(stack),
         mss: 1460,
         clock_phase: Duration::ZERO,
         options: tailback_tcp::SocketOptions::default().into(),
@@ -52,8 +69,7 @@ fn run(profile: &str, loss_every: u64) -> (u64, f64) {
     let mut ends = [Some(Connection::connect(&config(1), now)), None];
     let mut wires = [VecDeque::<(Time, Segment)>::new(), VecDeque::new()];
     let (mut frames, mut lost_after) = (0_u64, 0_u64);
-    let started = Instant::now();
-    while frames < FRAMES {
+    while frames < segments {
         for end in 0..2 {
             let Some(connection) = &mut ends[end] else {
                 continue;
@@ -119,5 +135,5 @@ fn run(profile: &str, loss_every: u64) -> (u64, f64) {
             }
         }
     }
-    (frames, started.elapsed().as_secs_f64())
+    frames
 }
