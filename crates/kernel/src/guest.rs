@@ -56,8 +56,10 @@ impl RunFolder {
             format!("entropy_seed={}", seed.max(1)),
             format!("TAILBACK_HOST={name}"),
         ];
+        // Not `quiet`, with which it would not say whether it found seccomp; `loglevel` is as quiet
+        // otherwise.
         let fixed = "root=/dev/root rootfstype=hostfs rootflags=root ro init=/init \
-                     con=null con0=null,fd:1 ssl=null quiet seccomp=auto panic=-1";
+                     con=null con0=null,fd:1 ssl=null loglevel=4 seccomp=auto panic=-1";
         arguments.extend(fixed.split_whitespace().map(str::to_owned));
         arguments
     }

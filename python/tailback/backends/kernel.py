@@ -14,7 +14,7 @@ import polars as pl
 
 from tailback._native import Control, Plan
 from tailback.errors import InputError, SimulationError
-from tailback.kernel import cache, guest
+from tailback.kernel import cache, console, guest
 from tailback.kernel.check import MEMORY
 from tailback.records import CAPTURE
 
@@ -68,9 +68,10 @@ def run_with_kernels(
                 patience_s=PATIENCE_S,
             )
         except SimulationError as error:
-            said = _last_words(folder)
+            said = console.last_words(_consoles(folder))
             raise SimulationError(f"{error}\n{said}" if said else str(error)) from error
         wall_s = time.perf_counter() - wall_s
+        userspace = console.userspace(_consoles(folder))
     tables = {name: pl.read_ipc_stream(io.BytesIO(data)) for name, data in result.tables().items()}
     tables["performance"] = pl.DataFrame(
         {
@@ -79,6 +80,7 @@ def run_with_kernels(
             "wall_s": [wall_s],
             "hops_per_wall_s": [result.hops / wall_s],
             "kernel": [kernel.name],
+            "userspace": [userspace],
         }
     )
     if (capture := result.capture()) is not None:
@@ -107,14 +109,5 @@ def _folder() -> Iterator[Path]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _last_words(folder: Path) -> str:
-    """The ends of what kernels have printed, where it is more than that they power down."""
-    lines = []
-    for console in sorted(folder.glob("host/*/console.log")):
-        said = [
-            line
-            for line in console.read_text(errors="replace").splitlines()
-            if line.strip() and "Power down" not in line
-        ]
-        lines += [f"    {console.parent.name}: {line}" for line in said[-3:]]
-    return "\n".join(lines[-30:])
+def _consoles(folder: Path) -> list[Path]:
+    return sorted(folder.glob("host/*/console.log"))

@@ -73,6 +73,8 @@ def command(
         results = api.run(
             found, out=out, jobs=jobs, seed=seed, backend=backend, on_progress=on_progress
         )
+    for note in results.notes:
+        console.err.out(f"note: {note}")
     print_summary(results)
     console.out.out(f"Results: {results.path}")
     if with_report:

@@ -78,6 +78,23 @@ class Results:
         return Totals.of(self.summary)
 
     @cached_property
+    def notes(self) -> list[str]:
+        """What to know of how the runs were made, a sentence each; most often nothing."""
+        if "performance" not in self.tables:
+            return []
+        how = self.table("performance")
+        if "userspace" not in how.columns:
+            return []
+        traced = how.filter(userspace="ptrace").height
+        if traced == 0:
+            return []
+        return [
+            f"kernels of {traced} of {how.height} runs fell back to ptrace, as this machine does not "
+            "let them install seccomp filters: the tables are the same, the runs slower; "
+            "`tailback kernel check` says more"
+        ]
+
+    @cached_property
     def plot(self) -> "Plots":
         """The charts of the report, each an Altair chart, e.g. `results.plot.completion()`."""
         from tailback.report.plots import Plots
