@@ -8,7 +8,9 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import polars as pl
 
@@ -29,18 +31,28 @@ for _number in sorted(os.sched_getaffinity(0)):
     _CORES.put(_number)
 
 
+@dataclass(frozen=True)
 class KernelHosts:
     """All hosts are kernels. The same scenario, seed and kernel give the same tables."""
 
-    name = "kernel"
+    name: ClassVar[str] = "kernel"
+    memory: Path = MEMORY
+    """Guests' memory and folders go there; on a tmpfs."""
+    patience_s: float = PATIENCE_S
+    """Wall-clock seconds that a kernel may run without a word."""
 
     def run(self, plan: Plan, index: int, control: Control) -> Mapping[str, pl.DataFrame]:
         """Makes one run on one core; several go on side by side."""
-        return run_with_kernels(plan, index, control, all_hosts=True)
+        return run_with_kernels(plan, index, control, self, all_hosts=True)
 
 
 def run_with_kernels(
-    plan: Plan, index: int, control: Control, *, all_hosts: bool
+    plan: Plan,
+    index: int,
+    control: Control,
+    backend: KernelHosts = KernelHosts(),
+    *,
+    all_hosts: bool,
 ) -> Mapping[str, pl.DataFrame]:
     """Makes one run in which all hosts are kernels, or those that the scenario makes kernels."""
     wanted = plan.kernel_hosts(index, all_hosts=all_hosts)
@@ -51,7 +63,7 @@ def run_with_kernels(
             f"all kernels of a run are the same, and the hosts ask for {'; '.join(texts)}"
         )
     kernel = cache.find(*asked.pop()) if asked else cache.find()
-    with _core() as core, _folder() as folder:
+    with _core() as core, _folder(backend.memory) as folder:
         programs = [program for host in wanted for program in host["programs"]]
         guest.prepare(folder / "root", programs)
         wall_s = time.perf_counter()
@@ -63,9 +75,9 @@ def run_with_kernels(
                 kernel=str(kernel.program),
                 agent=str(guest.agent()),
                 folder=str(folder),
-                memory=str(MEMORY),
+                memory=str(backend.memory),
                 core=core,
-                patience_s=PATIENCE_S,
+                patience_s=backend.patience_s,
             )
         except SimulationError as error:
             said = console.last_words(_consoles(folder))
@@ -99,9 +111,9 @@ def _core() -> Iterator[int]:
 
 
 @contextmanager
-def _folder() -> Iterator[Path]:
+def _folder(memory: Path) -> Iterator[Path]:
     """A private folder with a short path, in memory."""
-    folder = Path(tempfile.mkdtemp(prefix="tailback-", dir=MEMORY if MEMORY.is_dir() else None))
+    folder = Path(tempfile.mkdtemp(prefix="tailback-", dir=memory if memory.is_dir() else None))
     try:
         yield folder
     finally:

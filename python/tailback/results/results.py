@@ -89,8 +89,8 @@ class Results:
         if traced == 0:
             return []
         return [
-            f"kernels of {traced} of {how.height} runs fell back to ptrace, as this machine does not "
-            "let them install seccomp filters: the tables are the same, the runs slower; "
+            f"kernels of {traced} of {how.height} runs fell back to ptrace, as this machine does "
+            "not let them install seccomp filters: the tables are the same, the runs slower; "
             "`tailback kernel check` says more"
         ]
 
