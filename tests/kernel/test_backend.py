@@ -1,12 +1,16 @@
 """Runs whose hosts are real kernels: the same tables, the same every time."""
 
 import json
+import os
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from polars.testing import assert_frame_equal
 
 import tailback
+from helpers import start, wait_for
 from tailback.backends import kernel as backend
 from tailback.errors import InputError, RunsFailed
 from tailback.kernel import guest
@@ -97,7 +101,85 @@ def test_programs_that_this_machine_lacks_are_named(tmp_path: Path) -> None:
 
 
 def test_nothing_is_left_behind(tmp_path: Path) -> None:
-    before = set(backend.MEMORY.glob("tailback-*"))
     scenario = tailback.load("incast-8mb").override(*SMALL)
-    tailback.run(scenario, out=tmp_path / "out", backend="kernel")
-    assert set(backend.MEMORY.glob("tailback-*")) <= before
+    seen: list[set[Path]] = []
+    tailback.run(
+        scenario,
+        out=tmp_path / "out",
+        backend="kernel",
+        on_progress=lambda _progress: seen.append(_folders(os.getpid())),
+    )
+    assert any(seen)
+    assert not any(folder.exists() for folder in set[Path]().union(*seen))
+
+
+def test_nothing_is_left_behind_by_a_program_that_is_killed(tmp_path: Path) -> None:
+    scenario = tailback.load("incast-8mb").override(*SMALL)
+    settings = ["--set", "workload.iterations=100000", "--jobs", "1"]
+    program = start(
+        "run", "incast-8mb", "--backend", "kernel", *settings, "--out", tmp_path / "killed"
+    )
+    wait_for(lambda: bool(_folders(program.pid)), program)
+    [folder] = _folders(program.pid)
+    program.kill()
+    program.communicate()
+    deadline_s = time.monotonic() + 20
+    while _working_in(folder):
+        assert time.monotonic() < deadline_s, "kernels stay behind"
+        time.sleep(0.01)
+    # Its folder is removed by whoever comes next.
+    tailback.run(scenario, out=tmp_path / "next", backend="kernel")
+    assert not folder.exists()
+
+
+def test_runs_side_by_side_have_cores_of_their_own(tmp_path: Path) -> None:
+    scenario = tailback.load("incast-8mb").override(*SMALL, "sweep.servers=[1, 2, 3, 4]")
+    seen: list[dict[Path, set[str]]] = []
+    tailback.run(
+        scenario.override("workload.iterations=200"),
+        out=tmp_path / "out",
+        backend="kernel",
+        jobs=4,
+        on_progress=lambda _progress: seen.append(
+            {folder: _cores(folder) for folder in _folders(os.getpid())}
+        ),
+    )
+    at_once = max(len(runs) for runs in seen)
+    assert at_once == min(4, len(os.sched_getaffinity(0)))
+    for runs in seen:
+        cores = [core for of_run in runs.values() for core in of_run]
+        assert len(cores) == len(set(cores)), "no two runs share a core"
+        assert all(core.isdecimal() for core in cores), "a run has one core"
+
+
+def _folders(parent: int) -> set[Path]:
+    """Folders in memory in which kernels work that this process has started."""
+    found = set()
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError, IndexError):
+            ppid = int((process / "stat").read_text().rpartition(")")[2].split()[1])
+            cwd = process.joinpath("cwd").readlink()
+            if ppid == parent and cwd.name.startswith(backend.PREFIX):
+                found.add(cwd)
+    return found
+
+
+def _working_in(folder: Path) -> list[Path]:
+    """The processes whose working directory it is."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if process.joinpath("cwd").readlink() == folder:
+                found.append(process)
+    return found
+
+
+def _cores(folder: Path) -> set[str]:
+    """What /proc says of the cores of those that work there."""
+    cores = set()
+    for process in _working_in(folder):
+        with suppress(OSError):
+            for line in (process / "status").read_text().splitlines():
+                if line.startswith("Cpus_allowed_list:"):
+                    cores.add(line.split()[1])
+    return cores

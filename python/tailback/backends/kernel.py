@@ -1,5 +1,6 @@
 """Real Linux kernels as hosts, in virtual time (Rust, crates/kernel, crates/sim/src/external)."""
 
+import fcntl
 import io
 import os
 import queue
@@ -7,7 +8,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -25,6 +26,9 @@ PATIENCE_S = 30.0
 
 KEEP = "TAILBACK_KEEP"
 """With this variable set, the guests' folders stay, for a look at them."""
+
+PREFIX = "tailback-"
+"""Of the guests' folders."""
 
 _CORES: queue.Queue[int] = queue.Queue()
 for _number in sorted(os.sched_getaffinity(0)):
@@ -112,13 +116,35 @@ def _core() -> Iterator[int]:
 
 @contextmanager
 def _folder(memory: Path) -> Iterator[Path]:
-    """A private folder with a short path, in memory."""
-    folder = Path(tempfile.mkdtemp(prefix="tailback-", dir=memory if memory.is_dir() else None))
+    """A private folder with a short path, in memory, locked while it is in use."""
+    base = memory if memory.is_dir() else None
+    fresh = Path(tempfile.mkdtemp(prefix=f".{PREFIX}", dir=base))
+    _remove_abandoned(fresh.parent)
+    lock = os.open(fresh, os.O_RDONLY | os.O_DIRECTORY)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    folder = fresh.rename(fresh.with_name(fresh.name.removeprefix(".")))
     try:
         yield folder
     finally:
-        if KEEP not in os.environ:
+        if KEEP in os.environ:
+            folder.rename(folder.with_name(f"kept-{folder.name}"))
+        else:
             shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
+
+
+def _remove_abandoned(memory: Path) -> None:
+    """Removes the folders of programs that were killed: those that nobody has locked."""
+    for folder in memory.glob(f"{PREFIX}*"):
+        with suppress(OSError):
+            if folder.stat().st_uid != os.getuid():
+                continue
+            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                os.close(lock)
 
 
 def _consoles(folder: Path) -> list[Path]:
