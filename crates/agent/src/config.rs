@@ -31,6 +31,9 @@ pub struct GuestConfig {
     /// Sysctls that are set before these, where the kernel has them.
     #[serde(default)]
     pub profile_sysctls: BTreeMap<String, String>,
+    /// Options of its TCP sockets by their Linux names, set before they connect or listen.
+    #[serde(default)]
+    pub socket_options: BTreeMap<String, OptionValue>,
     /// Programs run one after another before the tasks, such as `tc qdisc replace …`.
     #[serde(default)]
     pub commands: Vec<Vec<String>>,
@@ -40,6 +43,16 @@ pub struct GuestConfig {
     /// What it does, all at once, each from its own start.
     #[serde(default)]
     pub tasks: Vec<Task>,
+}
+
+/// The value of a socket option, as setsockopt(2) takes it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum OptionValue {
+    /// An int.
+    Number(i32),
+    /// A name.
+    Text(String),
 }
 
 /// A network interface and its IPv4 address.

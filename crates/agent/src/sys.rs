@@ -89,14 +89,29 @@ pub(crate) fn wait_readable(sockets: &[BorrowedFd<'_>], ready: &mut Vec<bool>) -
 /// Has the kernel say with each read of a TCP socket when the last segment of it came.
 pub(crate) fn stamp_arrivals(socket: BorrowedFd<'_>) -> io::Result<()> {
     let on: libc::c_int = 1;
-    // SAFETY: the kernel reads one number that outlives the call.
+    set_option(
+        socket,
+        libc::SOL_SOCKET,
+        libc::SO_TIMESTAMPNS,
+        &on.to_ne_bytes(),
+    )
+}
+
+/// setsockopt(2) with a number or a name.
+pub(crate) fn set_option(
+    socket: BorrowedFd<'_>,
+    level: libc::c_int,
+    name: libc::c_int,
+    value: &[u8],
+) -> io::Result<()> {
+    // SAFETY: the kernel reads as many bytes as it is told, and they outlive the call.
     checked(unsafe {
         libc::setsockopt(
             socket.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_TIMESTAMPNS,
-            (&raw const on).cast(),
-            size_of_val(&on) as libc::socklen_t,
+            level,
+            name,
+            value.as_ptr().cast(),
+            value.len() as libc::socklen_t,
         )
     })
 }

@@ -25,6 +25,7 @@ mod problem;
 mod resolve;
 mod schema;
 mod series;
+mod socket;
 mod sweep;
 mod topology;
 mod workload;
@@ -39,6 +40,7 @@ pub use preset::{Kind, built_in as presets};
 pub use problem::{Problem, Severity};
 pub use schema::schema;
 pub use series::SeriesConfig;
+pub use socket::{LinuxValue, SocketConfig};
 pub use topology::{Host, Link, Node, Switch, Topology};
 pub use workload::{
     Bernoulli, Bulk, Command, Commands, Deed, End, Exchange, Flow, Flows, Incast, Iperf3, Measured,

@@ -38,6 +38,10 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
     }
     findings.extend(check_host(&scenario.host).map(|f| f.within("host")));
     findings.extend(stack_findings(&scenario.stack, "stack"));
+    if let Some(socket) = &scenario.socket {
+        let found = socket.findings();
+        findings.extend(found.into_iter().map(|f| f.within("socket")));
+    }
     if let Some(kernel) = &scenario.kernel {
         let found = kernel.findings();
         findings.extend(found.into_iter().map(|f| f.within("kernel")));
@@ -47,6 +51,10 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
             let at = format!("network.host[{i}]");
             if let Some(own) = &host.host {
                 findings.extend(check_host(own).map(|f| f.within(&format!("{at}.host"))));
+            }
+            if let Some(own) = &host.socket {
+                let found = own.findings().into_iter();
+                findings.extend(found.map(|f| f.within(&format!("{at}.socket"))));
             }
             if let Some(own) = &host.kernel {
                 let found = own.findings().into_iter();

@@ -18,6 +18,7 @@ use crate::pcap::PcapConfig;
 use crate::preset::Kind;
 use crate::schema::{Overlays, PresetTables, Presettable};
 use crate::series::SeriesConfig;
+use crate::socket::SocketConfig;
 use crate::sweep::Axis;
 use crate::workload::Workload;
 
@@ -53,6 +54,9 @@ pub struct Scenario {
     /// over `linux-7.2`.
     #[schemars(with = "Presettable<Stack>", default = "default_stack")]
     pub stack: Stack,
+    /// Options of every host's TCP sockets, unless a host says otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub socket: Option<SocketConfig>,
     /// Settings of hosts that are real Linux kernels, and of all with `--backend kernel`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<KernelConfig>,

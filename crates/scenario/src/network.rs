@@ -9,6 +9,7 @@ use tailback_tcp::Stack;
 
 use crate::kernel::{HostKind, KernelConfig};
 use crate::schema::Presettable;
+use crate::socket::SocketConfig;
 
 /// Hosts, switches and links.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -143,6 +144,9 @@ pub struct ExplicitHost {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Presettable<Stack>")]
     pub stack: Option<Stack>,
+    /// Options of its TCP sockets, over the scenario's `socket`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub socket: Option<SocketConfig>,
     /// Whether it is modelled or a real Linux kernel.
     #[serde(default)]
     pub kind: HostKind,

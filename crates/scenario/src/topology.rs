@@ -12,6 +12,7 @@ use crate::kernel::{HostKind, KernelHost};
 use crate::model::Scenario;
 use crate::network::{Explicit, Network, Star};
 use crate::problem::Finding;
+use crate::socket::SocketConfig;
 
 mod generated;
 
@@ -35,6 +36,8 @@ pub struct Host {
     pub config: HostConfig,
     /// Its TCP.
     pub stack: Arc<Stack>,
+    /// Options of its TCP sockets.
+    pub socket: Arc<SocketConfig>,
     /// Whether it is modelled or a real kernel.
     pub kind: HostKind,
     /// What it is as a kernel, if it is one or the backend makes it one.
@@ -173,6 +176,7 @@ fn from_star(star: &Star, scenario: &Scenario) -> Result<Topology, Vec<Finding>>
     let stack = Arc::new(scenario.stack.clone());
     let kernel = KernelHost::new(scenario.kernel.as_ref(), None, &stack);
     let kernel = Arc::new(kernel.sampled(scenario.record.sample_interval));
+    let socket = Arc::new(scenario.socket.clone().unwrap_or_default());
     Ok(Topology {
         links: (0..hosts)
             .map(|i| Link {
@@ -192,6 +196,7 @@ fn from_star(star: &Star, scenario: &Scenario) -> Result<Topology, Vec<Finding>>
                 name,
                 config: scenario.host.clone(),
                 stack: Arc::clone(&stack),
+                socket: Arc::clone(&socket),
                 kernel: Arc::clone(&kernel),
             })
             .collect(),
@@ -204,6 +209,7 @@ fn from_star(star: &Star, scenario: &Scenario) -> Result<Topology, Vec<Finding>>
 
 fn from_explicit(explicit: &Explicit, scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
     let shared = Arc::new(scenario.stack.clone());
+    let sockets = scenario.socket.clone().unwrap_or_default();
     let hosts: Vec<Host> = explicit
         .host
         .iter()
@@ -218,6 +224,10 @@ fn from_explicit(explicit: &Explicit, scenario: &Scenario) -> Result<Topology, V
                 name: h.name.clone(),
                 config: h.host.as_ref().unwrap_or(&scenario.host).clone(),
                 kind: h.kind,
+                socket: Arc::new(match &h.socket {
+                    Some(own) => own.over(&sockets),
+                    None => sockets.clone(),
+                }),
                 kernel: Arc::new(KernelHost::new(all, own, &stack).sampled(interval)),
                 stack,
             }

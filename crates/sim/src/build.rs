@@ -459,7 +459,7 @@ fn config(run: &Run, wiring: &Wiring, host: usize) -> Config {
         clock_phase: Duration::from_ps(
             Stream::new(run.seed, "clock", host as u64).below(tick.as_ps()),
         ),
-        options: options(run).into(),
+        options: options(run, host).into(),
         rx_truesize_bytes: node.config.rx_truesize_bytes(mtu),
         rx_head_bytes: node.config.rx_head_bytes(),
         seed: 0,
@@ -467,8 +467,8 @@ fn config(run: &Run, wiring: &Wiring, host: usize) -> Config {
 }
 
 /// What applications ask of their sockets.
-fn options(run: &Run) -> SocketOptions {
-    let mut options = SocketOptions::default();
+fn options(run: &Run, host: usize) -> SocketOptions {
+    let mut options = run.network.hosts[host].socket.options();
     if let Spec::Bulk(bulk) = &run.workload
         && let Some(window) = bulk.pair_window
     {

@@ -326,3 +326,25 @@ fn what_was_written_before_a_close_arrives_and_what_is_reset_does_not() {
     let received = total(&cut, "flows", "received_bytes");
     assert!((1..8_000_000).contains(&received), "{received}");
 }
+
+#[test]
+fn socket_options_are_set_by_their_names_for_all_hosts_or_one() {
+    let hops = |socket: &str| {
+        let text = STAR.replace("[workload]", &format!("{socket}\n[workload]"));
+        run(&text, &["workload.iterations=1"]).hops
+    };
+    // Eight to nine frames where there was one, either end asking for them.
+    assert!(hops("[socket]\nTCP_MAXSEG = \"1000B\"") > 4 * hops(""));
+    let text = FABRIC.replace(
+        "name = \"client\"\n",
+        "name = \"client\"\nsocket = { TCP_MAXSEG = \"1000B\" }\n",
+    );
+    assert!(run(&text, &[]).hops > 4 * run(FABRIC, &[]).hops);
+    let text = STAR.replace("[workload]", "[socket]\nSO_RCVBUF = \"8KB\"\n[workload]");
+    let alone = ["workload.iterations=1", "workload.servers=1"];
+    let slow = figure(&run(&text, &alone), "completion_ms_mean");
+    assert!(
+        slow > 1.5 * figure(&run(STAR, &alone), "completion_ms_mean"),
+        "{slow}"
+    );
+}

@@ -16,7 +16,7 @@ pub(super) fn source(context: &Context<'_>, task: &config::Bulk) -> io::Result<(
     };
     let mut flows = Vec::new();
     for _ in 0..task.flows {
-        let stream = connect(task.address, task.port, options)?;
+        let stream = connect(context, task.address, task.port, options)?;
         flows.push(Counted::connected(stream, context)?);
     }
     thread::scope(|scope| {
@@ -57,7 +57,7 @@ fn write(context: &Context<'_>, flow: &Counted, task: &config::Bulk) -> io::Resu
 }
 
 pub(super) fn sink(context: &Context<'_>, task: &config::Sink) -> io::Result<()> {
-    let listener = listen(task.port, task.window_bytes)?;
+    let listener = listen(context, task.port, task.window_bytes)?;
     thread::scope(|scope| {
         let mut readers = Vec::new();
         for _ in 0..task.connections {

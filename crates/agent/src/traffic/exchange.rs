@@ -19,13 +19,15 @@ use crate::sys;
 pub(super) fn run(context: &Context<'_>, task: &config::Exchange) -> io::Result<()> {
     let flow = match task.server {
         Some(address) => {
-            let stream = connect(address, task.port, Options::default())?;
+            let stream = connect(context, address, task.port, Options::default())?;
             Counted::connected(stream, context)?
         }
-        None => Counted::accept(&listen(task.port, None)?, context)?,
+        None => Counted::accept(&listen(context, task.port, None)?, context)?,
     };
     // A list writes as its user means it: Nagle's rule stays as sockets have it.
-    flow.stream.set_nodelay(false)?;
+    if !context.config.socket_options.contains_key("TCP_NODELAY") {
+        flow.stream.set_nodelay(false)?;
+    }
     thread::scope(|scope| {
         let reader = scope.spawn(|| read(context, &flow, task));
         if !act(context, &flow, task)? {

@@ -30,7 +30,7 @@ pub(super) fn client(context: &Context<'_>, task: &config::IncastClient) -> io::
         if number > 0 {
             sleep_ns(task.send_call_ns);
         }
-        let stream = connect(server.address, server.port, Options::default())?;
+        let stream = connect(context, server.address, server.port, Options::default())?;
         servers.push(Server {
             connection: Counted::connected(stream, context)?,
             answer_bytes: server.answer_bytes,
@@ -106,7 +106,7 @@ fn collect(context: &Context<'_>, servers: &mut [Server]) -> io::Result<()> {
 }
 
 pub(super) fn server(context: &Context<'_>, task: &config::IncastServer) -> io::Result<()> {
-    let listener = listen(task.port, None)?;
+    let listener = listen(context, task.port, None)?;
     thread::scope(|scope| {
         let mut threads = Vec::new();
         for number in 0..task.connections {

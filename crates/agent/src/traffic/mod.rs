@@ -4,6 +4,7 @@ mod bulk;
 mod command;
 mod exchange;
 mod incast;
+mod options;
 mod ping;
 mod sampler;
 mod socket;

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
-use super::{Clock, Context, sleep_ns};
+use super::{Clock, Context, options, sleep_ns};
 use crate::record::{Flow, Record};
 use crate::{sys, tcp_info};
 
@@ -29,16 +29,22 @@ pub(super) struct Options<'a> {
 }
 
 /// Connects; where nobody listens yet, tries again.
-pub(super) fn connect(address: Ipv4Addr, port: u16, options: Options<'_>) -> io::Result<TcpStream> {
+pub(super) fn connect(
+    context: &Context<'_>,
+    address: Ipv4Addr,
+    port: u16,
+    own: Options<'_>,
+) -> io::Result<TcpStream> {
     let peer = SocketAddrV4::new(address, port);
     for attempt in 1.. {
         let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
-        if let Some(name) = options.congestion_control {
+        options::set(socket.as_fd(), &context.config.socket_options)?;
+        if let Some(name) = own.congestion_control {
             socket
                 .set_tcp_congestion(name.as_bytes())
                 .map_err(|e| said(&format!("congestion control {name}"), &e))?;
         }
-        if let Some(bytes) = options.send_buffer_bytes {
+        if let Some(bytes) = own.send_buffer_bytes {
             socket.set_send_buffer_size(bytes as usize)?;
         }
         match socket.connect(&SockAddr::from(peer)) {
@@ -53,8 +59,13 @@ pub(super) fn connect(address: Ipv4Addr, port: u16, options: Options<'_>) -> io:
 }
 
 /// Listens on all addresses.
-pub(super) fn listen(port: u16, receive_buffer_bytes: Option<u32>) -> io::Result<TcpListener> {
+pub(super) fn listen(
+    context: &Context<'_>,
+    port: u16,
+    receive_buffer_bytes: Option<u32>,
+) -> io::Result<TcpListener> {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
+    options::set(socket.as_fd(), &context.config.socket_options)?;
     socket.set_reuse_address(true)?;
     if let Some(bytes) = receive_buffer_bytes {
         socket.set_recv_buffer_size(bytes as usize)?;
@@ -128,7 +139,9 @@ impl Counted {
 
     /// Counts from now on, and lets the sampler look.
     fn new(stream: TcpStream, context: &Context<'_>) -> io::Result<Arc<Counted>> {
-        stream.set_nodelay(true)?;
+        if !context.config.socket_options.contains_key("TCP_NODELAY") {
+            stream.set_nodelay(true)?;
+        }
         sys::stamp_arrivals(stream.as_fd())?;
         let counted = Arc::new(Counted {
             local: v4(stream.local_addr()?)?,

@@ -27,12 +27,19 @@ fn run_tasks(name: &str, tasks: Vec<Task>) -> Vec<Record> {
         neighbours: Vec::new(),
         sysctls: std::collections::BTreeMap::new(),
         profile_sysctls: std::collections::BTreeMap::new(),
+        socket_options: options(),
         commands: Vec::new(),
         sample_interval_ns: Some(1_000_000),
         tasks,
     };
     run(&config, &folder, &recorder);
     record::parse(&fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// Options whose effect the kernel's TCP_INFO shows.
+fn options() -> std::collections::BTreeMap<String, config::OptionValue> {
+    let text = r#"{ "TCP_CONGESTION": "reno", "TCP_MAXSEG": 1000, "TCP_USER_TIMEOUT": 60000 }"#;
+    serde_json::from_str(text).unwrap()
 }
 
 /// A port that nobody listens on.
@@ -174,6 +181,8 @@ fn a_duration_ends_a_flow() {
     );
     let (sent, read) = (flows(&records, true)[0], flows(&records, false)[0]);
     assert_eq!(sent.written_bytes, read.read_bytes);
+    // The host's socket options: TCP_MAXSEG, less the time stamps.
+    assert_eq!(sent.tcp_info["snd_mss_bytes"], 988);
     assert!(sent.last_byte_ns - sent.started_ns < 2_000_000_000);
 }
 

@@ -202,6 +202,7 @@ pub fn prepare(
                 .collect(),
             sysctls: options.sysctls.iter().cloned().collect(),
             profile_sysctls: Default::default(),
+            socket_options: Default::default(),
             commands: options.commands.clone(),
             sample_interval_ns: None,
             tasks: tasks.clone(),

@@ -16,10 +16,12 @@ fn hosts(names: impl Iterator<Item = String>, scenario: &Scenario) -> Vec<Host> 
     let stack = Arc::new(scenario.stack.clone());
     let kernel = KernelHost::new(scenario.kernel.as_ref(), None, &stack);
     let kernel = Arc::new(kernel.sampled(scenario.record.sample_interval));
+    let socket = Arc::new(scenario.socket.clone().unwrap_or_default());
     let host = |name| Host {
         name,
         config: scenario.host.clone(),
         stack: Arc::clone(&stack),
+        socket: Arc::clone(&socket),
         kind: HostKind::Model,
         kernel: Arc::clone(&kernel),
     };

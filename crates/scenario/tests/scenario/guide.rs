@@ -17,13 +17,15 @@ fn the_worked_example_is_twelve_runs() {
 #[test]
 fn the_other_examples_fit_into_a_scenario() {
     let blocks = blocks();
-    let [_, switches, preset, explicit, capture] = blocks.as_slice() else {
+    let [_, switches, socket, preset, explicit, capture] = blocks.as_slice() else {
         panic!("{} examples", blocks.len())
     };
     for switch in switches.lines() {
         let text = STAR.replace("switch = \"arista-7124s\"", switch);
         assert_eq!(plan(&text, &[]).runs.len(), 1);
     }
+    let sockets = plan(&format!("{STAR}{socket}"), &[]);
+    assert_eq!(sockets.scenario["socket"]["TCP_NODELAY"], true);
     let own = plan(&format!("{STAR}{preset}"), &[]);
     assert_eq!(
         own.scenario["preset"]["switch"]["arista-7124s"]["buffer"]["shared"],

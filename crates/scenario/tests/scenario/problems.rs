@@ -399,3 +399,18 @@ fn timers_and_buffers_that_contradict_one_another_are_told() {
         assert!(found.contains(wanted), "{set}: {found}");
     }
 }
+
+#[test]
+fn socket_options_are_held_to_their_names_and_ranges() {
+    let text = star("[workload]", "[socket]\nTCP_NODELY = true\n\n[workload]");
+    assert_eq!(
+        problem(&text, &[]),
+        "s.toml:16:1: socket.TCP_NODELY: there is no key \"TCP_NODELY\" here; did you mean \
+         \"TCP_NODELAY\"?"
+    );
+    let text = star("[workload]", "[socket]\nTCP_MAXSEG = \"40B\"\n\n[workload]");
+    assert_eq!(
+        problem(&text, &[]),
+        "s.toml:16:14: socket.TCP_MAXSEG: Linux does not take this value (EINVAL); 88B to 32767B"
+    );
+}

@@ -14,7 +14,9 @@ use tailback_agent::config::{
 use tailback_agent::{Record, record, root};
 use tailback_kernel::{HostConfig, NicConfig, RunFolder};
 use tailback_net::random::Stream;
-use tailback_scenario::{Deed, End, Exchange, Flow, Incast, Run, TimedAction, Workload};
+use tailback_scenario::{
+    Deed, End, Exchange, Flow, Incast, LinuxValue, Run, SocketConfig, TimedAction, Workload,
+};
 use tailback_units::{Duration, Time};
 use tailback_wire::plan;
 
@@ -138,6 +140,7 @@ impl<'a> Guests<'a> {
                 .collect(),
             profile_sysctls: kernel.profile_sysctls.clone(),
             sysctls: kernel.sysctls.clone(),
+            socket_options: socket_options(&host.socket),
             commands: kernel.tc.iter().map(tc).collect(),
             sample_interval_ns: kernel.sample_interval.map(ns),
             tasks: guest.tasks.clone(),
@@ -208,6 +211,15 @@ impl<'a> Guests<'a> {
 /// What a host is called in the run's folder.
 fn name(host: usize) -> String {
     format!("h{host}")
+}
+
+fn socket_options(socket: &SocketConfig) -> BTreeMap<String, config::OptionValue> {
+    let options = socket.linux().into_iter();
+    let value = |value| match value {
+        LinuxValue::Number(number) => config::OptionValue::Number(number),
+        LinuxValue::Text(text) => config::OptionValue::Text(text),
+    };
+    options.map(|(n, v)| (n.to_owned(), value(v))).collect()
 }
 
 fn ns(span: Duration) -> u64 {
