@@ -6,6 +6,8 @@ use tailback_units::{Bytes, Duration, Time};
 use crate::frame::{EndpointId, Frame, HostId};
 use crate::host::HostConfig;
 use crate::pool::{Flight, FramePool};
+use crate::queue::Held;
+use crate::switch::shared::Pool;
 
 /// A frame with timestamps and `payload_bytes` of payload.
 pub(crate) fn frame(payload_bytes: u16) -> Frame {
@@ -48,5 +50,18 @@ pub(crate) fn host_config() -> HostConfig {
         ce_to_ect1: false,
         machine: None,
         rx_buffer_sizes: Vec::new(),
+    }
+}
+
+/// Such a frame with this ECN field, for endpoint `to`, waiting in a switch since `now`.
+pub(crate) fn held(frames: &mut FramePool, now: Time, to: u32, bytes: u16, ecn: Ecn) -> Held {
+    let mut frame = frame(bytes);
+    frame.segment.ecn = ecn;
+    frame.to = EndpointId(to);
+    Held {
+        frame: frames.put(now, frame),
+        in_port: 0,
+        pool: Pool::Shared,
+        since: now,
     }
 }

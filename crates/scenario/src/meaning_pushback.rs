@@ -5,8 +5,12 @@ use std::collections::BTreeSet;
 use tailback_net::flow_control::FlowControlConfig;
 use tailback_net::l2cm::L2cmConfig;
 use tailback_net::l2cm::qcn::Sampling;
+use tailback_net::marking::Mark;
 use tailback_net::queue::QueueConfig;
+use tailback_net::queue::codel::CodelConfig;
 use tailback_net::queue::ets::EtsConfig;
+use tailback_net::queue::fq_codel::FqCodelConfig;
+use tailback_net::queue::pie::PieConfig;
 use tailback_net::switch::queued::QueuedConfig;
 use tailback_net::switch::{BufferConfig, SwitchConfig};
 use tailback_units::{Bytes, Duration};
@@ -128,18 +132,7 @@ fn queue_findings(queued: &QueuedConfig, ports: u16) -> Vec<Finding> {
             ));
         }
     }
-    if let QueueConfig::Codel(codel) = &queued.queue
-        && (codel.interval.is_zero() || codel.target >= codel.interval)
-    {
-        found.push(Finding::new(
-            "buffer.queue.interval",
-            format!(
-                "a delay above {} for {} says nothing of a standing queue",
-                codel.target, codel.interval
-            ),
-            "an interval longer than the target: about the longest round trip",
-        ));
-    }
+    found.extend(discipline_findings(&queued.queue));
     for (i, service) in queued.service.iter().enumerate() {
         let at = format!("buffer.service[{i}]");
         if service.port >= ports {
@@ -163,6 +156,68 @@ fn queue_findings(queued: &QueuedConfig, ports: u16) -> Vec<Finding> {
                 "an end after the beginning",
             ));
         }
+    }
+    found
+}
+
+/// What contradicts itself in how a class's frames wait.
+fn discipline_findings(queue: &QueueConfig) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let mut add = |key: &str, reason: String, remedy: &str| {
+        found.push(Finding::new(format!("buffer.queue.{key}"), reason, remedy));
+    };
+    let law = match queue {
+        QueueConfig::Codel(codel) => Some((codel.target, codel.interval)),
+        QueueConfig::FqCodel(codel) => Some((codel.target, codel.interval)),
+        QueueConfig::Cobalt(cobalt) => Some((cobalt.target, cobalt.interval)),
+        QueueConfig::Fifo {} | QueueConfig::Pie(_) | QueueConfig::Dualpi2(_) => None,
+    };
+    if let Some((target, interval)) = law
+        && (interval.is_zero() || target >= interval)
+    {
+        add(
+            "interval",
+            format!("a delay above {target} for {interval} says nothing of a standing queue"),
+            "an interval longer than the target: about the longest round trip",
+        );
+    }
+    let timer = match queue {
+        QueueConfig::Pie(pie) => Some(pie.tupdate),
+        QueueConfig::Dualpi2(queues) => Some(queues.tupdate),
+        _ => None,
+    };
+    if timer.is_some_and(|timer| timer.is_zero()) {
+        add(
+            "tupdate",
+            "a probability that is never moved stays zero".to_owned(),
+            "a time above zero, such as \"15ms\"",
+        );
+    }
+    match queue {
+        QueueConfig::FqCodel(codel) if codel.quantum.get() == 0 => add(
+            "quantum",
+            "a turn of no bytes serves nobody".to_owned(),
+            "a frame's length, such as \"1514B\"",
+        ),
+        QueueConfig::Codel(CodelConfig {
+            ecn: false, mark, ..
+        })
+        | QueueConfig::FqCodel(FqCodelConfig {
+            ecn: false, mark, ..
+        })
+        | QueueConfig::Pie(PieConfig {
+            ecn: false, mark, ..
+        }) if *mark == Mark::Sce => add(
+            "mark",
+            "without ecn nothing is marked".to_owned(),
+            "ecn = true, or without it",
+        ),
+        QueueConfig::Cobalt(cobalt) if cobalt.memlimit.get() == 0 => add(
+            "memlimit",
+            "a queue of no bytes drops every frame".to_owned(),
+            "a size above zero, such as \"4MB\"",
+        ),
+        _ => {}
     }
     found
 }

@@ -2,10 +2,9 @@
 
 use tailback_net::marking::red::RedConfig;
 use tailback_net::marking::{Mark, MarkingConfig};
-use tailback_net::switch::SwitchConfig;
-
+use tailback_net::queue::QueueConfig;
+use tailback_net::switch::{BufferConfig, SwitchConfig};
 use tailback_tcp::Stack;
-use tailback_tcp::congestion::CongestionKind;
 
 use crate::problem::Finding;
 
@@ -38,7 +37,7 @@ pub(crate) fn stack_findings(stack: &Stack) -> Vec<Finding> {
         return found;
     }
     let kind = stack.tcp_congestion_control;
-    if matches!(kind, CongestionKind::RenoSce | CongestionKind::DctcpSce) {
+    if kind.answers_sce() {
         found.push(Finding::new(
             "tcp_congestion_control",
             format!(
@@ -63,20 +62,41 @@ pub(crate) fn unanswered<'a>(
     switch: &SwitchConfig,
     mut stacks: impl Iterator<Item = &'a Stack>,
 ) -> Option<Finding> {
-    let mark = match &switch.marking {
-        MarkingConfig::Off(_) => return None,
+    let marking = match &switch.marking {
+        MarkingConfig::Off(_) => Mark::Ce,
         MarkingConfig::Step(step) => step.mark,
         MarkingConfig::Linear(linear) => linear.mark,
         MarkingConfig::Red(red) => red.mark,
         MarkingConfig::Wred(wred) => wred.profiles.first().map_or(Mark::Ce, |red| red.mark),
     };
-    (mark == Mark::Sce && !stacks.any(|stack| stack.tcp_ecn > 0)).then(|| {
+    let queue = match &switch.buffer {
+        BufferConfig::Queued(queued) => queue_mark(&queued.queue),
+        _ => None,
+    };
+    let path = match (marking, queue) {
+        (Mark::Sce, _) => "marking.mark",
+        (Mark::Ce, Some(path)) => path,
+        (Mark::Ce, None) => return None,
+    };
+    (!stacks.any(|stack| stack.tcp_ecn > 0)).then(|| {
         Finding::new(
-            "marking.mark",
+            path,
             "SCE marks ECN-capable packets only, and no host sends any",
             "tcp_ecn = 1 in a stack, or another marking",
         )
     })
+}
+
+/// Which key has a queue mark SCE, if it does.
+fn queue_mark(queue: &QueueConfig) -> Option<&'static str> {
+    let mark = match queue {
+        QueueConfig::Codel(codel) => codel.mark,
+        QueueConfig::FqCodel(codel) => codel.mark,
+        QueueConfig::Pie(pie) => pie.mark,
+        QueueConfig::Cobalt(cobalt) => return (cobalt.sce > 0).then_some("buffer.queue.sce"),
+        QueueConfig::Fifo {} | QueueConfig::Dualpi2(_) => Mark::Ce,
+    };
+    (mark == Mark::Sce).then_some("buffer.queue.mark")
 }
 
 fn red_findings(red: &RedConfig, at: &str) -> Vec<Finding> {

@@ -118,15 +118,8 @@ pub(crate) fn axes(document: &Document) -> (Vec<Resolved>, Vec<Finding>) {
         let (Ok(steps), Ok(values)) = (steps, values) else {
             continue;
         };
-        if NOT_VARIED.contains(&steps[0].as_str()) {
-            findings.push(
-                Finding::new(
-                    at,
-                    format!("{} cannot be varied within a scenario", path::show(&steps)),
-                    "`run.repetitions` repeats runs with other seeds",
-                )
-                .at_key(),
-            );
+        if let Some(finding) = not_varied(&steps) {
+            findings.push(finding.within(&at).at_key());
             continue;
         }
         if let Some(other) = axes.iter().find(|a| a.steps == steps) {
@@ -163,6 +156,19 @@ pub(crate) fn axes(document: &Document) -> (Vec<Resolved>, Vec<Finding>) {
         }
     }
     (axes, findings)
+}
+
+/// Why the place `steps` cannot be varied, if it cannot.
+fn not_varied(steps: &Steps) -> Option<Finding> {
+    let first = steps[0].as_str();
+    NOT_VARIED.contains(&first).then(|| {
+        let remedy = match first {
+            "preset" => "the value where the preset is used, such as \"network.switch.latency\"",
+            _ => "`run.repetitions` repeats runs with other seeds",
+        };
+        let reason = format!("{} cannot be varied within a scenario", path::show(steps));
+        Finding::new("", reason, remedy)
+    })
 }
 
 fn values(node: &Value, axis: &Value, at: &str) -> Result<Vec<Value>, Vec<Finding>> {

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::resolve_key;
+use super::{not_varied, resolve_key};
 use crate::path::{self, Steps};
 use crate::problem::Finding;
 
@@ -69,7 +69,8 @@ pub(super) fn read(axis: &Value, at: &str, places: &[Steps]) -> Result<Vec<Case>
         };
         let mut resolved = Vec::new();
         for (key, value) in set {
-            match resolve_key(key, places) {
+            let steps = resolve_key(key, places);
+            match steps.and_then(|steps| not_varied(&steps).map_or(Ok(steps), Err)) {
                 Ok(steps) => resolved.push((steps, value.clone())),
                 Err(finding) => found.push(finding.within(&path::join(&at_set, key)).at_key()),
             }

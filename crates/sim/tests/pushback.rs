@@ -341,3 +341,40 @@ fn longer_links_and_flows_of_pareto_sizes_run_too() {
         assert!((1.0..50.0).contains(&median), "{median}");
     }
 }
+
+/// Two hosts to a third through queues of this kind.
+fn through(queue: &str, stack: &[&str]) -> RunOutcome {
+    let queue = format!("preset.switch.queued.buffer.queue={{ {queue} }}");
+    let text = network(1, 3, TO_FIRST);
+    run(&text, &[&[queue.as_str()], stack].concat())
+}
+
+#[test]
+fn every_discipline_keeps_the_queue_below_what_fifo_lets_it_be() {
+    let modern = ["stack.preset=linux-7.2", "stack.tcp_ecn=1"];
+    let queue_max = |outcome: &RunOutcome| {
+        let longest = counts(outcome, "ports", "queue_bytes_max");
+        longest.into_iter().max().expect("a port")
+    };
+    let fifo = through(r#"kind = "fifo""#, &modern);
+    for queue in [
+        r#"kind = "codel", target = "20us", interval = "200us", ecn = true"#,
+        r#"kind = "fq-codel", target = "20us", interval = "200us""#,
+        r#"kind = "pie", target = "20us", tupdate = "20us", ecn = true"#,
+        r#"kind = "dualpi2", target = "20us", tupdate = "20us", alpha = 100.0, beta = 1000.0"#,
+        r#"kind = "cobalt", target = "20us", interval = "200us""#,
+    ] {
+        let outcome = through(queue, &modern);
+        let (own, fifos) = (queue_max(&outcome), queue_max(&fifo));
+        assert!(own <= fifos, "{queue}: {own} bytes, {fifos} as FIFO");
+        // Nine tenths of what the link carries as payload in 20 ms.
+        assert!(
+            received(&outcome) > 21_000_000,
+            "{queue}: {}",
+            received(&outcome)
+        );
+        let marks: u64 = counts(&outcome, "ports", "marks").iter().sum();
+        assert!(marks + drops(&outcome) > 0, "{queue}");
+        assert_eq!(outcome.tables, through(queue, &modern).tables, "{queue}");
+    }
+}

@@ -34,6 +34,8 @@ pub struct CodelConfig {
     pub interval: Duration,
     /// Mark frames that can be rather than drop them.
     pub ecn: bool,
+    /// What a mark is.
+    pub mark: Mark,
 }
 
 impl Default for CodelConfig {
@@ -44,8 +46,18 @@ impl Default for CodelConfig {
             target: Duration::from_ms(5),
             interval: Duration::from_ms(100),
             ecn: false,
+            mark: Mark::Ce,
         }
     }
+}
+
+/// What the law needs to know, whoever asks it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Settings {
+    pub(super) target: Duration,
+    pub(super) interval: Duration,
+    /// What a frame that can be marked is marked with rather than dropped; none: all are dropped.
+    pub(super) mark: Option<Mark>,
 }
 
 /// CoDel's state, whatever queue it looks after.
@@ -59,45 +71,54 @@ struct Law {
     last_count: u64,
 }
 
-/// A queue under CoDel.
-#[derive(Clone, Debug)]
-pub struct Codel {
-    config: CodelConfig,
+/// Frames that wait together under one law.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Managed {
     queue: VecDeque<Held>,
     bytes: u64,
     law: Law,
 }
 
-impl Codel {
-    /// An empty queue.
-    #[must_use]
-    pub fn new(config: &CodelConfig) -> Codel {
-        Codel {
-            config: config.clone(),
-            queue: VecDeque::new(),
-            bytes: 0,
-            law: Law::default(),
-        }
-    }
-
-    /// A frame joins the queue, or is dropped if it is full.
-    pub fn enqueue(&mut self, held: Held, effects: &mut Effects) {
-        if self.queue.len() >= self.config.limit as usize {
-            effects.dropped_now.push(held);
-            return;
-        }
+impl Managed {
+    pub(super) fn push(&mut self, held: Held) {
         self.bytes += u64::from(held.frame.frame_bytes);
         self.queue.push_back(held);
     }
 
-    /// The next frame, if any is left.
-    pub fn dequeue(
+    /// Takes the first frame for want of room, which the law counts as a drop of its own.
+    pub(super) fn overflow(&mut self) -> Option<Held> {
+        let held = self.queue.pop_front()?;
+        self.bytes -= u64::from(held.frame.frame_bytes);
+        self.law.count += 1;
+        Some(held)
+    }
+
+    pub(super) fn first(&self) -> Option<&Held> {
+        self.queue.front()
+    }
+
+    pub(super) fn waiting(&self) -> impl Iterator<Item = &Held> {
+        self.queue.iter()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.queue.len()
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The next frame that the law lets go; `beside` are bytes that wait in other queues of the port,
+    /// which count towards whether there is a queue at all.
+    pub(super) fn dequeue(
         &mut self,
-        now: Time,
+        settings: &Settings,
+        (now, beside): (Time, u64),
         frames: &mut FramePool,
         effects: &mut Effects,
     ) -> Option<Held> {
-        let (mut held, mut may_drop) = self.pop(now)?;
+        let (mut held, mut may_drop) = self.pop(settings, now, beside)?;
         if self.law.dropping {
             if !may_drop {
                 self.law.dropping = false;
@@ -105,18 +126,18 @@ impl Codel {
             while self.law.dropping && now >= self.law.drop_next {
                 self.law.count += 1;
                 let from = self.law.drop_next;
-                if self.marks(&held, frames, effects) {
-                    self.law.drop_next = self.after(from);
+                if marks(settings, &held, frames, effects) {
+                    self.law.drop_next = self.law.after(settings, from);
                     return Some(held);
                 }
                 effects.dropped_now.push(held);
-                let Some(next) = self.pop(now) else {
+                let Some(next) = self.pop(settings, now, beside) else {
                     self.law.dropping = false;
                     return None;
                 };
                 (held, may_drop) = next;
                 if may_drop {
-                    self.law.drop_next = self.after(from);
+                    self.law.drop_next = self.law.after(settings, from);
                 } else {
                     self.law.dropping = false;
                 }
@@ -126,65 +147,116 @@ impl Codel {
         if !may_drop {
             return Some(held);
         }
-        let marked = self.marks(&held, frames, effects);
-        let next = if marked {
+        let next = if marks(settings, &held, frames, effects) {
             Some(held)
         } else {
             effects.dropped_now.push(held);
-            self.pop(now).map(|(next, _)| next)
+            self.pop(settings, now, beside).map(|(next, _)| next)
         };
-        let law = &mut self.law;
-        law.dropping = true;
-        let episode = law.count - law.last_count;
-        let soon = now < law.drop_next + self.config.interval * FORGET_INTERVALS;
-        law.count = if episode > 1 && soon { episode } else { 1 };
-        law.last_count = law.count;
-        self.law.drop_next = self.after(now);
+        self.law.begin(settings, now);
         next
     }
 
-    /// The frame at the head.
-    #[must_use]
-    pub fn first(&self) -> Option<&Held> {
-        self.queue.front()
-    }
-
-    /// Frames that wait.
-    pub fn waiting(&self) -> impl Iterator<Item = &Held> {
-        self.queue.iter()
-    }
-
     /// The next frame, and whether the delay has been too long for an interval.
-    fn pop(&mut self, now: Time) -> Option<(Held, bool)> {
+    fn pop(&mut self, settings: &Settings, now: Time, beside: u64) -> Option<(Held, bool)> {
         let Some(held) = self.queue.pop_front() else {
             self.law.first_above = None;
             return None;
         };
         self.bytes -= u64::from(held.frame.frame_bytes);
-        if now.since(held.since) < self.config.target || self.bytes <= MAX_PACKET_BYTES {
+        if now.since(held.since) < settings.target || self.bytes + beside <= MAX_PACKET_BYTES {
             self.law.first_above = None;
             return Some((held, false));
         }
         match self.law.first_above {
             None => {
-                self.law.first_above = Some(now + self.config.interval);
+                self.law.first_above = Some(now + settings.interval);
                 Some((held, false))
             }
             Some(above) => Some((held, now >= above)),
         }
     }
+}
 
-    fn marks(&self, held: &Held, frames: &mut FramePool, effects: &mut Effects) -> bool {
-        let marked = self.config.ecn && frames.get_mut(held.frame.frame).mark(Mark::Ce);
-        effects.marked += u64::from(marked);
-        marked
+impl Law {
+    /// An episode of dropping begins, near the last one's rate if that is not long ago.
+    fn begin(&mut self, settings: &Settings, now: Time) {
+        self.dropping = true;
+        let episode = self.count.saturating_sub(self.last_count);
+        let soon = now < self.drop_next + settings.interval * FORGET_INTERVALS;
+        self.count = if episode > 1 && soon { episode } else { 1 };
+        self.last_count = self.count;
+        self.drop_next = self.after(settings, now);
     }
 
     /// The control law: an interval over the square root of the count after `from`.
-    fn after(&self, from: Time) -> Time {
-        let interval = u128::from(self.config.interval.as_ps());
-        let ps = (interval * interval / u128::from(self.law.count.max(1))).isqrt();
+    fn after(&self, settings: &Settings, from: Time) -> Time {
+        let interval = u128::from(settings.interval.as_ps());
+        let ps = (interval * interval / u128::from(self.count.max(1))).isqrt();
         from + Duration::from_ps(ps as u64)
+    }
+}
+
+fn marks(settings: &Settings, held: &Held, frames: &mut FramePool, effects: &mut Effects) -> bool {
+    let marked = settings
+        .mark
+        .is_some_and(|mark| frames.get_mut(held.frame.frame).mark(mark));
+    effects.marked += u64::from(marked);
+    marked
+}
+
+/// A queue under CoDel.
+#[derive(Clone, Debug)]
+pub struct Codel {
+    limit: usize,
+    settings: Settings,
+    queue: Managed,
+}
+
+impl Codel {
+    /// An empty queue.
+    #[must_use]
+    pub fn new(config: &CodelConfig) -> Codel {
+        Codel {
+            limit: config.limit as usize,
+            settings: Settings {
+                target: config.target,
+                interval: config.interval,
+                mark: config.ecn.then_some(config.mark),
+            },
+            queue: Managed::default(),
+        }
+    }
+
+    /// A frame joins the queue, or is dropped if it is full.
+    pub fn enqueue(&mut self, held: Held, effects: &mut Effects) {
+        if self.queue.len() >= self.limit {
+            effects.dropped_now.push(held);
+        } else {
+            self.queue.push(held);
+        }
+    }
+
+    /// The next frame, if any is left.
+    pub fn dequeue(
+        &mut self,
+        now: Time,
+        frames: &mut FramePool,
+        effects: &mut Effects,
+    ) -> Option<Held> {
+        self.queue
+            .dequeue(&self.settings, (now, 0), frames, effects)
+    }
+
+    /// The frame at the head.
+    #[must_use]
+    pub fn first(&self) -> Option<&Held> {
+        self.queue.first()
+    }
+
+    /// Frames that wait.
+    pub fn waiting(&self) -> impl Iterator<Item = &Held> {
+        self.queue.waiting()
     }
 }
 

@@ -4,8 +4,12 @@
 //! one discipline, one file. A port has one for each traffic class, and `ets` says whose turn it
 //! is. Memory is not theirs: the switch admits a frame before it is queued.
 
+pub mod cobalt;
 pub mod codel;
+pub mod dualpi2;
 pub mod ets;
+pub mod fq_codel;
+pub mod pie;
 
 use std::collections::VecDeque;
 
@@ -13,8 +17,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailback_units::Time;
 
+use self::cobalt::{Cobalt, CobaltConfig};
 use self::codel::{Codel, CodelConfig};
+use self::dualpi2::{Dualpi2, Dualpi2Config};
+use self::fq_codel::{FqCodel, FqCodelConfig};
+use self::pie::{Pie, PieConfig};
 use crate::pool::{Flight, FramePool};
+use crate::random::Stream;
 use crate::switch::shared::Pool;
 
 /// A frame that waits, and what it holds.
@@ -38,6 +47,14 @@ pub enum QueueConfig {
     Fifo {},
     /// CoDel: drops or marks what has waited too long for too long.
     Codel(CodelConfig),
+    /// A queue for each flow, served by turns, each under CoDel.
+    FqCodel(FqCodelConfig),
+    /// PIE: drops or marks on arrival, by a controller of the delay.
+    Pie(PieConfig),
+    /// A queue for scalable senders beside one for all others, coupled.
+    Dualpi2(Dualpi2Config),
+    /// CAKE's queue management, with SCE's ramp.
+    Cobalt(CobaltConfig),
 }
 
 impl Default for QueueConfig {
@@ -64,29 +81,49 @@ pub enum Discipline {
     Fifo(VecDeque<Held>),
     /// CoDel.
     Codel(Codel),
+    /// FQ-CoDel.
+    FqCodel(Box<FqCodel>),
+    /// PIE.
+    Pie(Box<Pie>),
+    /// DualPI2.
+    Dualpi2(Box<Dualpi2>),
+    /// COBALT.
+    Cobalt(Box<Cobalt>),
 }
 
 impl Discipline {
-    /// An empty queue.
+    /// An empty queue; `stream` draws what is drawn.
     #[must_use]
-    pub fn new(config: &QueueConfig) -> Discipline {
+    pub fn new(config: &QueueConfig, stream: Stream) -> Discipline {
         match config {
             QueueConfig::Fifo {} => Discipline::Fifo(VecDeque::new()),
             QueueConfig::Codel(config) => Discipline::Codel(Codel::new(config)),
+            QueueConfig::FqCodel(config) => Discipline::FqCodel(Box::new(FqCodel::new(config))),
+            QueueConfig::Pie(config) => Discipline::Pie(Box::new(Pie::new(config, stream))),
+            QueueConfig::Dualpi2(config) => {
+                Discipline::Dualpi2(Box::new(Dualpi2::new(config, stream)))
+            }
+            QueueConfig::Cobalt(config) => {
+                Discipline::Cobalt(Box::new(Cobalt::new(config, stream)))
+            }
         }
     }
 
     /// A frame joins the queue.
     pub fn enqueue(
         &mut self,
-        _now: Time,
+        now: Time,
         held: Held,
-        _frames: &mut FramePool,
+        frames: &mut FramePool,
         effects: &mut Effects,
     ) {
         match self {
             Discipline::Fifo(queue) => queue.push_back(held),
             Discipline::Codel(codel) => codel.enqueue(held, effects),
+            Discipline::FqCodel(queues) => queues.enqueue(held, effects),
+            Discipline::Pie(pie) => pie.enqueue(now, held, frames, effects),
+            Discipline::Dualpi2(queues) => queues.enqueue(now, held, frames, effects),
+            Discipline::Cobalt(cobalt) => cobalt.enqueue(now, held, effects),
         }
     }
 
@@ -100,6 +137,10 @@ impl Discipline {
         match self {
             Discipline::Fifo(queue) => queue.pop_front(),
             Discipline::Codel(codel) => codel.dequeue(now, frames, effects),
+            Discipline::FqCodel(queues) => queues.dequeue(now, frames, effects),
+            Discipline::Pie(pie) => pie.dequeue(now),
+            Discipline::Dualpi2(queues) => queues.dequeue(now, frames, effects),
+            Discipline::Cobalt(cobalt) => cobalt.dequeue(now, frames, effects),
         }
     }
 
@@ -109,17 +150,23 @@ impl Discipline {
         match self {
             Discipline::Fifo(queue) => queue.front(),
             Discipline::Codel(codel) => codel.first(),
+            Discipline::FqCodel(queues) => queues.first(),
+            Discipline::Pie(pie) => pie.first(),
+            Discipline::Dualpi2(queues) => queues.first(),
+            Discipline::Cobalt(cobalt) => cobalt.first(),
         }
     }
 
-    /// Frames that wait.
-    pub fn waiting(&self) -> impl Iterator<Item = &Held> {
-        let (fifo, codel) = match self {
-            Discipline::Fifo(queue) => (Some(queue.iter()), None),
-            Discipline::Codel(codel) => (None, Some(codel.waiting())),
-        };
-        fifo.into_iter()
-            .flatten()
-            .chain(codel.into_iter().flatten())
+    /// Frames that wait. For books at a run's end: it allocates.
+    #[must_use]
+    pub fn waiting(&self) -> Box<dyn Iterator<Item = &Held> + '_> {
+        match self {
+            Discipline::Fifo(queue) => Box::new(queue.iter()),
+            Discipline::Codel(codel) => Box::new(codel.waiting()),
+            Discipline::FqCodel(queues) => Box::new(queues.waiting()),
+            Discipline::Pie(pie) => Box::new(pie.waiting()),
+            Discipline::Dualpi2(queues) => Box::new(queues.waiting()),
+            Discipline::Cobalt(cobalt) => Box::new(cobalt.waiting()),
+        }
     }
 }

@@ -15,6 +15,7 @@ use crate::flow_control::Paused;
 use crate::pool::{Flight, FramePool};
 use crate::queue::ets::{Ets, EtsConfig};
 use crate::queue::{Discipline, Effects, Held, QueueConfig};
+use crate::random::Stream;
 
 /// Parameters of such a switch's memory and queues.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -74,17 +75,21 @@ pub struct QueuedBuffer {
 }
 
 impl QueuedBuffer {
-    /// The empty queues of a switch with `ports` ports.
+    /// The empty queues of switch number `number` of a run with `seed`, which has `ports` ports.
     #[must_use]
-    pub fn new(config: &QueuedConfig, ports: u16) -> QueuedBuffer {
-        let bands = config.scheduler.bands().max(1);
-        let port = Port {
+    pub fn new(config: &QueuedConfig, ports: u16, seed: u64, number: usize) -> QueuedBuffer {
+        let bands = config.scheduler.bands().max(1) as u64;
+        let band = |port: u16, band: u64| {
+            let place = ((((number as u64) << 16) | u64::from(port)) << 3) | band;
+            Discipline::new(&config.queue, Stream::new(seed, "queue", place))
+        };
+        let port = |port: u16| Port {
             scheduler: Ets::new(&config.scheduler),
-            bands: vec![Discipline::new(&config.queue); bands],
+            bands: (0..bands).map(|number| band(port, number)).collect(),
         };
         QueuedBuffer {
             memory: SharedBuffer::new(&config.memory, ports),
-            ports: vec![port; usize::from(ports)],
+            ports: (0..ports).map(port).collect(),
             effects: Effects::default(),
         }
     }

@@ -24,7 +24,7 @@ fn buffer(scheduler: &EtsConfig) -> QueuedBuffer {
         scheduler: scheduler.clone(),
         service: Vec::new(),
     };
-    QueuedBuffer::new(&config, 2)
+    QueuedBuffer::new(&config, 2, 1, 0)
 }
 
 /// Offers a frame for port 0, and queues it if it is admitted.

@@ -55,14 +55,7 @@ impl Bernoulli {
     }
 
     pub(super) fn findings(&self) -> Vec<Finding> {
-        let mut found = Vec::new();
-        if self.duration.is_zero() {
-            found.push(Finding::new(
-                "duration",
-                "the run would end before it begins",
-                "a time above zero, such as \"500ms\"",
-            ));
-        }
+        let mut found: Vec<Finding> = super::no_time(self.duration, "500ms").into_iter().collect();
         if self.message.get() == 0 {
             found.push(Finding::new(
                 "message",

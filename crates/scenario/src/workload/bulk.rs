@@ -115,14 +115,7 @@ impl Bulk {
     }
 
     pub(super) fn findings(&self, hosts: usize) -> Vec<Finding> {
-        let mut found = Vec::new();
-        if self.duration.is_zero() {
-            found.push(Finding::new(
-                "duration",
-                "the run would end before it begins",
-                "a time above zero, such as \"1s\"",
-            ));
-        }
+        let mut found: Vec<Finding> = super::no_time(self.duration, "1s").into_iter().collect();
         if self.size == Some(Bytes::new(0)) {
             found.push(Finding::new(
                 "size",

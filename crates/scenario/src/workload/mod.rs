@@ -29,6 +29,7 @@ pub use udp::Udp;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tailback_units::Duration;
 
 use crate::problem::Finding;
 use crate::topology::Topology;
@@ -118,6 +119,17 @@ impl Workload {
             | Workload::Command(_) => 1,
         }
     }
+}
+
+/// A run that lasts no time; `example` is one that does.
+fn no_time(duration: Duration, example: &str) -> Option<Finding> {
+    duration.is_zero().then(|| {
+        Finding::new(
+            "duration",
+            "the run would end before it begins",
+            format!("a time above zero, such as \"{example}\""),
+        )
+    })
 }
 
 /// The network of a scenario whose `[network]` holds these values beside a switch and a link of

@@ -63,14 +63,7 @@ impl Udp {
     }
 
     pub(super) fn findings(&self) -> Vec<Finding> {
-        let mut found = Vec::new();
-        if self.duration.is_zero() {
-            found.push(Finding::new(
-                "duration",
-                "the run would end before it begins",
-                "a time above zero, such as \"60s\"",
-            ));
-        }
+        let mut found: Vec<Finding> = super::no_time(self.duration, "60s").into_iter().collect();
         if self.rate.as_bps() == 0 {
             found.push(Finding::new(
                 "rate",

@@ -88,6 +88,16 @@ fn axes_that_lead_nowhere_are_told() {
             "\"run.seed\" = [1, 2]",
             "sweep.\"run.seed\": run.seed cannot be varied within a scenario",
         ),
+        (
+            "\"preset.switch.mine.latency\" = [\"1us\"]",
+            "sweep.\"preset.switch.mine.latency\": preset.switch.mine.latency cannot be varied within a \
+             scenario; the value where the preset is used",
+        ),
+        (
+            "case = [{ set = { \"preset.switch.mine.latency\" = \"1us\" } }]",
+            "sweep.case[0].set.\"preset.switch.mine.latency\": preset.switch.mine.latency cannot be \
+             varied within a scenario",
+        ),
     ];
     for (axis, wanted) in cases {
         let found = problem(&star(axis), &[]);

@@ -152,3 +152,65 @@ fn congestion_points_that_cannot_work_are_told() {
     let found = problems(STAR, &[QUEUED, slow]);
     assert_eq!(found.len(), 2, "{found:?}");
 }
+
+#[test]
+fn queues_whose_settings_contradict_one_another_are_told() {
+    let queue = |queue: &str| format!("network.switch.buffer.queue={{ {queue} }}");
+    for (settings, expected) in [
+        (
+            r#"kind = "fq-codel", target = "100ms""#,
+            "queue.interval: a delay above 100ms for 100ms says nothing",
+        ),
+        (
+            r#"kind = "fq-codel", quantum = "0B""#,
+            "queue.quantum: a turn of no bytes",
+        ),
+        (
+            r#"kind = "pie", tupdate = "0s""#,
+            "queue.tupdate: a probability that is never moved",
+        ),
+        (
+            r#"kind = "dualpi2", tupdate = "0s""#,
+            "queue.tupdate: a probability that is never moved",
+        ),
+        (
+            r#"kind = "cobalt", memlimit = "0B""#,
+            "queue.memlimit: a queue of no bytes",
+        ),
+        (
+            r#"kind = "cobalt", interval = "1ms""#,
+            "queue.interval: a delay above 5ms for 1ms",
+        ),
+        (
+            r#"kind = "codel", mark = "sce""#,
+            "queue.mark: without ecn nothing is marked",
+        ),
+        (
+            r#"kind = "cobalt", sce = 1"#,
+            "queue.sce: SCE marks ECN-capable packets only",
+        ),
+        (
+            r#"kind = "pie", ecn = true, mark = "sce""#,
+            "queue.mark: SCE marks ECN-capable packets only",
+        ),
+    ] {
+        if expected.contains("without ecn") {
+            let found = problems(STAR, &[QUEUED, &queue(settings), "stack.tcp_ecn=1"]);
+            assert!(found[0].contains(expected), "{found:?}");
+        } else {
+            said(&[QUEUED, &queue(settings)], expected);
+        }
+    }
+    let sound = queue(r#"kind = "cobalt", sce = 1"#);
+    let sce = ["stack.tcp_ecn=1", "stack.tcp_sce=true"];
+    assert_eq!(plan(STAR, &[QUEUED, &sound, sce[0], sce[1]]).runs.len(), 1);
+}
+
+#[test]
+fn every_sce_sender_needs_ecn() {
+    for kind in ["reno-sce", "dctcp-sce", "cubic-sce"] {
+        let set = format!("stack.tcp_congestion_control={kind}");
+        said(&[&set], "answers marks, and tcp_ecn = 0 asks for none");
+        assert_eq!(plan(STAR, &[&set, "stack.tcp_ecn=1"]).runs.len(), 1);
+    }
+}

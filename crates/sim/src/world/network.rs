@@ -4,7 +4,7 @@ use prefetch_index::prefetch_index;
 use tailback_net::frame::HostId;
 use tailback_net::impairment::Fate;
 use tailback_net::link::Link;
-use tailback_net::marking::{Mark, Marker};
+use tailback_net::marking::{Mark, Marker, QueueLook, Verdict};
 use tailback_net::pool::{Flight, FramePool};
 use tailback_net::switch::DropCause;
 use tailback_net::switch::shared::SharedBuffer;
@@ -111,6 +111,36 @@ impl SwitchState {
             SwitchBuffer::Shared(buffer) => buffer.queued_bytes(port),
             SwitchBuffer::Voq(buffer) => buffer.queued_bytes(port),
             SwitchBuffer::Queued(queues) => queues.buffer.queued_bytes(port),
+        }
+    }
+}
+
+impl PortState {
+    /// Asks the switch's marker about a frame that joins this port's queue; says whether it may.
+    #[inline]
+    pub(super) fn judge(
+        &mut self,
+        marker: &mut Marker,
+        (now, switch): (Time, u16),
+        look: QueueLook,
+        frame: &Flight,
+        frames: &mut FramePool,
+        ledger: &mut Ledger,
+    ) -> bool {
+        match marker.arrive(now, look, frames.get_mut(frame.frame)) {
+            Verdict::Pass => true,
+            Verdict::Marked => {
+                self.marked += 1;
+                if let Some(capture) = &mut ledger.capture {
+                    let note = Note::Marked {
+                        switch,
+                        port: look.port,
+                    };
+                    capture.note(now, self.out_link, frame, frames, note);
+                }
+                true
+            }
+            Verdict::Drop => false,
         }
     }
 }

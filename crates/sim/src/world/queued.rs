@@ -7,7 +7,7 @@
 
 use tailback_net::flow_control::{FlowControlConfig, Order, Paused, Watch, quanta_time};
 use tailback_net::l2cm::CongestionPoint;
-use tailback_net::marking::{QueueLook, Verdict};
+use tailback_net::marking::QueueLook;
 use tailback_net::pool::Flight;
 use tailback_net::queue::Held;
 use tailback_net::random::Stream;
@@ -17,7 +17,6 @@ use tailback_units::{Duration, Time};
 
 use super::World;
 use super::network::SwitchBuffer;
-use crate::capture::Note;
 
 /// The queues of one switch, and what it does to those who send to it.
 #[derive(Debug)]
@@ -77,7 +76,7 @@ impl QueuedSwitch {
             }),
         };
         QueuedSwitch {
-            buffer: QueuedBuffer::new(queues, ports),
+            buffer: QueuedBuffer::new(queues, ports, seed, number),
             ports: (0..ports).map(port).collect(),
             watch: config
                 .flow_control
@@ -128,22 +127,17 @@ impl World {
                 queued_bytes: queues.buffer.queued_bytes(out_port),
                 free_at: self.links[port.out_link as usize].link.free_at(),
             };
-            let frame_in_pool = self.frames.get_mut(frame.frame);
-            match state.marker.arrive(now, look, frame_in_pool) {
-                Verdict::Pass => {}
-                Verdict::Marked => {
-                    port.marked += 1;
-                    if let Some(capture) = &mut self.ledger.capture {
-                        let note = Note::Marked {
-                            switch,
-                            port: out_port,
-                        };
-                        capture.note(now, port.out_link, &frame, &self.frames, note);
-                    }
-                }
-                Verdict::Drop => {
-                    return self.drop_frame(switch, out_port, DropCause::Early, &frame);
-                }
+            let frames = &mut self.frames;
+            let ledger = &mut self.ledger;
+            if !port.judge(
+                &mut state.marker,
+                (now, switch),
+                look,
+                &frame,
+                frames,
+                ledger,
+            ) {
+                return self.drop_frame(switch, out_port, DropCause::Early, &frame);
             }
         }
         queues.buffer.enqueue(now, out_port, held, &mut self.frames);

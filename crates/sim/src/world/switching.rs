@@ -1,6 +1,6 @@
 //! Frames landing, switches forwarding.
 
-use tailback_net::marking::{QueueLook, Verdict};
+use tailback_net::marking::QueueLook;
 use tailback_net::pool::Flight;
 use tailback_net::switch::DropCause;
 use tailback_net::switch::voq::Grant;
@@ -84,24 +84,17 @@ impl World {
                         queued_bytes,
                         free_at: self.links[out_link as usize].link.free_at(),
                     };
-                    match state
-                        .marker
-                        .arrive(now, look, self.frames.get_mut(frame.frame))
-                    {
-                        Verdict::Pass => {}
-                        Verdict::Marked => {
-                            port.marked += 1;
-                            if let Some(capture) = &mut self.ledger.capture {
-                                let note = Note::Marked {
-                                    switch,
-                                    port: out_port,
-                                };
-                                capture.note(now, port.out_link, &frame, &self.frames, note);
-                            }
-                        }
-                        Verdict::Drop => {
-                            return self.drop_frame(switch, out_port, DropCause::Early, &frame);
-                        }
+                    let frames = &mut self.frames;
+                    let ledger = &mut self.ledger;
+                    if !port.judge(
+                        &mut state.marker,
+                        (now, switch),
+                        look,
+                        &frame,
+                        frames,
+                        ledger,
+                    ) {
+                        return self.drop_frame(switch, out_port, DropCause::Early, &frame);
                     }
                 }
                 port.queued_bytes_max = port
@@ -137,24 +130,17 @@ impl World {
                         queued_bytes,
                         free_at: self.links[port.out_link as usize].link.free_at(),
                     };
-                    match state
-                        .marker
-                        .arrive(now, look, self.frames.get_mut(frame.frame))
-                    {
-                        Verdict::Pass => {}
-                        Verdict::Marked => {
-                            port.marked += 1;
-                            if let Some(capture) = &mut self.ledger.capture {
-                                let note = Note::Marked {
-                                    switch,
-                                    port: out_port,
-                                };
-                                capture.note(now, port.out_link, &frame, &self.frames, note);
-                            }
-                        }
-                        Verdict::Drop => {
-                            return self.drop_frame(switch, out_port, DropCause::Early, &frame);
-                        }
+                    let frames = &mut self.frames;
+                    let ledger = &mut self.ledger;
+                    if !port.judge(
+                        &mut state.marker,
+                        (now, switch),
+                        look,
+                        &frame,
+                        frames,
+                        ledger,
+                    ) {
+                        return self.drop_frame(switch, out_port, DropCause::Early, &frame);
                     }
                 }
                 if let Err(cause) = buffer.offer(now, in_port, out_port, frame) {

@@ -115,9 +115,7 @@ impl Curve {
     /// the origin is passed.
     pub(super) fn count_at(self, t: u64, cwnd: u32, bic_scale: u32) -> (u32, bool) {
         let k = u64::from(self.k);
-        let distance = u128::from(t.abs_diff(k));
-        let delta = (u128::from(bic_scale * 10) * distance.pow(3)) >> 40;
-        let delta = delta.min(u128::from(u32::MAX / 2)) as u32;
+        let delta = rise(t.abs_diff(k), bic_scale);
         let target = if t < k {
             self.origin.saturating_sub(delta)
         } else {
@@ -130,6 +128,12 @@ impl Curve {
         };
         (count, t >= k)
     }
+}
+
+/// By how many segments the curve is off its origin, so many 1024ths of a second away from it.
+fn rise(distance: u64, bic_scale: u32) -> u32 {
+    let delta = (u128::from(bic_scale * 10) * u128::from(distance).pow(3)) >> 40;
+    delta.min(u128::from(u32::MAX / 2)) as u32
 }
 
 /// Reno's window beside CUBIC's, as it would have grown since the epoch began.
@@ -194,6 +198,58 @@ impl HyStart {
         self.end = view.snd_nxt;
         self.rtt_us = u32::MAX;
         self.samples = 0;
+    }
+}
+
+/// What CUBIC-SCE does to the curve.
+impl Cubic {
+    /// Whether the window follows a curve.
+    pub(super) fn in_epoch(&self) -> bool {
+        self.epoch_start.is_some()
+    }
+
+    /// Brings the curve's flat part nearer to now by `part` of `parts` of the time between them; what
+    /// the curve says of now stays.
+    pub(super) fn flatten(&mut self, (part, parts): (u32, u32), now: Jiffies) {
+        let Some(start) = self.epoch_start else {
+            return;
+        };
+        let scale = self.parameters.bic_scale;
+        let share = |time: u64| time * u64::from(part) / u64::from(parts.max(1));
+        let elapsed = now.wrapping_sub(start) as i32;
+        let t = u64::from(elapsed.max(0) as u32) * 1024 / u64::from(self.hz);
+        let k = u64::from(self.curve.k);
+        if t < k {
+            let (ahead, left) = (k - t, k - t - share(k - t));
+            self.epoch_start = Some(now);
+            self.curve.k = left as u32;
+            let lower = rise(ahead, scale) - rise(left, scale);
+            self.curve.origin = self.curve.origin.saturating_sub(lower);
+        } else {
+            let past = t - k;
+            let left = past - share(past);
+            self.curve.k = (t - left) as u32;
+            self.curve.origin += rise(past, scale) - rise(left, scale);
+        }
+    }
+
+    /// The window has been taken down by a segment for a mark: curve and Reno's window go with it.
+    pub(super) fn step_down(&mut self) {
+        self.curve.origin = self.curve.origin.saturating_sub(1);
+        self.reno.cwnd = self.reno.cwnd.saturating_sub(1);
+    }
+
+    /// Growth beyond slow start, with Reno's counter of another's keeping; answers what is left of it.
+    pub(super) fn grow_counted(
+        &mut self,
+        window: &mut Window,
+        view: &View,
+        (acked, counted): (u32, u32),
+    ) -> u32 {
+        self.reno.acked = counted;
+        self.update(window.cwnd, 0, view.now);
+        window.additive_increase(self.count, acked);
+        self.reno.acked
     }
 }
 

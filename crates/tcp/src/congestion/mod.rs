@@ -15,6 +15,7 @@ mod compound;
 mod control;
 mod cubic;
 mod cubic_2_1;
+mod cubic_sce;
 mod dctcp;
 mod dctcp_sce;
 mod highspeed;
@@ -161,6 +162,8 @@ congestion_controls! {
     RenoSce(reno_sce) = "reno-sce";
     /// DCTCP with SCE (chromi/sce).
     DctcpSce(dctcp_sce) = "dctcp-sce";
+    /// CUBIC with SCE (chromi/sce).
+    CubicSce(cubic_sce) = "cubic-sce";
 }
 
 impl CongestionKind {
@@ -168,6 +171,15 @@ impl CongestionKind {
     #[must_use]
     pub fn from_name(name: &str) -> Option<CongestionKind> {
         Self::ALL.iter().copied().find(|kind| kind.name() == name)
+    }
+
+    /// Whether it answers ESCE, and so needs ECN.
+    #[must_use]
+    pub fn answers_sce(self) -> bool {
+        matches!(
+            self,
+            CongestionKind::RenoSce | CongestionKind::DctcpSce | CongestionKind::CubicSce
+        )
     }
 }
 

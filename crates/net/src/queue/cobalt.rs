@@ -1,0 +1,247 @@
+//! COBALT, the queue management of CAKE, with SCE's ramp.
+//!
+//! Models the behaviour of CAKE's COBALT (net/sched/sch_cake.c of Linux 7.2) and of the ramp that the SCE
+//! kernel adds to it (chromi/sce, same file), for one queue. CoDel's law with one difference: it comes
+//! down as it went up, signal by signal, once the delay is below `target`. It sets CE where it can and
+//! drops otherwise, never the last frame. BLUE beside it drops with a probability that rises by 1/256
+//! when the queue overflows and falls by 1/4096 when it runs empty, each at most once in `target`. The
+//! ramp marks ECT(0) as SCE with a probability that rises from nothing at half of `target`: to
+//! 1/`sce` at `target` and to 1 at twice that; `sce` = 1 marks all from `target` on, and beyond 1024
+//! nothing below it (CAKE's `sce-single`).
+//! Left out: flow isolation (`fq-codel` has it), tins, shaping, the law's floor of four frames' line
+//! time, which matters below 10 Mb/s.
+
+use std::collections::VecDeque;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tailback_units::{Bytes, Duration, Time};
+
+use super::{Effects, Held};
+use crate::marking::Mark;
+use crate::pool::FramePool;
+use crate::random::Stream;
+
+/// BLUE's step up, of 2^32 (CAKE: 1/256).
+const P_INC: u64 = 1 << 24;
+/// BLUE's step down, of 2^32 (CAKE: 1/4096).
+const P_DEC: u64 = 1 << 20;
+/// Certainty, of BLUE's probability and the ramp's.
+const ONE: u64 = 1 << 32;
+/// A divisor beyond this marks nothing below the target (chromi/sce, `sce-single`).
+const SINGLE_BEYOND: u32 = 1024;
+
+/// Parameters of COBALT, by the names of `tc cake` where it has them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct CobaltConfig {
+    /// Bytes that may wait; beyond, the frame at the head is dropped.
+    pub memlimit: Bytes,
+    /// Delay that is acceptable.
+    pub target: Duration,
+    /// How long it may be exceeded: about the longest round trip.
+    pub interval: Duration,
+    /// SCE's ramp: its divisor (`sce` is 1, `sce-thresh n` is n); 0: no ramp.
+    #[schemars(range(min = 0, max = 65_535))]
+    pub sce: u32,
+}
+
+impl Default for CobaltConfig {
+    /// The defaults of `tc cake` at 100 ms (`internet`), and its least memory.
+    fn default() -> CobaltConfig {
+        CobaltConfig {
+            memlimit: Bytes::new(4 << 20),
+            target: Duration::from_ms(5),
+            interval: Duration::from_ms(100),
+            sce: 0,
+        }
+    }
+}
+
+/// The state of CoDel's law and of BLUE.
+#[derive(Clone, Debug, Default)]
+struct Law {
+    count: u64,
+    dropping: bool,
+    next: Time,
+    blue: u64,
+    blue_moved: Option<Time>,
+}
+
+/// A queue under COBALT.
+#[derive(Clone, Debug)]
+pub struct Cobalt {
+    config: CobaltConfig,
+    queue: VecDeque<Held>,
+    bytes: u64,
+    law: Law,
+    stream: Stream,
+}
+
+impl Cobalt {
+    /// An empty queue; `stream` draws what is drawn.
+    #[must_use]
+    pub fn new(config: &CobaltConfig, stream: Stream) -> Cobalt {
+        Cobalt {
+            config: config.clone(),
+            queue: VecDeque::new(),
+            bytes: 0,
+            law: Law::default(),
+            stream,
+        }
+    }
+
+    /// A frame joins the queue; if there are too many, the first are dropped.
+    pub fn enqueue(&mut self, now: Time, held: Held, effects: &mut Effects) {
+        self.bytes += u64::from(held.frame.frame_bytes);
+        self.queue.push_back(held);
+        while self.bytes > self.config.memlimit.get()
+            && let Some(held) = self.queue.pop_front()
+        {
+            self.bytes -= u64::from(held.frame.frame_bytes);
+            effects.dropped_now.push(held);
+            if self.blue_may_move(now) {
+                self.law.blue = (self.law.blue + P_INC).min(ONE);
+            }
+            self.law.dropping = true;
+            self.law.next = now;
+            self.law.count = self.law.count.max(1);
+        }
+    }
+
+    /// The next frame, if any is left.
+    pub fn dequeue(
+        &mut self,
+        now: Time,
+        frames: &mut FramePool,
+        effects: &mut Effects,
+    ) -> Option<Held> {
+        loop {
+            let held = self.queue.pop_front()?;
+            self.bytes -= u64::from(held.frame.frame_bytes);
+            let is_last = self.queue.is_empty();
+            if self.drops(now, &held, frames, effects) && !is_last {
+                effects.dropped_now.push(held);
+                continue;
+            }
+            if is_last {
+                self.run_empty(now);
+            }
+            return Some(held);
+        }
+    }
+
+    /// The frame at the head.
+    #[must_use]
+    pub fn first(&self) -> Option<&Held> {
+        self.queue.front()
+    }
+
+    /// Frames that wait.
+    pub fn waiting(&self) -> impl Iterator<Item = &Held> {
+        self.queue.iter()
+    }
+
+    /// Whether a frame is to be dropped; it may be marked instead.
+    fn drops(
+        &mut self,
+        now: Time,
+        held: &Held,
+        frames: &mut FramePool,
+        effects: &mut Effects,
+    ) -> bool {
+        let sojourn = now.since(held.since);
+        let over = sojourn > self.config.target;
+        let was_due = self.law.count > 0 && now >= self.law.next;
+        if over && !self.law.dropping {
+            self.law.next = now + self.gap(self.law.count);
+        }
+        self.law.dropping = over;
+        if over {
+            self.law.count = self.law.count.max(1);
+        }
+        let (mut drop, mut marked) = (false, false);
+        if was_due && over {
+            marked = frames.get_mut(held.frame.frame).mark(Mark::Ce);
+            effects.marked += u64::from(marked);
+            drop = !marked;
+            self.law.count += 1;
+            self.law.next += self.gap(self.law.count);
+        } else if was_due {
+            while self.law.count > 0 && now >= self.law.next {
+                self.law.count -= 1;
+                self.law.next += self.gap(self.law.count);
+            }
+        }
+        if !drop && self.law.blue > 0 {
+            drop = self.stream.next_u64() >> 32 < self.law.blue;
+        }
+        if !drop && !marked && self.stream.next_u64() >> 32 < self.ramp(sojourn) {
+            effects.marked += u64::from(frames.get_mut(held.frame.frame).mark(Mark::Sce));
+        }
+        // The time of the next signal serves as the end of an idle time too.
+        if self.law.count == 0 {
+            self.law.next = now + self.config.interval;
+        } else if now > self.law.next && !drop {
+            self.law.next = now;
+        }
+        drop
+    }
+
+    /// The probability of SCE's mark after such a delay, of 2^32.
+    fn ramp(&self, sojourn: Duration) -> u64 {
+        let (target, sojourn) = (
+            u128::from(self.config.target.as_ps().max(2)),
+            u128::from(sojourn.as_ps()),
+        );
+        let one = u128::from(ONE);
+        let half = target / 2;
+        let below = match self.config.sce {
+            0 => return 0,
+            divisor if divisor > SINGLE_BEYOND => 0,
+            divisor => one / u128::from(divisor),
+        };
+        let share = if sojourn <= half {
+            0
+        } else if sojourn <= target {
+            below * (sojourn - half) / half
+        } else {
+            below + (one - below) * (sojourn - target) / target
+        };
+        share.min(one) as u64
+    }
+
+    /// The queue has been served and is empty.
+    fn run_empty(&mut self, now: Time) {
+        if self.law.blue > 0 && self.blue_may_move(now) {
+            self.law.blue = self.law.blue.saturating_sub(P_DEC);
+        }
+        self.law.dropping = false;
+        if self.law.count > 0 && now >= self.law.next {
+            self.law.count -= 1;
+            self.law.next += self.gap(self.law.count);
+        }
+    }
+
+    /// BLUE moves at most once in `target`; if it may now, it does.
+    fn blue_may_move(&mut self, now: Time) -> bool {
+        let may = self
+            .law
+            .blue_moved
+            .is_none_or(|at| now.since(at) > self.config.target);
+        if may {
+            self.law.blue_moved = Some(now);
+        }
+        may
+    }
+
+    /// The control law: an interval over the square root of the count.
+    fn gap(&self, count: u64) -> Duration {
+        let interval = u128::from(self.config.interval.as_ps());
+        Duration::from_ps((interval * interval / u128::from(count.max(1))).isqrt() as u64)
+    }
+}
+
+#[cfg(test)]
+#[path = "cobalt_tests.rs"]
+mod tests;

@@ -1,0 +1,174 @@
+use tailback_tcp::Ecn;
+use tailback_units::{Duration, Time};
+
+use super::{DropAt, Dualpi2, Dualpi2Config, ONE, Overload};
+use crate::pool::FramePool;
+use crate::queue::Effects;
+use crate::random::Stream;
+use crate::testing::held;
+
+fn us(us: u64) -> Time {
+    Time::ZERO + Duration::from_us(us)
+}
+
+fn queues(config: &Dualpi2Config) -> Dualpi2 {
+    Dualpi2::new(config, Stream::new(1, "queue", 0))
+}
+
+/// No changes of the probability, and no step.
+fn fixed() -> Dualpi2Config {
+    Dualpi2Config {
+        tupdate: Duration::from_secs(1_000_000),
+        step_thresh: Duration::from_secs(1_000_000),
+        ..Dualpi2Config::default()
+    }
+}
+
+/// Of 100 000 frames with this ECN field that find ten others and a probability: shares dropped, and
+/// marked.
+fn acted(config: &Dualpi2Config, probability: f64, ecn: Ecn) -> (f64, f64) {
+    let mut queue = queues(config);
+    queue.probability = (probability * ONE as f64) as i64;
+    let (mut frames, mut effects) = (FramePool::default(), Effects::default());
+    let count = 100_000_u32;
+    for _ in 0..count {
+        let held = held(&mut frames, us(0), 1, 1448, ecn);
+        queue.enqueue(us(0), held, &mut frames, &mut effects);
+        if queue.waiting().count() > 10 {
+            let held = queue.dequeue(us(0), &mut frames, &mut effects);
+            frames.release(held.expect("frames that wait").frame.frame);
+        }
+        for held in effects.dropped_now.drain(..) {
+            frames.release(held.frame.frame);
+            effects.dropped.push(held);
+        }
+    }
+    let share = |n: u64| n as f64 / f64::from(count);
+    (share(effects.dropped.len() as u64), share(effects.marked))
+}
+
+#[test]
+fn the_classic_queue_sees_the_square_and_the_other_twice_the_probability() {
+    for probability in [0.05, 0.1, 0.3] {
+        let near = |(seen, _): (f64, f64), expected: f64| {
+            assert!((seen / expected - 1.0).abs() < 0.1, "{seen}, {expected}");
+        };
+        let swap = |(dropped, marked): (f64, f64)| (marked, dropped);
+        let squared = probability * probability;
+        near(acted(&fixed(), probability, Ecn::NotEct), squared);
+        near(swap(acted(&fixed(), probability, Ecn::Ect0)), squared);
+        near(
+            swap(acted(&fixed(), probability, Ecn::Ect1)),
+            2.0 * probability,
+        );
+        assert_eq!(acted(&fixed(), probability, Ecn::Ect1).0, 0.0);
+    }
+}
+
+#[test]
+fn beyond_certainty_both_queues_drop_or_neither() {
+    // Twice 0.6 is more than 1.
+    let (dropped, marked) = acted(&fixed(), 0.6, Ecn::Ect1);
+    assert!((dropped - 0.36).abs() < 0.02, "{dropped}");
+    assert!((marked - 0.64).abs() < 0.02, "{marked}");
+    let overflow = Dualpi2Config {
+        overload: Overload::Overflow,
+        ..fixed()
+    };
+    // All but the ten that still wait.
+    assert_eq!(acted(&overflow, 0.6, Ecn::Ect1), (0.0, 0.9999));
+}
+
+#[test]
+fn judging_frames_as_they_join_comes_to_the_same() {
+    let early = Dualpi2Config {
+        drop: DropAt::Enqueue,
+        ..fixed()
+    };
+    let (dropped, _) = acted(&early, 0.3, Ecn::NotEct);
+    assert!((dropped / 0.09 - 1.0).abs() < 0.1, "{dropped}");
+}
+
+#[test]
+fn a_tenth_of_the_bytes_is_the_classic_queues_while_both_wait() {
+    let mut queue = queues(&fixed());
+    let (mut frames, mut effects) = (FramePool::default(), Effects::default());
+    for _ in 0..1000 {
+        for (to, ecn) in [(1, Ecn::Ect1), (2, Ecn::NotEct)] {
+            let held = held(&mut frames, us(0), to, 1448, ecn);
+            queue.enqueue(us(0), held, &mut frames, &mut effects);
+        }
+    }
+    let leaving = (0..1000).filter_map(|_| queue.dequeue(us(0), &mut frames, &mut effects));
+    let order: Vec<u32> = leaving.map(|held| held.frame.to.0).collect();
+    assert_eq!(order[0], 1);
+    assert_eq!(order.iter().filter(|to| **to == 2).count(), 100);
+}
+
+#[test]
+fn what_waited_longer_than_the_step_is_marked() {
+    let config = Dualpi2Config {
+        tupdate: Duration::from_secs(1_000_000),
+        ..Dualpi2Config::default()
+    };
+    for (waits_us, ecn, marks) in [
+        (1000, Ecn::Ect1, 0),
+        (1001, Ecn::Ect1, 1),
+        (1001, Ecn::Ect0, 0),
+    ] {
+        let mut queue = queues(&config);
+        let (mut frames, mut effects) = (FramePool::default(), Effects::default());
+        let held = held(&mut frames, us(0), 1, 1448, ecn);
+        queue.enqueue(us(0), held, &mut frames, &mut effects);
+        queue.dequeue(us(waits_us), &mut frames, &mut effects);
+        assert_eq!(effects.marked, marks, "{waits_us} us, {ecn:?}");
+    }
+}
+
+#[test]
+fn the_controller_moves_by_the_older_head() {
+    let mut queue = queues(&Dualpi2Config::default());
+    let (mut frames, mut effects) = (FramePool::default(), Effects::default());
+    for (at, ecn) in [(0, Ecn::NotEct), (5_000, Ecn::Ect1)] {
+        let held = held(&mut frames, us(at), 1, 1448, ecn);
+        queue.enqueue(us(at), held, &mut frames, &mut effects);
+    }
+    queue.update_until(us(32_000));
+    // Delays of 16 and 32 ms: 0.16 Hz of 1 and 17 ms, 3.2 Hz of 16 ms twice.
+    let expected = 41.0 / 256.0 * 0.018 + 819.0 / 256.0 * 0.032;
+    let seen = queue.probability as f64 / ONE as f64;
+    assert!(
+        (seen / expected - 1.0).abs() < 1e-6,
+        "{seen} for {expected}"
+    );
+}
+
+#[test]
+fn a_steady_overload_settles_at_the_target() {
+    let mut queue = queues(&Dualpi2Config::default());
+    let (mut frames, mut effects) = (FramePool::default(), Effects::default());
+    let (mut came, mut waited, mut left) = (0_u64, 0.0, 0_u64);
+    for now in 0..40_000_000_u64 {
+        let counts = now >= 20_000_000;
+        // 1.04 times what leaves.
+        if now % 960 == 0 {
+            let held = held(&mut frames, us(now), 1, 1448, Ecn::NotEct);
+            queue.enqueue(us(now), held, &mut frames, &mut effects);
+            came += u64::from(counts);
+        }
+        if now % 1000 == 0
+            && let Some(held) = queue.dequeue(us(now), &mut frames, &mut effects)
+            && counts
+        {
+            left += 1;
+            waited += us(now).since(held.since).as_ms_f64();
+        }
+        if !counts {
+            effects = Effects::default();
+        }
+    }
+    let dropped = effects.dropped_now.len() as f64 / came as f64;
+    assert!((dropped - 0.04).abs() < 0.005, "{dropped}");
+    let delay = waited / left as f64;
+    assert!((delay / 15.0 - 1.0).abs() < 0.1, "{delay} ms");
+}

@@ -1,0 +1,139 @@
+use tailback_tcp::Ecn;
+use tailback_units::{Duration, Time};
+
+use super::{ONE, Pie, PieConfig, damping};
+use crate::pool::FramePool;
+use crate::queue::Effects;
+use crate::random::Stream;
+use crate::testing::held;
+
+fn us(us: u64) -> Time {
+    Time::ZERO + Duration::from_us(us)
+}
+
+fn pie(config: &PieConfig) -> Pie {
+    Pie::new(config, Stream::new(1, "queue", 0))
+}
+
+/// Shares of the frames dropped and marked, and the mean delay in ms, of a queue that gets a frame
+/// every `every_us` and sends one a millisecond, over the last half of so many seconds.
+fn shares(config: &PieConfig, every_us: u64, seconds: u64, ecn: Ecn) -> (f64, f64, f64) {
+    let mut queue = pie(config);
+    let (mut frames, mut effects) = (FramePool::default(), Effects::default());
+    let (mut came, mut dropped, mut marked, mut left, mut waited) = (0_u64, 0, 0, 0_u64, 0.0);
+    for now in 0..seconds * 1_000_000 {
+        let counts = now >= seconds * 500_000;
+        if now % every_us == 0 {
+            let held = held(&mut frames, us(now), 1, 1448, ecn);
+            queue.enqueue(us(now), held, &mut frames, &mut effects);
+            came += u64::from(counts);
+        }
+        if now % 1000 == 0
+            && let Some(held) = queue.dequeue(us(now))
+            && counts
+        {
+            left += 1;
+            waited += us(now).since(held.since).as_ms_f64();
+        }
+        let (drops, marks) = (effects.dropped_now.len() as u64, effects.marked);
+        effects = Effects::default();
+        if counts {
+            dropped += drops;
+            marked += marks;
+        }
+    }
+    (
+        dropped as f64 / came as f64,
+        marked as f64 / came as f64,
+        waited / left as f64,
+    )
+}
+
+#[test]
+fn a_steady_overload_is_dropped_and_the_delay_settles_at_the_target() {
+    // 1.25 times what leaves: a fifth has to go.
+    let (dropped, marked, delay_ms) = shares(&PieConfig::default(), 800, 40, Ecn::Ect0);
+    assert!((dropped - 0.2).abs() < 0.01, "{dropped}");
+    assert!((delay_ms / 15.0 - 1.0).abs() < 0.1, "{delay_ms} ms");
+    assert_eq!(marked, 0.0);
+}
+
+#[test]
+fn marks_end_where_the_probability_passes_a_tenth() {
+    let config = PieConfig {
+        ecn: true,
+        ..PieConfig::default()
+    };
+    // Nobody answers marks, so the probability rises until frames are dropped again.
+    let (dropped, marked, _) = shares(&config, 800, 40, Ecn::Ect0);
+    assert!((dropped - 0.2).abs() < 0.01, "{dropped}");
+    assert!(marked < 0.01, "{marked}");
+    // Without excess nothing happens.
+    assert_eq!(shares(&config, 1000, 10, Ecn::Ect0).0, 0.0);
+}
+
+#[test]
+fn the_probability_moves_by_both_gains() {
+    let mut queue = pie(&PieConfig::default());
+    queue.probability = ONE / 5;
+    queue.delay = Duration::from_ms(25);
+    queue.delay_before = Duration::from_ms(20);
+    queue.update();
+    // 0.125 Hz of 10 ms and 1.25 Hz of 5 ms.
+    let moved = (queue.probability - ONE / 5) as f64 / ONE as f64;
+    assert!((moved - (0.00125 + 0.00625)).abs() < 1e-9, "{moved}");
+    // By two percent at most, and two more beyond 250 ms.
+    queue.delay = Duration::from_ms(300);
+    let before = queue.probability;
+    queue.update();
+    let moved = (queue.probability - before) as f64 / ONE as f64;
+    assert!((moved - 0.04).abs() < 1e-9, "{moved}");
+}
+
+#[test]
+fn small_probabilities_move_slowly() {
+    let at = |share: f64| damping((share * ONE as f64) as i64);
+    let seen = [0.2, 0.05, 0.005, 0.000_5, 0.000_05, 0.000_005, 0.000_000_5].map(at);
+    assert_eq!(seen, [1, 2, 8, 32, 128, 512, 2048]);
+}
+
+#[test]
+fn a_burst_of_150_ms_passes() {
+    let config = PieConfig {
+        limit: 100_000,
+        ..PieConfig::default()
+    };
+    let mut queue = pie(&config);
+    let (mut frames, mut effects) = (FramePool::default(), Effects::default());
+    let mut first = None;
+    for now in 0..1_000_000 {
+        // Four times what leaves.
+        if now % 250 == 0 {
+            let held = held(&mut frames, us(now), 1, 1448, Ecn::NotEct);
+            queue.enqueue(us(now), held, &mut frames, &mut effects);
+        }
+        if now % 1000 == 0 {
+            queue.dequeue(us(now));
+        }
+        if !effects.dropped_now.is_empty() {
+            first = Some(now);
+            break;
+        }
+    }
+    let first = first.expect("a drop");
+    assert!((150_000..250_000).contains(&first), "{first} us");
+}
+
+#[test]
+fn the_probability_decays_over_idle_time() {
+    let mut queue = pie(&PieConfig::default());
+    queue.probability = ONE / 2;
+    queue.burst = Duration::ZERO;
+    queue.update_until(us(15_000));
+    let one = queue.probability;
+    assert!(one < ONE / 2 && one > ONE * 48 / 100);
+    queue.update_until(us(100_000_000));
+    assert_eq!(queue.probability, 0);
+    assert_eq!(queue.burst, super::MAX_BURST);
+    assert!(queue.next_update > us(100_000_000));
+}
