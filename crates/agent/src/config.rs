@@ -40,6 +40,9 @@ pub struct GuestConfig {
     /// How often each task's connections are asked for TCP_INFO and bytes, ns; absent: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sample_interval_ns: Option<u64>,
+    /// When every connection is looked at for a measurement, ns, in the order of time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub looks_ns: Vec<u64>,
     /// What it does, all at once, each from its own start.
     #[serde(default)]
     pub tasks: Vec<Task>,
@@ -239,6 +242,9 @@ pub struct Bulk {
     /// Send buffer asked for with SO_SNDBUF, bytes (iperf3 -w); absent: the kernel tunes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window_bytes: Option<u32>,
+    /// It is over then, ns, whatever is on its way; absent: when the sink has read all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_ns: Option<u64>,
     /// When it begins, ns.
     #[serde(default)]
     pub start_ns: u64,
@@ -256,6 +262,9 @@ pub struct Sink {
     /// Receive buffer asked for with SO_RCVBUF, bytes; absent: the kernel tunes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window_bytes: Option<u32>,
+    /// It is over then, ns, whatever is on its way; absent: when all flows have closed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_ns: Option<u64>,
 }
 
 /// Datagrams at a constant rate.
@@ -286,13 +295,22 @@ pub struct UdpSink {
     /// It ends when, after the first datagram, none has come for so long, ns.
     #[serde(default = "second_ns")]
     pub idle_ns: u64,
+    /// It ends if none has come by then, ns; absent: it waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_ns: Option<u64>,
+    /// From one datagram of the source to its next, ns: what jitter is measured against.
+    #[serde(default)]
+    pub gap_ns: u64,
+    /// Receive buffer asked for with SO_RCVBUF, bytes; absent: net.core.rmem_default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window_bytes: Option<u32>,
 }
 
 fn second_ns() -> u64 {
     1_000_000_000
 }
 
-/// Echo requests, one after another.
+/// Echo requests, in equal steps of time whether or not those before are answered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ping {

@@ -64,13 +64,33 @@ pub enum Record {
         /// The kernel's view.
         tcp_info: TcpInfo,
     },
+    /// A connection at one of [`GuestConfig::looks_ns`](crate::GuestConfig::looks_ns).
+    Look {
+        /// The end that tells.
+        local: SocketAddrV4,
+        /// The other end.
+        peer: SocketAddrV4,
+        /// When.
+        time_ns: u64,
+        /// Bytes that the application has read or written so far.
+        bytes: u64,
+        /// The kernel's view.
+        tcp_info: TcpInfo,
+    },
+    /// The kernel's counters at the first and at the last of those times.
+    LookedCounters {
+        /// When.
+        time_ns: u64,
+        /// Value by name.
+        counters: BTreeMap<String, u64>,
+    },
     /// What a source of datagrams sent.
     UdpSent {
         /// The receiver.
         peer: SocketAddrV4,
         /// Datagrams sent.
         datagrams: u64,
-        /// Datagrams that the kernel refused (full queue).
+        /// Datagrams that the kernel refused (full queue); they have numbers too.
         refused: u64,
         /// Payload bytes sent.
         bytes: u64,
@@ -93,6 +113,12 @@ pub enum Record {
         reordered: u64,
         /// Datagrams whose number had come before.
         duplicates: u64,
+        /// Numbers up to the highest received that never came: the first of a row, and how many.
+        missing: Vec<(u64, u64)>,
+        /// Numbers that came after a higher one.
+        late: Vec<u64>,
+        /// Variation of the time from a datagram's being due to its being read (RFC 3550, 6.4.1).
+        jitter_ns: u64,
         /// Arrival of the first.
         started_ns: u64,
         /// Arrival of the last.
@@ -102,6 +128,8 @@ pub enum Record {
     Ping {
         /// Its number, from 0.
         sequence: u32,
+        /// The send call.
+        sent_ns: u64,
         /// From the send call to the reply's arrival at the application; absent: none came.
         rtt_ns: Option<u64>,
     },

@@ -17,6 +17,9 @@ pub trait Network {
 
     /// The least time from a host's beginning to send until an event of the network.
     fn transit_min(&self, host: usize) -> Duration;
+
+    /// A packet that came to a host found its card's receive ring full.
+    fn overrun(&mut self, _host: usize, _packet: &Packet) {}
 }
 
 /// One host's link into the network.
@@ -47,5 +50,9 @@ impl<N: Network> Uplink for Port<'_, N> {
 
     fn buffer(&mut self) -> Vec<u8> {
         self.spare.pop().unwrap_or_default()
+    }
+
+    fn overrun(&mut self, packet: &Packet) {
+        self.network.overrun(self.host, packet);
     }
 }

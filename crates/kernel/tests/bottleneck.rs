@@ -43,12 +43,14 @@ fn through(congestion_control: &str, ecn: &str, mark_above_bytes: Option<u64>) -
         duration_ns: Some(DURATION_NS),
         congestion_control: None,
         window_bytes: None,
+        end_ns: None,
         start_ns: 10_000_000,
     });
     let sink = Task::Sink(Sink {
         port: 5001,
         connections: 1,
         window_bytes: None,
+        end_ns: None,
     });
     run(&folder, &options, star, &[vec![bulk], vec![sink]]).expect("the guests run")
 }

@@ -34,12 +34,14 @@ fn tasks(duration_ns: u64) -> [Vec<Task>; 2] {
         duration_ns: Some(duration_ns),
         congestion_control: None,
         window_bytes: None,
+        end_ns: None,
         start_ns: 10_000_000,
     });
     let sink = Task::Sink(Sink {
         port: 5001,
         connections: 1,
         window_bytes: None,
+        end_ns: None,
     });
     [vec![bulk], vec![sink]]
 }

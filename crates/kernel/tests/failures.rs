@@ -26,6 +26,9 @@ fn serve() -> Vec<Task> {
     vec![Task::UdpSink(UdpSink {
         port: 9,
         idle_ns: 1,
+        end_ns: None,
+        gap_ns: 0,
+        window_bytes: None,
     })]
 }
 

@@ -33,6 +33,9 @@ fn a_ping_takes_what_the_wire_takes() {
     let serve = Task::UdpSink(UdpSink {
         port: 9,
         idle_ns: 1,
+        end_ns: None,
+        gap_ns: 0,
+        window_bytes: None,
     });
     let outcome = run(&folder, &options, star, &[vec![ping], vec![serve]]).expect("it runs");
     let replies = outcome.records[0].iter().filter_map(|record| match record {

@@ -397,7 +397,10 @@ fn applications(run: &Run, outside: &[bool]) -> (Vec<Endpoint>, Workload) {
             vec![Endpoint::new(0, 0, 1), Endpoint::new(1, 1, 0)],
             Workload::Exchange(ExchangeApp::new(exchange, [0, 1].map(is_outside))),
         ),
-        Spec::Iperf3(spec) => (Vec::new(), Workload::Iperf3(Iperf3App::new(spec, run.seed))),
+        Spec::Iperf3(spec) => (
+            Vec::new(),
+            Workload::Iperf3(Iperf3App::new(spec, run.seed, outside)),
+        ),
         Spec::Bernoulli(spec) => {
             let slots = spec.slots(&run.network);
             let app = BernoulliApp::new(spec, slots, run.seed);
@@ -412,7 +415,8 @@ fn applications(run: &Run, outside: &[bool]) -> (Vec<Endpoint>, Workload) {
                     Endpoint::new(id + 1, *to, *from),
                 ]
             });
-            let app = UdpApp::new(spec, pairs.len());
+            let senders: Vec<bool> = pairs.iter().map(|(from, _)| is_outside(*from)).collect();
+            let app = UdpApp::new(spec, &senders);
             (ends.collect(), Workload::Udp(app))
         }
         // Programs run on kernels: no host of the model sends anything by itself.

@@ -1,68 +1,9 @@
 //! Kernels and modelled hosts in one network.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration as WallTime;
+mod support;
 
-use tailback_scenario::Plan;
-use tailback_sim::{ColumnData, Control, KernelSetup, RunOutcome, SimError, simulate_with_kernels};
-
-fn program(variable: &str, cached: &str, remedy: &str) -> PathBuf {
-    let cache = std::env::var_os("XDG_CACHE_HOME").map_or_else(
-        || PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(".cache"),
-        PathBuf::from,
-    );
-    let path = std::env::var_os(variable).map_or(cache.join(cached), PathBuf::from);
-    assert!(
-        path.exists(),
-        "{} is missing: run `{remedy}`",
-        path.display()
-    );
-    path
-}
-
-/// Runs the first run of a scenario with the hosts `outside` says on kernels.
-fn run(
-    text: &str,
-    overrides: &[&str],
-    outside: impl Fn(usize) -> bool,
-) -> Result<RunOutcome, SimError> {
-    static NUMBER: AtomicU32 = AtomicU32::new(0);
-    let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
-    let plan = Plan::from_toml(text, "test.toml", &overrides, None).expect("it is a scenario");
-    let run = &plan.runs[0];
-    let outside: Vec<bool> = (0..run.network.hosts.len()).map(outside).collect();
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let folder = Path::new("/dev/shm").join(format!("tbs{}.{number}", std::process::id()));
-    fs::create_dir_all(&folder).expect("a folder can be made");
-    let setup = KernelSetup {
-        kernel: program(
-            "TAILBACK_KERNEL",
-            "tailback/kernels/default/linux",
-            "tailback kernel build",
-        ),
-        agent: program("TAILBACK_AGENT", "tailback/tailback-agent", "make agent"),
-        folder: folder.clone(),
-        memory: PathBuf::from("/dev/shm"),
-        core: Some(std::process::id() as usize % 2),
-        patience: WallTime::from_secs(30),
-    };
-    let outcome = simulate_with_kernels(run, &outside, &setup, &Control::default());
-    if std::env::var_os("TAILBACK_KEEP").is_none() {
-        let _ = fs::remove_dir_all(&folder);
-    }
-    outcome
-}
-
-fn measure(outcome: &RunOutcome, table: &str, name: &str) -> Vec<f64> {
-    let table = outcome.tables.iter().find(|t| t.name == table);
-    match table.and_then(|t| t.column(name)) {
-        Some(ColumnData::F64(values)) => values.clone(),
-        Some(ColumnData::U64(values)) => values.iter().map(|v| *v as f64).collect(),
-        other => panic!("{name}: {other:?}"),
-    }
-}
+use support::{counter, measure, run};
+use tailback_sim::{ColumnData, RunOutcome};
 
 fn incast() -> String {
     tailback_scenario::BUILT_IN
@@ -251,17 +192,6 @@ action = [
   { at = "2.2s", end = "server", does = "close" },
 ]
 "#;
-
-/// Counter of one host's kernel.
-fn counter(outcome: &RunOutcome, name: &str) -> u64 {
-    let table = outcome.tables.iter().find(|t| t.name == "counters");
-    let columns = table.and_then(|t| Some((t.column("counter")?, t.column("value")?)));
-    let Some((ColumnData::Str(names), ColumnData::U64(values))) = columns else {
-        panic!("kernels tell their counters")
-    };
-    let found = names.iter().zip(values).find(|(n, _)| *n == name);
-    found.map_or(0, |(_, value)| *value)
-}
 
 fn last(outcome: &RunOutcome, field: &str) -> u64 {
     let values = measure(outcome, "samples", field);

@@ -1,9 +1,14 @@
 //! Parallel flows that send as much as they can, and their sink (iperf3's -P, -t, -n, -w, -C).
+//!
+//! A task with `end_ns` is over then: both directions of its connections are shut, and what was on its
+//! way is not waited for.
 
 use std::io;
 use std::net::Shutdown;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+
+use socket2::SockRef;
 
 use super::socket::{CHUNK_BYTES, Counted, Options, connect, listen};
 use super::{Context, sleep_ns};
@@ -24,6 +29,13 @@ pub(super) fn source(context: &Context<'_>, task: &config::Bulk) -> io::Result<(
             .iter()
             .map(|flow| scope.spawn(|| write(context, flow, task)))
             .collect();
+        if let Some(end_ns) = task.end_ns {
+            let (flows, clock) = (flows.clone(), context.clock);
+            thread::spawn(move || {
+                clock.sleep_until(end_ns);
+                shut(&flows);
+            });
+        }
         if let Some(duration_ns) = task.duration_ns {
             let flows: Vec<Arc<Counted>> = flows.clone();
             // Flows that end by their bytes before this leave a thread asleep: the scope must not
@@ -46,7 +58,12 @@ fn write(context: &Context<'_>, flow: &Counted, task: &config::Bulk) -> io::Resu
     match flow.write_bytes(task.bytes.unwrap_or(u64::MAX), clock) {
         // Its time is over.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
+        // The sink's was a moment before.
+        Err(error) if is_over(context, task.end_ns) && was_reset(&error) => {}
         other => other?,
+    }
+    if is_over(context, task.end_ns) {
+        return flow.record(context);
     }
     match flow.stream.shutdown(Shutdown::Write) {
         Err(error) if error.kind() == io::ErrorKind::NotConnected => {}
@@ -58,19 +75,61 @@ fn write(context: &Context<'_>, flow: &Counted, task: &config::Bulk) -> io::Resu
 
 pub(super) fn sink(context: &Context<'_>, task: &config::Sink) -> io::Result<()> {
     let listener = listen(context, task.port, task.window_bytes)?;
+    let flows: Mutex<Vec<Arc<Counted>>> = Mutex::default();
+    let all = || flows.lock().unwrap_or_else(PoisonError::into_inner);
     thread::scope(|scope| {
+        if let Some(end_ns) = task.end_ns {
+            let (listener, all) = (&listener, &all);
+            scope.spawn(move || {
+                context.clock.sleep_until(end_ns);
+                shut(&all());
+                // Whoever has not come by now is not waited for.
+                let _ = SockRef::from(listener).shutdown(Shutdown::Both);
+            });
+        }
         let mut readers = Vec::new();
         for _ in 0..task.connections {
-            let flow = Counted::accept(&listener, context)?;
-            readers.push(scope.spawn(move || read(context, &flow)));
+            let flow = match Counted::accept(&listener, context) {
+                Err(_) if is_over(context, task.end_ns) => break,
+                flow => flow?,
+            };
+            all().push(Arc::clone(&flow));
+            readers.push(scope.spawn(move || read(context, &flow, task.end_ns)));
         }
         join(readers)
     })
 }
 
-fn read(context: &Context<'_>, flow: &Counted) -> io::Result<()> {
-    while flow.skip(CHUNK_BYTES, context.clock)? > 0 {}
+fn read(context: &Context<'_>, flow: &Counted, end_ns: Option<u64>) -> io::Result<()> {
+    loop {
+        match flow.skip(CHUNK_BYTES, context.clock) {
+            Ok(0) => break,
+            Ok(_) => {}
+            Err(error) if is_over(context, end_ns) && was_reset(&error) => break,
+            Err(error) => return Err(error),
+        }
+    }
     flow.record(context)
+}
+
+/// Whether the time of a task that ends at a time is over.
+fn is_over(context: &Context<'_>, end_ns: Option<u64>) -> bool {
+    end_ns.is_some_and(|end_ns| context.clock.now_ns() >= end_ns)
+}
+
+fn was_reset(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe
+    )
+}
+
+/// Shuts both directions of connections, so that nobody waits for them any more.
+fn shut(flows: &[Arc<Counted>]) {
+    for flow in flows {
+        // Fails where the flow has ended by itself: nothing to end then.
+        let _ = flow.stream.shutdown(Shutdown::Both);
+    }
 }
 
 /// Waits for all; the first error is the result.

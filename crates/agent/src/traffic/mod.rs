@@ -77,7 +77,7 @@ pub fn run(config: &GuestConfig, folder: &Path, recorder: &Recorder) {
         time_ns: clock.now_ns(),
     });
     recorder.flush();
-    let sampler = Sampler::new(config.sample_interval_ns);
+    let sampler = Sampler::new(config.sample_interval_ns, &config.looks_ns);
     let context = Context {
         config,
         folder,
@@ -105,6 +105,7 @@ pub fn run(config: &GuestConfig, folder: &Path, recorder: &Recorder) {
             });
         }
         scope.spawn(move || context.sampler.run(context.clock, context.recorder));
+        scope.spawn(move || context.sampler.measure(context.clock, context.recorder));
     });
     recorder.add(&Record::Counters {
         time_ns: clock.now_ns(),

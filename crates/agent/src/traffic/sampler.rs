@@ -1,15 +1,17 @@
-//! Looks at all connections in equal steps of the clock.
+//! Looks at all connections in equal steps of the clock, and at the times of a measurement.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::Clock;
 use super::socket::Counted;
+use crate::counters;
 use crate::record::{Record, Recorder};
-use crate::tcp_info;
+use crate::tcp_info::{self, TcpInfo};
 
 pub(super) struct Sampler {
     interval_ns: Option<u64>,
+    looks_ns: Vec<u64>,
     state: Mutex<State>,
     over: Condvar,
 }
@@ -22,9 +24,10 @@ struct State {
 }
 
 impl Sampler {
-    pub(super) fn new(interval_ns: Option<u64>) -> Sampler {
+    pub(super) fn new(interval_ns: Option<u64>, looks_ns: &[u64]) -> Sampler {
         Sampler {
             interval_ns: interval_ns.filter(|&ns| ns > 0),
+            looks_ns: looks_ns.to_vec(),
             state: Mutex::default(),
             over: Condvar::new(),
         }
@@ -43,39 +46,79 @@ impl Sampler {
 
     /// From now on this connection too.
     pub(super) fn look_at(&self, connection: &Arc<Counted>) {
-        if self.interval_ns.is_some() {
+        if self.interval_ns.is_some() || !self.looks_ns.is_empty() {
             self.lock().connections.push(Arc::clone(connection));
         }
     }
 
-    /// Looks at all connections every interval, until all tasks are over.
+    /// Samples all connections every interval, until all tasks are over.
     pub(super) fn run(&self, clock: Clock, recorder: &Recorder) {
         let Some(interval_ns) = self.interval_ns else {
             return;
         };
-        let mut next_ns = clock.now_ns().next_multiple_of(interval_ns);
-        let mut state = self.lock();
-        while state.tasks > 0 {
-            let left_ns = next_ns.saturating_sub(clock.now_ns());
-            if left_ns > 0 {
+        let first_ns = clock.now_ns().next_multiple_of(interval_ns);
+        let times = (first_ns..).step_by(interval_ns as usize);
+        self.at(clock, times, |time_ns, seen| {
+            for (connection, tcp_info) in seen {
+                recorder.add(&Record::Sample {
+                    local: connection.local,
+                    peer: connection.peer,
+                    time_ns,
+                    bytes: connection.bytes(),
+                    tcp_info,
+                });
+            }
+        });
+    }
+
+    /// Looks at all connections at the times of a measurement, and at the first and the last of them
+    /// at the kernel's counters.
+    pub(super) fn measure(&self, clock: Clock, recorder: &Recorder) {
+        let ends = [self.looks_ns.first(), self.looks_ns.last()];
+        self.at(clock, self.looks_ns.iter().copied(), |time_ns, seen| {
+            for (connection, tcp_info) in seen {
+                recorder.add(&Record::Look {
+                    local: connection.local,
+                    peer: connection.peer,
+                    time_ns,
+                    bytes: connection.bytes(),
+                    tcp_info,
+                });
+            }
+            if ends.contains(&Some(&time_ns)) {
+                recorder.add(&Record::LookedCounters {
+                    time_ns,
+                    counters: counters::read(),
+                });
+            }
+        });
+    }
+
+    /// Calls `tell` at each of `times` with all connections as they are, until all tasks are over.
+    fn at(
+        &self,
+        clock: Clock,
+        times: impl Iterator<Item = u64>,
+        tell: impl Fn(u64, Vec<(Arc<Counted>, TcpInfo)>),
+    ) {
+        for time_ns in times {
+            let mut state = self.lock();
+            loop {
+                if state.tasks == 0 {
+                    return;
+                }
+                let left_ns = time_ns.saturating_sub(clock.now_ns());
+                if left_ns == 0 {
+                    break;
+                }
                 let waited = self.over.wait_timeout(state, Duration::from_nanos(left_ns));
                 state = waited.unwrap_or_else(PoisonError::into_inner).0;
-                continue;
             }
             // A connection that its task has let go of has been told of.
             state.connections.retain(|c| Arc::strong_count(c) > 1);
-            for connection in &state.connections {
-                if let Ok(tcp_info) = tcp_info::read(&connection.stream) {
-                    recorder.add(&Record::Sample {
-                        local: connection.local,
-                        peer: connection.peer,
-                        time_ns: next_ns,
-                        bytes: connection.bytes(),
-                        tcp_info,
-                    });
-                }
-            }
-            next_ns += interval_ns;
+            let seen = state.connections.iter();
+            let seen = seen.filter_map(|c| Some((Arc::clone(c), tcp_info::read(&c.stream).ok()?)));
+            tell(time_ns, seen.collect());
         }
     }
 

@@ -9,6 +9,10 @@ use crate::record::{self, Flow};
 
 /// Runs these tasks, all on one host, and gives the records.
 fn run_tasks(name: &str, tasks: Vec<Task>) -> Vec<Record> {
+    run_and_look(name, Vec::new(), tasks)
+}
+
+fn run_and_look(name: &str, looks_ns: Vec<u64>, tasks: Vec<Task>) -> Vec<Record> {
     let folder = std::env::temp_dir().join(format!("tailback-agent-{}-{name}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
     let path = folder.join("results.jsonl");
@@ -30,6 +34,7 @@ fn run_tasks(name: &str, tasks: Vec<Task>) -> Vec<Record> {
         socket_options: options(),
         commands: Vec::new(),
         sample_interval_ns: Some(1_000_000),
+        looks_ns,
         tasks,
     };
     run(&config, &folder, &recorder);
@@ -130,6 +135,7 @@ fn bulk_flows_arrive_whole() {
                 port,
                 connections: 3,
                 window_bytes: Some(1 << 20),
+                end_ns: None,
             }),
             Task::Bulk(config::Bulk {
                 address: Ipv4Addr::LOCALHOST,
@@ -139,6 +145,7 @@ fn bulk_flows_arrive_whole() {
                 duration_ns: None,
                 congestion_control: Some("reno".to_owned()),
                 window_bytes: Some(1 << 20),
+                end_ns: None,
                 start_ns: 0,
             }),
         ],
@@ -166,6 +173,7 @@ fn a_duration_ends_a_flow() {
                 port,
                 connections: 1,
                 window_bytes: None,
+                end_ns: None,
             }),
             Task::Bulk(config::Bulk {
                 address: Ipv4Addr::LOCALHOST,
@@ -175,6 +183,7 @@ fn a_duration_ends_a_flow() {
                 duration_ns: Some(50_000_000),
                 congestion_control: None,
                 window_bytes: None,
+                end_ns: None,
                 start_ns: 0,
             }),
         ],
@@ -187,6 +196,64 @@ fn a_duration_ends_a_flow() {
 }
 
 #[test]
+fn a_flow_with_an_end_is_over_then_and_looked_at_before() {
+    let port = free_port();
+    let now_ns = Clock { epoch_ns: 0 }.now_ns();
+    let at = |ms: u64| now_ns + ms * 1_000_000;
+    let records = run_and_look(
+        "end",
+        vec![at(20), at(60)],
+        vec![
+            // A connection more than will come is not waited for.
+            Task::Sink(config::Sink {
+                port,
+                connections: 3,
+                window_bytes: None,
+                end_ns: Some(at(80)),
+            }),
+            Task::Bulk(config::Bulk {
+                address: Ipv4Addr::LOCALHOST,
+                port,
+                flows: 2,
+                bytes: None,
+                duration_ns: None,
+                congestion_control: None,
+                window_bytes: None,
+                end_ns: Some(at(80)),
+                start_ns: 0,
+            }),
+        ],
+    );
+    let looks: Vec<(u64, u64)> = records
+        .iter()
+        .filter_map(|record| match record {
+            Record::Look {
+                local,
+                time_ns,
+                bytes,
+                ..
+            } if local.port() == port => Some((*time_ns, *bytes)),
+            _ => None,
+        })
+        .collect();
+    let times: Vec<u64> = looks.iter().map(|(time_ns, _)| *time_ns).collect();
+    assert_eq!(times, [at(20), at(20), at(60), at(60)]);
+    for flow in 0..2 {
+        assert!(looks[flow].1 < looks[flow + 2].1, "{looks:?}");
+    }
+    let counters = records
+        .iter()
+        .filter(|r| matches!(r, Record::LookedCounters { .. }));
+    assert_eq!(counters.count(), 2);
+    assert_eq!(
+        flows(&records, true).len() + flows(&records, false).len(),
+        4
+    );
+    assert!(matches!(records.last(), Some(Record::Done { .. })));
+    assert!(!records.iter().any(|r| matches!(r, Record::Error { .. })));
+}
+
+#[test]
 fn datagrams_are_counted() {
     let port = free_port();
     let records = run_tasks(
@@ -195,6 +262,9 @@ fn datagrams_are_counted() {
             Task::UdpSink(config::UdpSink {
                 port,
                 idle_ns: 100_000_000,
+                end_ns: None,
+                gap_ns: 1_000_000,
+                window_bytes: Some(1 << 18),
             }),
             Task::UdpSource(config::UdpSource {
                 address: Ipv4Addr::LOCALHOST,

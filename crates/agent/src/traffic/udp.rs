@@ -4,6 +4,8 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
 use std::time::Duration;
 
+use socket2::SockRef;
+
 use super::Context;
 use super::socket::said;
 use crate::config;
@@ -38,7 +40,7 @@ pub(super) fn source(context: &Context<'_>, task: &config::UdpSource) -> io::Res
     };
     while due_ns(datagrams + refused) < task.duration_ns {
         clock.sleep_until(started_ns + due_ns(datagrams + refused));
-        payload[..NUMBER_BYTES].copy_from_slice(&datagrams.to_be_bytes());
+        payload[..NUMBER_BYTES].copy_from_slice(&(datagrams + refused).to_be_bytes());
         match socket.send(&payload) {
             Ok(_) => datagrams += 1,
             // The queue is full (ENOBUFS), or an earlier one met nobody: the next is due soon.
@@ -67,7 +69,8 @@ struct Arrivals {
     end: u64,
     datagrams: u64,
     different: u64,
-    reordered: u64,
+    /// Numbers that came after a higher one.
+    late: Vec<u64>,
 }
 
 impl Arrivals {
@@ -80,7 +83,9 @@ impl Arrivals {
         if self.seen[word] & bit == 0 {
             self.seen[word] |= bit;
             self.different += 1;
-            self.reordered += u64::from(number < self.end);
+            if number < self.end {
+                self.late.push(number);
+            }
         }
         self.end = self.end.max(number + 1);
     }
@@ -89,14 +94,53 @@ impl Arrivals {
         self.end - self.different
     }
 
+    /// What is missing, in rows.
+    fn missing(&self) -> Vec<(u64, u64)> {
+        let mut rows: Vec<(u64, u64)> = Vec::new();
+        let came = |number: u64| self.seen[(number / 64) as usize] & (1 << (number % 64)) != 0;
+        for number in (0..self.end).filter(|number| !came(*number)) {
+            match rows.last_mut() {
+                Some((first, count)) if *first + *count == number => *count += 1,
+                _ => rows.push((number, 1)),
+            }
+        }
+        rows
+    }
+
     fn duplicates(&self) -> u64 {
         self.datagrams - self.different
+    }
+}
+
+/// RFC 3550, 6.4.1: the mean change of the transit time from one datagram to the next, each weighing
+/// a sixteenth.
+#[derive(Debug, Default)]
+struct Jitter {
+    last_ns: Option<u64>,
+    mean_ns: u64,
+}
+
+impl Jitter {
+    /// A datagram was so long on its way, but for a constant.
+    fn add(&mut self, transit_ns: u64) {
+        if let Some(last_ns) = self.last_ns.replace(transit_ns) {
+            let change_ns = transit_ns.abs_diff(last_ns);
+            self.mean_ns = self.mean_ns - self.mean_ns / 16 + change_ns / 16;
+        }
     }
 }
 
 pub(super) fn sink(context: &Context<'_>, task: &config::UdpSink) -> io::Result<()> {
     let clock = context.clock;
     let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, task.port))?;
+    if let Some(bytes) = task.window_bytes {
+        SockRef::from(&socket).set_recv_buffer_size(bytes as usize)?;
+    }
+    if let Some(end_ns) = task.end_ns {
+        let left_ns = end_ns.saturating_sub(clock.now_ns());
+        socket.set_read_timeout(Some(Duration::from_nanos(left_ns.max(1))))?;
+    }
+    let mut jitter = Jitter::default();
     let mut buffer = vec![0; PAYLOAD_BYTES_MAX];
     let mut arrivals = Arrivals::default();
     let (mut bytes, mut started_ns, mut ended_ns) = (0, 0, 0);
@@ -115,15 +159,20 @@ pub(super) fn sink(context: &Context<'_>, task: &config::UdpSink) -> io::Result<
             socket.set_read_timeout(Some(Duration::from_nanos(task.idle_ns.max(1))))?;
         }
         bytes += length as u64;
-        arrivals.add(u64::from_be_bytes(*number));
+        let number = u64::from_be_bytes(*number);
+        arrivals.add(number);
+        jitter.add(ended_ns.saturating_sub(number.saturating_mul(task.gap_ns)));
     }
     context.recorder.add(&Record::UdpReceived {
         port: task.port,
         datagrams: arrivals.datagrams,
         bytes,
         lost: arrivals.lost(),
-        reordered: arrivals.reordered,
+        reordered: arrivals.late.len() as u64,
         duplicates: arrivals.duplicates(),
+        missing: arrivals.missing(),
+        late: arrivals.late,
+        jitter_ns: jitter.mean_ns,
         started_ns,
         ended_ns,
     });
@@ -142,6 +191,7 @@ mod tests {
         }
         assert_eq!(arrivals.lost(), 201 - 5);
         assert_eq!(arrivals.duplicates(), 1);
-        assert_eq!(arrivals.reordered, 1);
+        assert_eq!(arrivals.late, [3]);
+        assert_eq!(arrivals.missing(), [(2, 1), (5, 195)]);
     }
 }

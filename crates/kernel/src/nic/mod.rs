@@ -80,6 +80,8 @@ pub(crate) trait Uplink {
     fn transmit(&mut self, earliest: Time, packet: Packet) -> Time;
     /// An empty buffer for a packet.
     fn buffer(&mut self) -> Vec<u8>;
+    /// A packet that came found no buffer in the receive ring.
+    fn overrun(&mut self, _packet: &Packet) {}
 }
 
 /// The card.
@@ -210,6 +212,7 @@ impl Nic {
                 self.guest_checks,
                 &mut self.counters,
                 recycle,
+                uplink,
             )?;
         }
         self.counters.interrupts += u64::from(wanted.receive || wanted.transmit);

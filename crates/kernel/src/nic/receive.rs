@@ -7,7 +7,7 @@ use virtio_queue::{Queue, QueueOwnedT, QueueT};
 use vm_memory::{Bytes, GuestAddress, GuestMemoryMmap};
 
 use super::packet::Packet;
-use super::{NicCounters, header};
+use super::{NicCounters, Uplink, header};
 
 #[derive(Debug)]
 pub(super) struct Receiver {
@@ -40,6 +40,7 @@ impl Receiver {
     }
 
     /// Hands over what has arrived by `now`; says whether the driver wants an interrupt.
+    #[allow(clippy::too_many_arguments)]
     pub(super) fn deliver(
         &mut self,
         now: Time,
@@ -48,6 +49,7 @@ impl Receiver {
         guest_checks: bool,
         counters: &mut NicCounters,
         recycle: &mut Vec<Vec<u8>>,
+        uplink: &mut impl Uplink,
     ) -> Result<bool, String> {
         while let Some((at, _)) = self.waiting.front()
             && *at <= now
@@ -64,6 +66,7 @@ impl Receiver {
                 counters.rx_bytes += packet.bytes.len() as u64;
             } else {
                 counters.rx_ring_drops += 1;
+                uplink.overrun(&packet);
             }
             recycle.push(packet.bytes);
         }

@@ -205,6 +205,7 @@ pub fn prepare(
             socket_options: Default::default(),
             commands: options.commands.clone(),
             sample_interval_ns: None,
+            looks_ns: Vec::new(),
             tasks: tasks.clone(),
         };
         let text = serde_json::to_string(&config).expect("a configuration is JSON");

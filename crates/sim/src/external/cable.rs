@@ -4,14 +4,14 @@ use std::net::{IpAddr, SocketAddr};
 
 use tailback_kernel::{Kernels, Network, Packet};
 use tailback_net::frame::{EndpointId, FRAME_BYTES_MIN, Frame, HostId};
-use tailback_tcp::{Ecn, Segment};
+use tailback_tcp::{Ecn, Segment, Seq};
 use tailback_units::{Duration, Time};
 use tailback_wire::ethernet::{self, HEADER_BYTES};
 use tailback_wire::ip::{self, IpFields};
 use tailback_wire::{Payload, plan};
 
 use super::bytes::ByteStore;
-use super::{to_kernels, to_world};
+use super::{datagram, to_kernels, to_world};
 use crate::world::{Totals, World};
 
 /// Bytes of a frame's check sequence, which kernels' frames do not have.
@@ -32,6 +32,8 @@ pub(super) struct Cable {
     /// What was counted, each time that it changed.
     pub(super) log: Vec<(Time, Totals)>,
     counted: u64,
+    /// Of each flow of datagrams, one more than the highest number that a kernel has sent.
+    datagrams_sent: Vec<u32>,
     /// The workload has begun: until then nothing of the world is on its way.
     pub(super) begun: bool,
 }
@@ -44,6 +46,7 @@ impl Cable {
             kernels[*host] = Some(kernel);
         }
         Cable {
+            datagrams_sent: vec![0; world.datagrams.len()],
             world,
             hosts,
             kernels,
@@ -67,7 +70,9 @@ impl Cable {
                 bytes: kernels.buffer(),
                 ..Packet::default()
             };
-            if frame.payload.0 == 0 {
+            if frame.payload.0 == 0 && !self.world.datagrams.is_empty() {
+                datagram::write(&mut packet.bytes, &frame, self.world.endpoints.as_slice());
+            } else if frame.payload.0 == 0 {
                 self.write_segment(&mut packet.bytes, &frame);
             } else {
                 self.bytes.read(frame.payload, &mut packet);
@@ -107,6 +112,12 @@ impl Cable {
     fn address(&mut self, packet: &Packet) -> Option<(HostId, EndpointId, Segment)> {
         let to = packet.bytes.first_chunk().copied()?;
         let host = plan::host_of_mac(to).filter(|host| usize::from(*host) < self.kernels.len())?;
+        if let Some((flow, number, payload_bytes)) = self.datagram(&packet.bytes) {
+            let mut segment = no_segment(&packet.bytes);
+            segment.seq = Seq(number);
+            segment.payload_bytes = payload_bytes;
+            return Some((HostId(host), EndpointId(2 * flow as u32 + 1), segment));
+        }
         let read = ip::parse_offloaded(&packet.bytes[HEADER_BYTES..]);
         if self.kernels[usize::from(host)].is_some() {
             let Ok(read) = read else {
@@ -124,6 +135,27 @@ impl Cable {
         }
         self.peer_ports[number] = read.from.port();
         Some((HostId(host), EndpointId(number as u32), read.segment))
+    }
+
+    /// Flow, number and payload bytes of a datagram of the workload.
+    fn datagram(&self, frame: &[u8]) -> Option<(usize, u32, u16)> {
+        let (port, number, payload_bytes) = datagram::read(frame)?;
+        let flow = usize::from(port.checked_sub(plan::FIRST_PORT)?) / 2;
+        (flow < self.world.datagrams.len()).then_some((flow, number, payload_bytes))
+    }
+
+    /// A kernel sends a datagram: those before it that it has not sent, in order as they are given,
+    /// were lost in its queue.
+    fn note_datagram(&mut self, packet: &Packet) {
+        let Some((flow, number, _)) = self.datagram(&packet.bytes) else {
+            return;
+        };
+        let sent = &mut self.datagrams_sent[flow];
+        for lost in *sent..number {
+            let ledger = &mut self.world.ledger;
+            ledger.lose(EndpointId(2 * flow as u32 + 1), lost, "tx-queue");
+        }
+        *sent = (*sent).max(number + 1);
     }
 
     /// Notes what has been counted if it has changed.
@@ -153,6 +185,7 @@ impl Network for Cable {
         let uplink = self.world.hosts[host].uplink;
         let length = (packet.bytes.len() + FCS_BYTES).max(FRAME_BYTES_MIN as usize);
         let address = self.address(&packet);
+        self.note_datagram(&packet);
         let is_known = address.is_some();
         let (destination, to, segment) =
             address.unwrap_or((HostId(0), EndpointId(0), Segment::EMPTY));
@@ -196,6 +229,13 @@ impl Network for Cable {
         match self.world.calendar.next_at() {
             Some(at) => to_kernels(at),
             None => Time::NEVER,
+        }
+    }
+
+    fn overrun(&mut self, _kernel: usize, packet: &Packet) {
+        if let Some((flow, number, _)) = self.datagram(&packet.bytes) {
+            let end = EndpointId(2 * flow as u32 + 1);
+            self.world.ledger.lose(end, number, "rx-ring");
         }
     }
 

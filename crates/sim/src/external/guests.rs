@@ -9,18 +9,21 @@ use std::path::Path;
 
 use tailback_agent::config::{
     self, Answerer, Bulk, Command, GuestConfig, IncastClient, IncastServer, Interface, Neighbour,
-    Offloads, Sink, Task,
+    Offloads, Ping, Sink, Task, UdpSink, UdpSource,
 };
 use tailback_agent::{Record, record, root};
 use tailback_kernel::{HostConfig, NicConfig, RunFolder};
 use tailback_net::random::Stream;
 use tailback_scenario::{
-    Deed, End, Exchange, Flow, Incast, LinuxValue, Run, SocketConfig, TimedAction, Workload,
+    Deed, End, Exchange, Flow, Incast, Iperf3, LinuxValue, Run, SocketConfig, TimedAction, Udp,
+    Workload,
 };
 use tailback_units::{Duration, Time};
 use tailback_wire::plan;
 
+use super::measured;
 use crate::SimError;
+use crate::workload::{UDP_DRAIN, first_due};
 
 /// Time of day at the kernels' time zero, ns since 1970: a constant (2023-11-14), for repeats.
 pub(super) const EPOCH_NS: u64 = 1_700_000_000_000_000_000;
@@ -143,6 +146,12 @@ impl<'a> Guests<'a> {
             socket_options: socket_options(&host.socket),
             commands: kernel.tc.iter().map(tc).collect(),
             sample_interval_ns: kernel.sample_interval.map(ns),
+            looks_ns: match &self.run.workload {
+                Workload::Iperf3(spec) => {
+                    measured::looks(spec).into_iter().map(kernel_ns).collect()
+                }
+                _ => Vec::new(),
+            },
             tasks: guest.tasks.clone(),
         }
     }
@@ -247,9 +256,13 @@ pub(super) fn ends(run: &Run) -> Vec<usize> {
         Workload::Bulk(bulk) => of(bulk.flows(run.seed, &run.network)),
         Workload::Flows(flows) => of(flows.flows(run.seed, &run.network)),
         Workload::Exchange(_) => vec![0, 1],
-        Workload::Iperf3(_) | Workload::Bernoulli(_) | Workload::Udp(_) | Workload::Command(_) => {
-            Vec::new()
-        }
+        Workload::Iperf3(spec) => of(spec.flows(run.seed).into_iter().map(|(_, f)| f).collect()),
+        Workload::Udp(udp) => udp
+            .flows(run.seed, &run.network)
+            .into_iter()
+            .flat_map(|(from, to)| [from, to])
+            .collect(),
+        Workload::Bernoulli(_) | Workload::Command(_) => Vec::new(),
     }
 }
 
@@ -260,18 +273,24 @@ fn tasks(run: &Run) -> Vec<(usize, Option<usize>, Task)> {
         Workload::Incast(incast) => incast_tasks(run, incast),
         Workload::Bulk(bulk) => {
             let end = Time::ZERO + bulk.duration;
-            flow_tasks(&bulk.flows(run.seed, &run.network), end)
+            let window = bulk
+                .pair_window
+                .map(|w| w.get() / u64::from(bulk.connections));
+            let window = window.map(|bytes| bytes.min(u64::from(u32::MAX)) as u32);
+            flow_tasks(&bulk.flows(run.seed, &run.network), end, window)
         }
         Workload::Flows(flows) => {
             let end = Time::ZERO + flows.duration + flows.drain;
-            flow_tasks(&flows.flows(run.seed, &run.network), end)
+            flow_tasks(&flows.flows(run.seed, &run.network), end, None)
         }
         Workload::Exchange(exchange) => [End::Client, End::Server]
             .into_iter()
             .map(|end| exchange_task(exchange, end))
             .collect(),
+        Workload::Iperf3(spec) => iperf3_tasks(run, spec),
+        Workload::Udp(udp) => udp_tasks(run, udp),
         // Refused before it comes here.
-        Workload::Iperf3(_) | Workload::Bernoulli(_) | Workload::Udp(_) => Vec::new(),
+        Workload::Bernoulli(_) => Vec::new(),
         Workload::Command(commands) => {
             let hosts = &run.network.hosts;
             let number = |name: &str| hosts.iter().position(|host| host.name == name);
@@ -361,7 +380,81 @@ fn exchange_task(exchange: &Exchange, end: End) -> (usize, Option<usize>, Task) 
     (host, None, task)
 }
 
-fn flow_tasks(flows: &[Flow], end: Time) -> Vec<(usize, Option<usize>, Task)> {
+/// After the last look at its connections an application is over, whoever is at the other end.
+const AFTER_LOOK: Duration = Duration::from_us(100);
+
+fn iperf3_tasks(run: &Run, spec: &Iperf3) -> Vec<(usize, Option<usize>, Task)> {
+    let end_ns = Some(kernel_ns(spec.end() + AFTER_LOOK));
+    let mut tasks = Vec::new();
+    for (number, (_, flow)) in spec.flows(run.seed).iter().enumerate() {
+        let send = Task::Bulk(Bulk {
+            address: plan::ipv4(flow.destination as u16),
+            port: port(number),
+            flows: 1,
+            bytes: None,
+            duration_ns: None,
+            congestion_control: None,
+            window_bytes: None,
+            end_ns,
+            start_ns: kernel_ns(flow.start),
+        });
+        let receive = Task::Sink(Sink {
+            port: port(number),
+            connections: 1,
+            window_bytes: None,
+            end_ns,
+        });
+        tasks.push((flow.source, None, send));
+        tasks.push((flow.destination, None, receive));
+    }
+    if !spec.ping_interval.is_zero() {
+        let count = spec.duration.as_ps().div_ceil(spec.ping_interval.as_ps());
+        let ping = Task::Ping(Ping {
+            address: plan::ipv4(0),
+            count: count as u32,
+            interval_ns: ns(spec.ping_interval),
+            payload_bytes: PING_PAYLOAD_BYTES,
+            start_ns: kernel_ns(spec.begin()),
+        });
+        tasks.push((1, None, ping));
+    }
+    tasks
+}
+
+/// As ping(8) sends, and the model.
+const PING_PAYLOAD_BYTES: u32 = 56;
+
+fn udp_tasks(run: &Run, udp: &Udp) -> Vec<(usize, Option<usize>, Task)> {
+    let pairs = udp.flows(run.seed, &run.network);
+    let mut tasks = Vec::new();
+    for (number, (from, to)) in pairs.iter().enumerate() {
+        let first = first_due(udp, number, pairs.len());
+        let send = Task::UdpSource(UdpSource {
+            address: plan::ipv4(*to as u16),
+            port: port(number),
+            rate_bps: udp.rate.as_bps(),
+            payload_bytes: udp.datagram.get() as u32,
+            duration_ns: ns(udp.duration).saturating_sub(ns(first)),
+            start_ns: kernel_ns(Time::ZERO + first),
+        });
+        let receive = Task::UdpSink(UdpSink {
+            port: port(number),
+            idle_ns: ns(UDP_DRAIN),
+            end_ns: Some(kernel_ns(Time::ZERO + udp.duration + UDP_DRAIN)),
+            gap_ns: ns(udp.gap()),
+            window_bytes: Some(udp.socket_buffer.get() as u32),
+        });
+        tasks.push((*from, None, send));
+        tasks.push((*to, None, receive));
+    }
+    tasks
+}
+
+fn flow_tasks(
+    flows: &[Flow],
+    end: Time,
+    window_bytes: Option<u32>,
+) -> Vec<(usize, Option<usize>, Task)> {
     let mut tasks = Vec::new();
     for (number, flow) in flows.iter().enumerate() {
         let send = Task::Bulk(Bulk {
@@ -371,13 +464,15 @@ fn flow_tasks(flows: &[Flow], end: Time) -> Vec<(usize, Option<usize>, Task)> {
             bytes: flow.bytes,
             duration_ns: Some(ns(end.since(flow.start))),
             congestion_control: flow.congestion.map(|kind| kind.name().to_owned()),
-            window_bytes: None,
+            window_bytes,
+            end_ns: None,
             start_ns: kernel_ns(flow.start),
         });
         let receive = Task::Sink(Sink {
             port: port(number),
             connections: 1,
-            window_bytes: None,
+            window_bytes,
+            end_ns: None,
         });
         // A modelled end closes when all bytes are through, if there is an "all".
         let waits_for = |peer: usize| flow.bytes.is_none().then_some(peer);

@@ -9,7 +9,9 @@
 
 mod bytes;
 mod cable;
+mod datagram;
 mod guests;
+mod measured;
 mod repairs;
 mod results;
 mod told;
@@ -66,17 +68,22 @@ pub fn simulate_with_kernels(
     setup: &KernelSetup,
     control: &Control,
 ) -> Result<RunOutcome, SimError> {
-    let no_agent = match &run.workload {
-        Workload::Iperf3(_) => Some("iperf3"),
-        Workload::Bernoulli(_) => Some("bernoulli"),
-        Workload::Udp(_) => Some("udp"),
-        _ => None,
-    };
-    if let (Some(name), true) = (no_agent, outside.contains(&true)) {
-        return Err(SimError::Kernel(format!(
-            "the workload {name:?} runs on modelled hosts only: kernels have no agent for it; use \
-             incast, bulk, flows, exchange or command"
-        )));
+    if let (Workload::Bernoulli(_), true) = (&run.workload, outside.contains(&true)) {
+        return Err(SimError::Kernel(
+            "the workload \"bernoulli\" runs on modelled hosts only: kernels have no agent for it; use \
+             incast, bulk, flows, exchange, iperf3, udp or command"
+                .to_owned(),
+        ));
+    }
+    if let Workload::Iperf3(spec) = &run.workload
+        && !spec.ping_interval.is_zero()
+        && outside[0] != outside[1]
+    {
+        return Err(SimError::Kernel(
+            "pings go between hosts 0 and 1, of which one is a kernel and one is modelled: make both \
+             alike, or set workload.ping_interval to \"0s\""
+                .to_owned(),
+        ));
     }
     let mut switches = run.network.switches.iter();
     if let (Some(switch), true) = (
@@ -148,6 +155,7 @@ fn starts_in_the_world(run: &Run, outside: &[bool]) -> bool {
         // The first two hosts are its ends.
         Workload::Exchange(_) => outside[..2].contains(&false),
         Workload::Command(_) => false,
+        // The window, the queues and the time of datagrams are the world's in any case.
         Workload::Iperf3(_) | Workload::Bernoulli(_) | Workload::Udp(_) => true,
     }
 }

@@ -12,7 +12,7 @@ use tailback_scenario::{Run, Workload};
 use tailback_units::Time;
 use tailback_wire::plan;
 
-use super::{repairs, to_world};
+use super::{measured, repairs, to_world};
 use crate::RunOutcome;
 use crate::tables::{ColumnData, Table};
 use crate::world::{FlowRecord, Totals, Transaction, World};
@@ -20,13 +20,18 @@ use crate::world::{FlowRecord, Totals, Transaction, World};
 pub(super) type Records = BTreeMap<usize, Vec<Record>>;
 
 /// A time that a guest told, on the world's clock.
-fn at(ns: u64) -> Time {
+pub(super) fn at(ns: u64) -> Time {
     to_world(Time::from_ps(ns * 1000))
 }
 
 /// Puts into the world what the guests' applications did, as if its own had done it. `log` is what
 /// was counted in the network, by time.
 pub(super) fn fill(world: &mut World, run: &Run, log: &[(Time, Totals)], records: &Records) {
+    match &run.workload {
+        Workload::Iperf3(spec) => return measured::fill_window(world, run, spec, records),
+        Workload::Udp(_) => return measured::fill_datagrams(world, records),
+        _ => {}
+    }
     let until = |at: Time| {
         let seen = log.partition_point(|(time, _)| *time <= at);
         seen.checked_sub(1)
@@ -100,10 +105,14 @@ pub(super) fn complete(
         });
         counters.sum::<u64>() as f64 / iterations
     };
+    // What is counted in a window of time is in the tables already.
+    let in_window = matches!(run.workload, Workload::Iperf3(_) | Workload::Udp(_));
     let by_iteration = matches!(run.workload, Workload::Incast(_));
     let in_rings: u64 = ring_drops.iter().map(|(_, drops)| drops).sum();
     for table in &mut outcome.tables {
         match table.name {
+            "summary" if in_window => table.add_count("host_drops", in_rings as f64),
+            "transactions" | "flows" if in_window => {}
             "summary" => {
                 let recoveries =
                     counted("TcpExt.TCPSackRecovery") + counted("TcpExt.TCPRenoRecovery");
@@ -147,8 +156,13 @@ fn flows(records: &Records) -> impl Iterator<Item = &Flow> {
 /// The number of a connection. Both its ends tell of it; the one that listens has the port that
 /// numbers it, below all that kernels choose themselves.
 fn number(flow: &Flow) -> u64 {
-    let listens = flow.local.port().min(flow.peer.port());
-    u64::from(listens.saturating_sub(plan::FIRST_PORT)) / 2
+    listening(flow.local, flow.peer)
+}
+
+/// The number of the connection between these two ends.
+pub(super) fn listening(local: SocketAddrV4, peer: SocketAddrV4) -> u64 {
+    let port = local.port().min(peer.port());
+    u64::from(port.saturating_sub(plan::FIRST_PORT)) / 2
 }
 
 /// One row for each connection, as its two ends saw it.

@@ -12,16 +12,20 @@ use crate::world::World;
 
 type Records = BTreeMap<usize, Vec<Record>>;
 
-/// The tables in which there is something; `told` is by the hosts' numbers.
+/// The tables in which there is something; `told` is by the hosts' numbers. Pings and datagrams of
+/// workloads that have their own tables of them are not told again.
 pub(super) fn tables(world: &World, told: &Records) -> impl Iterator<Item = Table> {
+    let has_pings = world.workload.iperf3().is_some();
+    let has_datagrams = world.workload.udp().is_some();
     [
-        counters(world, told),
-        samples(world, told),
-        pings(world, told),
-        datagrams(world, told),
-        programs(world, told),
+        Some(counters(world, told)),
+        Some(samples(world, told)),
+        (!has_pings).then(|| pings(world, told)),
+        (!has_datagrams).then(|| datagrams(world, told)),
+        Some(programs(world, told)),
     ]
     .into_iter()
+    .flatten()
     .filter(|table| table.rows() > 0)
 }
 
@@ -92,7 +96,9 @@ fn samples(world: &World, told: &Records) -> Table {
 
 fn pings(world: &World, told: &Records) -> Table {
     let rows = rows(world, told, |record| match record {
-        Record::Ping { sequence, rtt_ns } => Some((*sequence, *rtt_ns)),
+        Record::Ping {
+            sequence, rtt_ns, ..
+        } => Some((*sequence, *rtt_ns)),
         _ => None,
     });
     Table::new("pings")

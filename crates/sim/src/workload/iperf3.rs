@@ -34,16 +34,20 @@ pub(crate) struct Iperf3App {
     /// When each answer came, and the round trip.
     answers: Vec<(Time, Duration)>,
     read_bytes: u64,
+    /// The hosts between which the pings go send and answer them themselves: they are kernels.
+    pings_outside: bool,
 }
 
 impl Iperf3App {
-    pub(crate) fn new(spec: &Iperf3, seed: u64) -> Iperf3App {
+    /// `outside` are the hosts that are not modelled, by their numbers; missing: they are.
+    pub(crate) fn new(spec: &Iperf3, seed: u64, outside: &[bool]) -> Iperf3App {
         Iperf3App {
+            pings_outside: outside.get(1) == Some(&true),
             flows: spec.flows(seed),
             opened: 0,
             begun: false,
             done: false,
-            next_ping: if spec.ping_interval.is_zero() {
+            next_ping: if spec.ping_interval.is_zero() || outside.get(1) == Some(&true) {
                 Time::NEVER
             } else {
                 spec.begin()
@@ -139,6 +143,16 @@ impl Iperf3App {
         if let Some(sent) = self.pinged.get(number as usize) {
             self.answers.push((now, now.since(*sent)));
         }
+    }
+
+    /// Pings that a host outside has sent, each with its time, and its round trip if it was answered.
+    pub(crate) fn pinged_outside(&mut self, pings: &[(Time, Option<Duration>)]) {
+        if !self.pings_outside {
+            return;
+        }
+        self.pings = pings.len() as u32;
+        let answered = pings.iter().filter_map(|(at, rtt)| Some((*at, (*rtt)?)));
+        self.answers = answered.map(|(at, rtt)| (at + rtt, rtt)).collect();
     }
 
     pub(super) fn is_done(&self) -> bool {

@@ -24,7 +24,7 @@ fn app() -> Iperf3App {
         ping_interval: Duration::from_ms(4),
         interval: Duration::from_ms(5),
     };
-    Iperf3App::new(&spec, 1)
+    Iperf3App::new(&spec, 1, &[])
 }
 
 /// What it asks for, and when, up to its end.

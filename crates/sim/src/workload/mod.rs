@@ -20,7 +20,7 @@ pub(crate) use exchange::ExchangeApp;
 pub(crate) use flows::FlowsApp;
 pub(crate) use incast::{IncastApp, Latencies, Server};
 pub(crate) use iperf3::Iperf3App;
-pub(crate) use udp::UdpApp;
+pub(crate) use udp::{DRAIN as UDP_DRAIN, UdpApp, first_due};
 
 /// What an application wants done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,6 +165,13 @@ impl Workload {
         match self {
             Workload::Iperf3(app) => Some(app),
             _ => None,
+        }
+    }
+
+    /// A host outside has sent these pings.
+    pub(crate) fn pinged_outside(&mut self, pings: &[(Time, Option<Duration>)]) {
+        if let Workload::Iperf3(app) = self {
+            app.pinged_outside(pings);
         }
     }
 

@@ -13,29 +13,36 @@ use super::{Action, Notice};
 
 /// Time after the last datagram for those under way to arrive and be read: a long path and a full
 /// socket.
-const DRAIN: Duration = Duration::from_ms(500);
+pub(crate) const DRAIN: Duration = Duration::from_ms(500);
+
+/// When the first datagram of a flow is due: senders of different hosts are not in step.
+pub(crate) fn first_due(spec: &Udp, flow: usize, flows: usize) -> Duration {
+    Duration::from_ps(spec.gap().as_ps() * flow as u64 / flows as u64)
+}
 
 /// Senders of datagrams. Endpoint 2i sends, 2i + 1 receives.
 #[derive(Debug)]
 pub(crate) struct UdpApp {
     gap: Duration,
     end: Time,
-    /// When each sender's next datagram is due.
+    /// When each sender's next datagram is due; never, if its host is not modelled.
     due: Vec<Time>,
     done: bool,
     spec: Udp,
 }
 
 impl UdpApp {
-    pub(crate) fn new(spec: &Udp, flows: usize) -> UdpApp {
-        let gap = spec.gap();
-        // Senders of different hosts are not in step.
-        let due =
-            |flow: usize| Time::ZERO + Duration::from_ps(gap.as_ps() * flow as u64 / flows as u64);
+    /// `outside` says of each flow whether its sender's host is not modelled.
+    pub(crate) fn new(spec: &Udp, outside: &[bool]) -> UdpApp {
+        let flows = outside.len();
+        let due = |(flow, outside): (usize, &bool)| match outside {
+            true => Time::NEVER,
+            false => Time::ZERO + first_due(spec, flow, flows),
+        };
         UdpApp {
-            gap,
+            gap: spec.gap(),
             end: Time::ZERO + spec.duration,
-            due: (0..flows).map(due).collect(),
+            due: outside.iter().enumerate().map(due).collect(),
             done: false,
             spec: spec.clone(),
         }
@@ -43,7 +50,8 @@ impl UdpApp {
 
     pub(super) fn start(&mut self, actions: &mut VecDeque<Action>) {
         actions.push_back(Action::Begin { iteration: 0 });
-        for (flow, due) in self.due.iter().enumerate() {
+        let modelled = self.due.iter().enumerate();
+        for (flow, due) in modelled.filter(|(_, due)| **due != Time::NEVER) {
             actions.push_back(Action::Wake {
                 endpoint: EndpointId(2 * flow as u32),
                 at: *due,

@@ -86,6 +86,9 @@ impl World {
 
     pub(super) fn end_iteration(&mut self, started: Time) {
         self.recorder.end();
+        if self.workload.iperf3().is_some() {
+            self.close_window();
+        }
         let counted = self.totals().since(self.iteration_start);
         self.transactions.push(Transaction {
             started,

@@ -42,6 +42,7 @@ pub(crate) use network::{LinkState, PortState, Sink, SwitchBuffer, SwitchState};
 pub(crate) use pushback::PushBack;
 pub(crate) use queued::QueuedSwitch;
 pub(crate) use series::Series;
+pub(crate) use window::{Told, ToldBySender};
 
 /// Everything there is in a run.
 pub(crate) struct World {

@@ -1,8 +1,11 @@
 //! What is looked at while a window of time is measured: queues and flows.
 
-use tailback_units::Time;
+use std::collections::BTreeMap;
 
-use super::World;
+use tailback_tcp::Stats;
+use tailback_units::{Duration, Time};
+
+use super::{FlowRecord, World};
 
 /// A flow at the end of an interval.
 #[derive(Clone, Copy, Debug)]
@@ -18,12 +21,33 @@ pub(crate) struct IntervalLook {
     pub(crate) queue_bytes: u64,
 }
 
+/// What hosts outside told of a flow at one time.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Told {
+    /// By the host that receives.
+    pub(crate) read_bytes: Option<u64>,
+    /// By the host that sends.
+    pub(crate) sender: Option<ToldBySender>,
+}
+
+/// What the host that sends told of a flow at one time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ToldBySender {
+    pub(crate) segments_sent: u64,
+    pub(crate) retransmissions: u64,
+    pub(crate) timeouts: u64,
+    pub(crate) cwnd: u32,
+    pub(crate) srtt: Duration,
+}
+
 /// What a measured window has shown.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Window {
     /// Of each flow when the window began: bytes received, segments retransmitted. Later flows began
     /// at zero.
     start: Vec<(u64, u64)>,
+    /// The same when it ended.
+    end: Vec<(u64, u64)>,
     queue_bytes_sum: u128,
     queue_looks: u64,
     pub(crate) intervals: Vec<IntervalLook>,
@@ -43,9 +67,70 @@ impl World {
         self.window.start = (0..flows).map(|flow| self.flow_counts(flow)).collect();
     }
 
-    /// What a flow has received and its source has retransmitted since the window began.
+    /// The window ends: what comes after is not counted.
+    pub(super) fn close_window(&mut self) {
+        let flows = self.endpoints.len() / 2;
+        self.window.end = (0..flows).map(|flow| self.flow_counts(flow)).collect();
+    }
+
+    /// What hosts outside told of a flow at the times at which it was looked at. The window is from
+    /// `begin` to `end`.
+    pub(crate) fn told_of_flow(
+        &mut self,
+        flow: usize,
+        looks: &BTreeMap<Time, Told>,
+        ends: [Time; 2],
+    ) {
+        let window = &mut self.window;
+        let flows = self.endpoints.len() / 2;
+        window.start.resize(flows, (0, 0));
+        window.end.resize(flows, (0, 0));
+        // A connection that is not there yet has counted nothing.
+        let at = |time: Time| looks.get(&time).copied().unwrap_or_default();
+        for (counts, time) in [
+            (&mut window.start[flow], ends[0]),
+            (&mut window.end[flow], ends[1]),
+        ] {
+            counts.0 = at(time).read_bytes.unwrap_or(counts.0);
+            counts.1 = at(time).sender.map_or(counts.1, |s| s.retransmissions);
+        }
+        let start = window.start[flow];
+        let rows = window.intervals.iter_mut();
+        for row in rows.filter(|row| row.flow as usize == flow) {
+            let told = at(row.at);
+            if let Some(bytes) = told.read_bytes {
+                row.received_bytes = bytes - start.0;
+            }
+            if let Some(sender) = told.sender {
+                row.retransmissions = sender.retransmissions - start.1;
+                row.cwnd = sender.cwnd;
+            }
+        }
+        let last = at(ends[1]);
+        if let Some(bytes) = last.read_bytes {
+            self.endpoints[2 * flow + 1].read_bytes = bytes;
+        }
+        if let Some(sender) = last.sender {
+            let number = flow as u32;
+            let record = self.flow_record(number, 2 * number, None);
+            self.flows.push(FlowRecord {
+                sender: Stats {
+                    segments_sent: sender.segments_sent,
+                    retransmissions: sender.retransmissions,
+                    timeouts: sender.timeouts,
+                    ..Stats::default()
+                },
+                cwnd: sender.cwnd,
+                srtt: sender.srtt,
+                ..record
+            });
+        }
+    }
+
+    /// What a flow has received and its source has retransmitted in the window, or since it began.
     pub(crate) fn flow_in_window(&self, flow: usize) -> (u64, u64) {
-        let (bytes, retransmissions) = self.flow_counts(flow);
+        let ended = self.window.end.get(flow).copied();
+        let (bytes, retransmissions) = ended.unwrap_or_else(|| self.flow_counts(flow));
         let start = self.window.start.get(flow).copied().unwrap_or_default();
         (bytes - start.0, retransmissions - start.1)
     }

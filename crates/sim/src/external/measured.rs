@@ -1,0 +1,155 @@
+//! What guests told of workloads `iperf3` and `udp`, put into the world as if its own hosts had seen
+//! it: what is counted in a window of time, and every datagram.
+
+use std::collections::BTreeMap;
+
+use tailback_agent::{Record, tcp_info::TcpInfo};
+use tailback_net::frame::EndpointId;
+use tailback_scenario::{Iperf3, Run};
+use tailback_units::{Duration, Time};
+use tailback_wire::plan;
+
+use super::results::{Records, at, listening};
+use super::to_world;
+use crate::world::{Told, ToldBySender, World};
+
+/// Times at which guests look at their connections, on the world's clock: the window's ends and
+/// those of its intervals.
+pub(super) fn looks(spec: &Iperf3) -> Vec<Time> {
+    let (begin, end) = (spec.begin(), spec.end());
+    let step = spec.interval.as_ps().max(1) as usize;
+    let steps = (begin.as_ps()..end.as_ps()).step_by(step);
+    steps.map(Time::from_ps).chain([end]).collect()
+}
+
+/// Puts into the world what guests told of a measured window.
+pub(super) fn fill_window(world: &mut World, run: &Run, spec: &Iperf3, records: &Records) {
+    let ends = [spec.begin(), spec.end()];
+    let flows = spec.flows(run.seed);
+    let mut told: BTreeMap<usize, BTreeMap<Time, Told>> = BTreeMap::new();
+    let mut pings = Vec::new();
+    for (host, records) in records {
+        let mut counters = Vec::new();
+        for record in records {
+            match record {
+                Record::Look {
+                    local,
+                    peer,
+                    time_ns,
+                    bytes,
+                    tcp_info,
+                } => {
+                    let number = listening(*local, *peer) as usize;
+                    let Some((_, flow)) = flows.get(number) else {
+                        continue;
+                    };
+                    let looks = told.entry(number).or_default();
+                    let look = looks.entry(look_time(*time_ns)).or_default();
+                    if flow.source == *host {
+                        look.sender = Some(sender(tcp_info));
+                    } else {
+                        look.read_bytes = Some(*bytes);
+                    }
+                }
+                Record::LookedCounters { counters: read, .. } => counters.push(read),
+                Record::Ping {
+                    sent_ns, rtt_ns, ..
+                } => pings.push((at(*sent_ns), rtt_ns.map(|ns| Duration::from_ps(ns * 1000)))),
+                _ => {}
+            }
+        }
+        if let ([first, .., last], Some(whole)) =
+            (counters.as_slice(), world.transactions.first_mut())
+        {
+            let count = |name: &str| {
+                let of =
+                    |counters: &BTreeMap<String, u64>| counters.get(name).copied().unwrap_or(0);
+                of(last) - of(first)
+            };
+            whole.counted.retransmissions += count("Tcp.RetransSegs");
+            whole.counted.timeouts += count("TcpExt.TCPTimeouts");
+            whole.counted.fast_recoveries +=
+                count("TcpExt.TCPSackRecovery") + count("TcpExt.TCPRenoRecovery");
+        }
+    }
+    for (flow, looks) in told {
+        if 2 * flow + 1 < world.endpoints.len() {
+            world.told_of_flow(flow, &looks, ends);
+        }
+    }
+    world.workload.pinged_outside(&pings);
+}
+
+/// The time on the world's clock, to the nanosecond, for which a guest was told to look.
+fn look_time(ns: u64) -> Time {
+    to_world(Time::from_ps(ns * 1000))
+}
+
+fn sender(info: &TcpInfo) -> ToldBySender {
+    let count = |name: &str| info.get(name).copied().unwrap_or(0);
+    ToldBySender {
+        segments_sent: count("segs_out"),
+        retransmissions: count("total_retrans"),
+        timeouts: count("total_rto"),
+        cwnd: count("snd_cwnd") as u32,
+        srtt: Duration::from_us(count("rtt_us")),
+    }
+}
+
+/// Puts into the world what guests told of datagrams. One that never came and was not seen to be lost
+/// on its way to the host's memory was lost at the socket.
+pub(super) fn fill_datagrams(world: &mut World, records: &Records) {
+    let number = |port: u16| usize::from(port.saturating_sub(plan::FIRST_PORT)) / 2;
+    let told = || records.values().flatten();
+    for record in told() {
+        if let Record::UdpSent {
+            peer,
+            datagrams,
+            refused,
+            ..
+        } = record
+            && let Some(flow) = world.datagrams.get_mut(number(peer.port()))
+        {
+            flow.sent = (datagrams + refused) as u32;
+        }
+    }
+    for record in told() {
+        let Record::UdpReceived {
+            port,
+            datagrams,
+            lost,
+            duplicates,
+            missing,
+            late,
+            jitter_ns,
+            ended_ns,
+            ..
+        } = record
+        else {
+            continue;
+        };
+        let number = number(*port);
+        let Some(flow) = world.datagrams.get_mut(number) else {
+            continue;
+        };
+        let different = datagrams - duplicates;
+        flow.received = different as u32;
+        flow.reordered = late.iter().map(|number| *number as u32).collect();
+        flow.jitter_ps = jitter_ns * 1000;
+        flow.last_read = at(*ended_ns);
+        let end = different + lost;
+        let rest = (end, u64::from(flow.sent).saturating_sub(end));
+        let runs = std::mem::take(&mut world.ledger.lost[number]);
+        let mut places = BTreeMap::new();
+        for run in runs {
+            places.extend((run.first..run.first + run.count).map(|number| (number, run.place)));
+        }
+        let to = EndpointId(2 * number as u32 + 1);
+        for (first, count) in missing.iter().copied().chain([rest]) {
+            for number in first as u32..(first + count) as u32 {
+                let place = places.get(&number).copied().unwrap_or("socket");
+                world.ledger.lose(to, number, place);
+            }
+        }
+    }
+}
