@@ -13,7 +13,7 @@ use tailback_net::switch::shared::SharedBuffer;
 use tailback_net::switch::voq::VoqBuffer;
 use tailback_net::switch::{BufferConfig, DropCause, Forwarding};
 use tailback_scenario::{Node, Run, Workload as Spec};
-use tailback_tcp::{Config, SocketOptions};
+use tailback_tcp::{Config, MetricsCache, SocketOptions};
 use tailback_units::{Bytes, Duration, Time};
 
 use crate::capture::Capture;
@@ -340,6 +340,7 @@ fn hosts(run: &Run, wiring: &Wiring, outside: &[bool], first_machine: u32) -> Ve
         ce_to_ect1: host.config.ce_to_ect1,
         buffers: PageBuffers::new(&host.config, mtu(run, wiring, number)),
         config: config(run, wiring, number),
+        metrics: MetricsCache::default(),
         stream: Stream::new(run.seed, "interrupt", number as u64),
     };
     run.network.hosts.iter().enumerate().map(state).collect()

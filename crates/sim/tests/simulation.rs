@@ -348,3 +348,30 @@ fn socket_options_are_set_by_their_names_for_all_hosts_or_one() {
         "{slow}"
     );
 }
+
+#[test]
+fn a_host_remembers_its_peers_unless_tcp_no_metrics_save() {
+    // Flows that follow one another between two hosts: with a threshold left by those before, slow
+    // start ends early, so the course is another.
+    let text = r#"
+name = "followers"
+[network]
+topology = "star"
+switch = { preset = "arista-7124s" }
+hosts = 2
+link = { rate = "1Gbit", delay = "5ms", mtu = "1500B", loss = 0.002 }
+[host]
+preset = "rhel-5.4-x5540-ne020"
+[workload]
+kind = "flows"
+sizes = { kind = "fixed", bytes = "2MB" }
+load = 0.05
+duration = "3s"
+drain = "2s"
+"#;
+    let course = |overrides: &[&str]| run(text, overrides).trajectory;
+    let saves = "stack.tcp_no_ssthresh_metrics_save=false";
+    let forgets = "stack.tcp_no_metrics_save=true";
+    assert_eq!(course(&[saves, forgets]), course(&[forgets]));
+    assert_ne!(course(&[saves]), course(&[saves, forgets]));
+}

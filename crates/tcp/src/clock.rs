@@ -134,6 +134,11 @@ impl JiffyClock {
         ((BASE + ps / ps_per_tick) as u32).wrapping_add(self.timestamp_offset)
     }
 
+    /// The whole ticks in `us` microseconds.
+    pub(crate) fn whole_ticks(&self, us: u64) -> Jiffies {
+        (us / u64::from(self.us_per_tick)) as Jiffies
+    }
+
     /// A span of microseconds in whole ticks, rounded up (usecs_to_jiffies).
     #[inline]
     pub(crate) fn us_to_ticks(&self, us: u64) -> Jiffies {

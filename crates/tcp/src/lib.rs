@@ -19,8 +19,9 @@ mod seq;
 mod stack;
 
 pub use connection::{
-    CaState, Config, Connection, CwndReduction, Event, Failure, InvalidOption, Life, Pacing, Probe,
-    Sender, Shutdown, SocketOption, SocketOptions, Stats, TcpInfo, Transmit, WriteFlags,
+    CaState, Config, Connection, CwndReduction, Event, Failure, InvalidOption, Learned, Life,
+    Metrics, MetricsCache, Pacing, Probe, Sender, Shutdown, SocketOption, SocketOptions, Stats,
+    TcpInfo, Transmit, WriteFlags,
 };
 pub use receive::{InitialReceiveWindow, RcvbufTuning, Receiver, WinFromSpace};
 pub use segment::{Ecn, Flags, SackBlock, SackBlocks, Segment, SynOptions};

@@ -78,6 +78,34 @@ impl RttEstimator {
         }
     }
 
+    /// The mean deviation, times 4.
+    pub(crate) fn mdev(&self) -> u32 {
+        self.mdev
+    }
+
+    /// What is known of the way is more than what was measured (tcp_init_metrics).
+    pub(crate) fn recall(&mut self, srtt_8: u32, rttvar_4: u32, snd_nxt: Seq) {
+        if srtt_8 > self.srtt {
+            self.srtt = srtt_8;
+            self.rtt_seq = snd_nxt;
+        }
+        if rttvar_4 > self.mdev {
+            self.mdev = rttvar_4;
+            self.rttvar = self.mdev.max(self.min);
+            self.mdev_max = self.rttvar;
+        }
+        self.rto = ((self.srtt >> 3) + self.rttvar).min(self.max);
+    }
+
+    /// Begins anew: a first sample without timestamps is not trusted.
+    pub(crate) fn forget(&mut self, initial: Jiffies) {
+        self.srtt = 0;
+        self.mdev = initial;
+        self.mdev_max = initial;
+        self.rttvar = initial;
+        self.rto = initial;
+    }
+
     /// A timeout fired: the next waits twice as long.
     pub(crate) fn back_off(&mut self) {
         self.rto = (self.rto << 1).min(self.max);

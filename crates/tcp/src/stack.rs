@@ -136,6 +136,10 @@ pub struct Stack {
     pub tcp_app_win: u32,
     /// Shrink cwnd after an idle time longer than the retransmission timeout.
     pub tcp_slow_start_after_idle: bool,
+    /// A connection that ends leaves nothing to the next between the same hosts.
+    pub tcp_no_metrics_save: bool,
+    /// It leaves no slow-start threshold.
+    pub tcp_no_ssthresh_metrics_save: bool,
     /// Timeouts in a row after which the route is doubted.
     #[schemars(range(min = 0, max = 255))]
     pub tcp_retries1: u32,

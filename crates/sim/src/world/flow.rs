@@ -56,6 +56,11 @@ impl World {
             self.retired.read_bytes += endpoint.read_bytes;
             endpoint.backlog_bytes = 0;
             if let Some(connection) = endpoint.connection.take() {
+                // Its closing is not played: what it leaves, it leaves now.
+                if let Some(learned) = connection.learned() {
+                    let host = &mut self.hosts[usize::from(endpoint.host.0)];
+                    host.metrics.learn(endpoint.peer_host, self.now, &learned);
+                }
                 let stats = connection.stats();
                 self.retired.retransmissions += stats.retransmissions;
                 self.retired.timeouts += stats.timeouts;

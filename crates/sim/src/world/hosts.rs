@@ -6,7 +6,7 @@ use tailback_net::frame::{EndpointId, Frame, HostId};
 use tailback_net::host::{PageBuffers, ReceiveRing, TransmitQueue};
 use tailback_net::pool::{Flight, FramePool};
 use tailback_net::random::Stream;
-use tailback_tcp::{Config, Connection, Ecn, Event, Flags, Shutdown, Transmit};
+use tailback_tcp::{Config, Connection, Ecn, Event, Flags, MetricsCache, Shutdown, Transmit};
 use tailback_units::Time;
 
 use super::machines::NO_TASK;
@@ -32,6 +32,8 @@ pub(crate) struct HostState {
     pub(crate) buffers: Option<PageBuffers>,
     /// What connections of this host are made with, but for their seed.
     pub(crate) config: Config,
+    /// What its connections have left to those after them, by the peer.
+    pub(crate) metrics: MetricsCache<HostId>,
     /// Draws interrupt delays.
     pub(crate) stream: Stream,
 }
@@ -173,10 +175,13 @@ impl World {
             Some(connection) if memory_bytes == 0 => connection.handle_segment(self.now, segment),
             Some(connection) => connection.handle_aggregate(self.now, segment, 0, memory_bytes),
             None if endpoint.listens && segment.flags.contains(Flags::SYN) => {
-                let config =
-                    self.hosts[usize::from(endpoint.host.0)].config_for(self.seed, frame.to);
+                let host = &self.hosts[usize::from(endpoint.host.0)];
+                let config = host.config_for(self.seed, frame.to);
                 let mut accepted = Connection::accept(&config, self.now, segment);
                 accepted.expect_host_queue();
+                if let Some(known) = host.metrics.get(&endpoint.peer_host, self.now) {
+                    accepted.recall(known);
+                }
                 endpoint.connection = Some(Box::new(accepted));
             }
             None => return self.frames.release(frame.frame),
@@ -248,6 +253,12 @@ impl World {
             };
             self.workload.notice(now, id, notice, &mut self.actions);
             noticed = true;
+            if notice == Notice::Closed
+                && let Some(learned) = connection.take_learned()
+            {
+                let host = &mut self.hosts[usize::from(endpoint.host.0)];
+                host.metrics.learn(endpoint.peer_host, now, &learned);
+            }
         }
         let host = usize::from(endpoint.host.0);
         if self.pushback.is_some() {
@@ -324,7 +335,8 @@ impl World {
     /// An application begins to connect to its peer.
     pub(super) fn connect(&mut self, client: EndpointId) {
         let endpoint = &mut self.endpoints[client.0 as usize];
-        let mut config = self.hosts[usize::from(endpoint.host.0)].config_for(self.seed, client);
+        let host = &self.hosts[usize::from(endpoint.host.0)];
+        let mut config = host.config_for(self.seed, client);
         let flow = self
             .workload
             .flows()
@@ -334,6 +346,9 @@ impl World {
         }
         let mut connection = Connection::connect(&config, self.now);
         connection.expect_host_queue();
+        if let Some(known) = host.metrics.get(&endpoint.peer_host, self.now) {
+            connection.recall(known);
+        }
         endpoint.connection = Some(Box::new(connection));
         self.drive(client);
     }

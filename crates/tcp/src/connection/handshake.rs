@@ -298,6 +298,7 @@ impl Connection {
             let sample = self.ticks_since(segment.ts_ecr);
             self.rtt.sample(sample, self.snd_una, self.snd_nxt);
         }
+        self.use_metrics();
         self.fix_up_sndbuf();
         let view = self.view(jiffies);
         self.congestion.init(&mut self.window, &view);

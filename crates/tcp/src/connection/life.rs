@@ -209,6 +209,7 @@ impl Connection {
                 true
             }
             Life::LastAck => {
+                self.leave_metrics();
                 self.end(None);
                 true
             }

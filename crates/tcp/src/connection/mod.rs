@@ -8,8 +8,8 @@
 //! `interface` has what is public beside the connection itself.
 //! `life` has the states, `time_wait` the last of them, `validate` which segments may be taken in,
 //! `patience` when a connection is given up, `keepalive`, `options` the socket's, `tcp_info`.
-//! Left out: urgent data, path-MTU probing, F-RTO (off by default there), route metrics carried
-//! from one connection to the next.
+//! `metrics` has what one connection leaves to the next.
+//! Left out: urgent data, path-MTU probing, F-RTO (off by default there).
 
 mod ack;
 mod events;
@@ -20,6 +20,7 @@ mod interface;
 mod invariants;
 mod keepalive;
 mod life;
+mod metrics;
 mod modern;
 mod options;
 mod output;
@@ -41,6 +42,7 @@ mod write;
 pub use events::Event;
 pub use interface::{CaState, Config, Probe, Stats, Transmit, WriteFlags};
 pub use life::{Failure, Life, Shutdown};
+pub use metrics::{Learned, Metrics, MetricsCache};
 pub use modern::{Pacing, Sender};
 pub use options::{InvalidOption, SocketOption, SocketOptions};
 pub use reduction::CwndReduction;
@@ -190,6 +192,10 @@ pub struct Connection {
     clock: JiffyClock,
     random: u64,
     modern: modern::Modern,
+    /// What was known of the way when it opened, until it is established.
+    metrics: Option<Box<Metrics>>,
+    /// What it leaves, when it has ended.
+    learned: Option<Box<Learned>>,
     stats: Stats,
     out: VecDeque<Transmit>,
     events: events::Pending,
@@ -304,6 +310,8 @@ impl Connection {
             clock,
             random: config.seed,
             modern,
+            metrics: None,
+            learned: None,
             stats: Stats::default(),
             // Most that wait at all wait alone.
             out: VecDeque::with_capacity(1),

@@ -33,6 +33,7 @@ impl Connection {
             self.clock.ticks(self.stack.time_wait)
         };
         let rcv_wnd = self.receive.window_left();
+        self.leave_metrics();
         self.stop_timers();
         self.life = Life::TimeWait;
         self.queue = Queue::default();

@@ -336,8 +336,13 @@ impl Case {
         }
         let shift = self.end.tcp_info(self.now).rcv_wscale;
         let edge = segment.ack + (u32::from(segment.window) << shift);
-        // Once the peer has said its last no window means anything.
-        if let Some(before) = self.edge.filter(|_| self.end.life() != Life::TimeWait) {
+        // Once the peer has said its last no window means anything; Linux takes a bare FIN for which it
+        // has no memory, and tells a window of zero with it.
+        let over = matches!(
+            self.end.life(),
+            Life::CloseWait | Life::LastAck | Life::Closing | Life::TimeWait
+        );
+        if let Some(before) = self.edge.filter(|_| !over) {
             // Linux 2.6.18 rounds the window down to what its field can say, so that much it may
             // seem to take back (tcp_select_window, net/ipv4/tcp_output.c).
             let back = before - edge;

@@ -184,6 +184,11 @@ impl Connection {
         self.backoff = 0;
     }
 
+    /// The smoothed round trip, times 8, and its deviation, times 4, microseconds.
+    pub(in crate::connection) fn learned_rtt_us(&self) -> (u32, u32) {
+        (self.modern.rtt.srtt_us8, self.modern.rtt.mdev_us)
+    }
+
     /// The timeout without back-off (__tcp_set_rto, tcp_bound_rto).
     pub(super) fn base_rto(&self) -> Jiffies {
         let rtt = &self.modern.rtt;

@@ -4,6 +4,7 @@ mod ack_policy;
 mod closing;
 mod ecn;
 mod loss;
+mod metrics;
 mod opening;
 mod options;
 mod profiles;
