@@ -368,6 +368,7 @@ fn applications(run: &Run, outside: &[bool]) -> (Vec<Endpoint>, Workload) {
                     stream: Stream::new(run.seed, "service", u64::from(index)),
                     request_left: incast.request.get(),
                     answer_left: 0,
+                    outside: is_outside(index as usize + 1),
                 }
             });
             let client = &run.network.hosts[0].config;

@@ -13,6 +13,8 @@ use std::io;
 use std::panic;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use crate::config::GuestConfig;
 use crate::record::{Record, Recorder};
@@ -56,11 +58,36 @@ fn start() -> Result<(), String> {
                 recorder.add(&Record::NotSet { sysctls: not_set });
             }
             traffic::run(&config, folder, &recorder);
+            wait_for_closing();
         }
         Err(message) => recorder.fail(message),
     }
     recorder.flush();
     Ok(())
+}
+
+/// The longest that connections are given to close.
+const CLOSING: Duration = Duration::from_secs(10);
+
+/// Waits until the kernel has no connection left whose FIN is not acknowledged or whose peer has not
+/// closed: nobody repeats a FIN that is lost when this kernel is off.
+fn wait_for_closing() {
+    let mut step = Duration::from_millis(1);
+    let mut waited = Duration::ZERO;
+    while waited < CLOSING && fs::read_to_string("/proc/net/tcp").is_ok_and(|t| is_closing(&t)) {
+        thread::sleep(step);
+        waited += step;
+        step *= 2;
+    }
+}
+
+/// Whether /proc/net/tcp has a connection that is being closed.
+fn is_closing(connections: &str) -> bool {
+    // Linux include/net/tcp_states.h: FIN-WAIT-1, FIN-WAIT-2, LAST-ACK, CLOSING.
+    const CLOSING_STATES: [&str; 4] = ["04", "05", "09", "0B"];
+    let states = connections.lines().skip(1);
+    let mut states = states.filter_map(|line| line.split_whitespace().nth(3));
+    states.any(|state| CLOSING_STATES.contains(&state))
 }
 
 fn mount_all(name: &str) -> Result<(), String> {
@@ -129,4 +156,23 @@ fn run_command(argv: &[String]) -> Result<(), String> {
     }
     let message = String::from_utf8_lossy(&output.stderr);
     Err(format!("{}: {}: {}", said(), output.status, message.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_that_close_are_told_from_others() {
+        let table = |state| {
+            format!(
+                "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when\n   \
+                 0: 0100000A:2711 0200000A:8000 {state} 00000000:00000000 00:00000000\n"
+            )
+        };
+        for (state, closes) in [("01", false), ("04", true), ("05", true), ("06", false)] {
+            assert_eq!(is_closing(&table(state)), closes, "{state}");
+        }
+        assert!(!is_closing(""));
+    }
 }

@@ -332,7 +332,7 @@ fn incast_tasks(run: &Run, incast: &Incast) -> Vec<(usize, Option<usize>, Task)>
         client_latency_ns: ns(client.client_latency),
         start_ns: kernel_ns(Time::ZERO),
     });
-    // The client ends when it has done its iterations, whoever its servers are.
+    // The client ends when it has done its iterations, and closes its connections then.
     let mut tasks = vec![(CLIENT, None, ask)];
     for index in servers {
         let host = index as usize + 1;
@@ -346,7 +346,7 @@ fn incast_tasks(run: &Run, incast: &Incast) -> Vec<(usize, Option<usize>, Task)>
             service_jitter_ns: ns(config.service_jitter),
             stream: u64::from(index),
         });
-        tasks.push((host, Some(CLIENT), answer));
+        tasks.push((host, None, answer));
     }
     tasks
 }

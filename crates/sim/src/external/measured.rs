@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use tailback_agent::{Record, tcp_info::TcpInfo};
+use tailback_agent::Record;
 use tailback_net::frame::EndpointId;
 use tailback_scenario::{Iperf3, Run};
 use tailback_units::{Duration, Time};
@@ -46,7 +46,7 @@ pub(super) fn fill_window(world: &mut World, run: &Run, spec: &Iperf3, records: 
                     let looks = told.entry(number).or_default();
                     let look = looks.entry(look_time(*time_ns)).or_default();
                     if flow.source == *host {
-                        look.sender = Some(sender(tcp_info));
+                        look.sender = Some(ToldBySender::of(tcp_info));
                     } else {
                         look.read_bytes = Some(*bytes);
                     }
@@ -83,17 +83,6 @@ pub(super) fn fill_window(world: &mut World, run: &Run, spec: &Iperf3, records: 
 /// The time on the world's clock, to the nanosecond, for which a guest was told to look.
 fn look_time(ns: u64) -> Time {
     to_world(Time::from_ps(ns * 1000))
-}
-
-fn sender(info: &TcpInfo) -> ToldBySender {
-    let count = |name: &str| info.get(name).copied().unwrap_or(0);
-    ToldBySender {
-        segments_sent: count("segs_out"),
-        retransmissions: count("total_retrans"),
-        timeouts: count("total_rto"),
-        cwnd: count("snd_cwnd") as u32,
-        srtt: Duration::from_us(count("rtt_us")),
-    }
 }
 
 /// Puts into the world what guests told of datagrams. One that never came and was not seen to be lost

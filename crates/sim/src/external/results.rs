@@ -7,15 +7,15 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddrV4;
 
-use tailback_agent::{Record, record::Flow};
+use tailback_agent::{Record, record::Flow, tcp_info::TcpInfo};
 use tailback_scenario::{Run, Workload};
-use tailback_units::Time;
+use tailback_units::{Duration, Time};
 use tailback_wire::plan;
 
 use super::{measured, repairs, to_world};
 use crate::RunOutcome;
 use crate::tables::{ColumnData, Table};
-use crate::world::{FlowRecord, Totals, Transaction, World};
+use crate::world::{FlowRecord, ToldBySender, Totals, Transaction, World};
 
 pub(super) type Records = BTreeMap<usize, Vec<Record>>;
 
@@ -60,6 +60,7 @@ pub(super) fn fill(world: &mut World, run: &Run, log: &[(Time, Totals)], records
                 .finished_outside(world.transactions.len() as u64, 0);
         }
         repairs::add(&mut world.transactions, records);
+        senders(world, records);
         return;
     }
     for flow in flows(records).filter(|flow| !flow.sends) {
@@ -80,12 +81,38 @@ pub(super) fn fill(world: &mut World, run: &Run, log: &[(Time, Totals)], records
             end.read_bytes = flow.read_bytes;
         }
     }
+    senders(world, records);
     if world.transactions.is_empty() {
         world.transactions.push(Transaction {
             started: Time::ZERO,
             completion: world.now.since(Time::ZERO),
             counted: world.totals(),
         });
+    }
+}
+
+/// What kernels that send have counted of their connections.
+fn senders(world: &mut World, records: &Records) {
+    let sends = world.workload.sender();
+    for flow in flows(records).filter(|flow| flow.sends) {
+        let sender = 2 * number(flow) as u32 + sends;
+        if (sender as usize) < world.endpoints.len() {
+            world.told_by_sender(sender, &ToldBySender::of(&flow.tcp_info));
+        }
+    }
+}
+
+impl ToldBySender {
+    /// As a kernel's TCP_INFO has it.
+    pub(super) fn of(info: &TcpInfo) -> ToldBySender {
+        let count = |name: &str| info.get(name).copied().unwrap_or(0);
+        ToldBySender {
+            segments_sent: count("segs_out"),
+            retransmissions: count("total_retrans"),
+            timeouts: count("total_rto"),
+            cwnd: count("snd_cwnd") as u32,
+            srtt: Duration::from_us(count("rtt_us")),
+        }
     }
 }
 

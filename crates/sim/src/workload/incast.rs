@@ -35,6 +35,8 @@ pub(crate) struct Server {
     pub(crate) request_left: u64,
     /// Of the current answer, bytes that the client has not read.
     pub(crate) answer_left: u64,
+    /// It is not modelled here.
+    pub(crate) outside: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,12 +186,26 @@ impl IncastApp {
                 self.iteration += 1;
                 if self.iteration == self.iterations {
                     self.phase = Phase::Done;
+                    self.leave(actions);
                 } else {
                     self.begin(now, actions);
                 }
             }
             Phase::Done => {}
         }
+    }
+
+    /// The client closes its connections to servers outside, which then tell what they have counted.
+    fn leave(&self, actions: &mut VecDeque<Action>) {
+        let servers = self.servers.iter().enumerate();
+        actions.extend(
+            servers
+                .filter(|(_, server)| server.outside)
+                .map(|(number, _)| Action::Finish {
+                    endpoint: client_end(number),
+                    ending: Ending::Close,
+                }),
+        );
     }
 
     fn request_arrived(

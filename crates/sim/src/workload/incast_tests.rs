@@ -15,6 +15,7 @@ fn server(index: u64) -> Server {
         stream: Stream::new(1, "service", index),
         request_left: 0,
         answer_left: 0,
+        outside: false,
     }
 }
 

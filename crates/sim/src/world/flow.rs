@@ -6,6 +6,16 @@ use tailback_units::{Duration, Time};
 
 use super::{Endpoint, World};
 
+/// What the host that sends told of a flow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ToldBySender {
+    pub(crate) segments_sent: u64,
+    pub(crate) retransmissions: u64,
+    pub(crate) timeouts: u64,
+    pub(crate) cwnd: u32,
+    pub(crate) srtt: Duration,
+}
+
 /// What is known of a flow once it is over, or when the run ends.
 #[derive(Clone, Debug)]
 pub(crate) struct FlowRecord {
@@ -90,6 +100,22 @@ impl World {
             cwnd: probe.map_or(0, |p| p.cwnd),
             srtt: probe.map_or(Duration::ZERO, |p| p.srtt),
             completed,
+        }
+    }
+
+    /// The host of `sender`, an endpoint that is not modelled here, has counted this.
+    pub(crate) fn told_by_sender(&mut self, sender: u32, told: &ToldBySender) {
+        let number = sender / 2;
+        if self.flows.iter().all(|flow| flow.number != number) {
+            let record = self.flow_record(number, sender, None);
+            self.flows.push(record);
+        }
+        if let Some(flow) = self.flows.iter_mut().find(|flow| flow.number == number) {
+            flow.sender.segments_sent = told.segments_sent;
+            flow.sender.retransmissions = told.retransmissions;
+            flow.sender.timeouts = told.timeouts;
+            flow.cwnd = told.cwnd;
+            flow.srtt = told.srtt;
         }
     }
 

@@ -34,7 +34,7 @@ use crate::{Control, SimError};
 
 pub(crate) use count::{Totals, Transaction};
 pub(crate) use datagrams::DatagramFlow;
-pub(crate) use flow::{FlowRecord, Retired};
+pub(crate) use flow::{FlowRecord, Retired, ToldBySender};
 pub(crate) use hosts::{Endpoint, HostState};
 pub(crate) use ledger::Ledger;
 pub(crate) use machines::MachineState;
@@ -42,7 +42,7 @@ pub(crate) use network::{LinkState, PortState, Sink, SwitchBuffer, SwitchState};
 pub(crate) use pushback::PushBack;
 pub(crate) use queued::QueuedSwitch;
 pub(crate) use series::Series;
-pub(crate) use window::{Told, ToldBySender};
+pub(crate) use window::Told;
 
 /// Everything there is in a run.
 pub(crate) struct World {

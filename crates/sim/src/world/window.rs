@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use tailback_tcp::Stats;
-use tailback_units::{Duration, Time};
+use tailback_units::Time;
 
-use super::{FlowRecord, World};
+use super::{ToldBySender, World};
 
 /// A flow at the end of an interval.
 #[derive(Clone, Copy, Debug)]
@@ -28,16 +27,6 @@ pub(crate) struct Told {
     pub(crate) read_bytes: Option<u64>,
     /// By the host that sends.
     pub(crate) sender: Option<ToldBySender>,
-}
-
-/// What the host that sends told of a flow at one time.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ToldBySender {
-    pub(crate) segments_sent: u64,
-    pub(crate) retransmissions: u64,
-    pub(crate) timeouts: u64,
-    pub(crate) cwnd: u32,
-    pub(crate) srtt: Duration,
 }
 
 /// What a measured window has shown.
@@ -111,19 +100,7 @@ impl World {
             self.endpoints[2 * flow + 1].read_bytes = bytes;
         }
         if let Some(sender) = last.sender {
-            let number = flow as u32;
-            let record = self.flow_record(number, 2 * number, None);
-            self.flows.push(FlowRecord {
-                sender: Stats {
-                    segments_sent: sender.segments_sent,
-                    retransmissions: sender.retransmissions,
-                    timeouts: sender.timeouts,
-                    ..Stats::default()
-                },
-                cwnd: sender.cwnd,
-                srtt: sender.srtt,
-                ..record
-            });
+            self.told_by_sender(2 * flow as u32, &sender);
         }
     }
 
