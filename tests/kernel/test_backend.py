@@ -95,6 +95,39 @@ def test_iperf3_between_kernels(tmp_path: Path) -> None:
     assert counters["value"].item() > 1000
 
 
+@pytest.mark.parametrize("gbps", [10, 25])
+@pytest.mark.parametrize("mtu", [1500, 9000])
+def test_iperf3_fills_the_link(tmp_path: Path, gbps: int, mtu: int) -> None:
+    scenario = tmp_path / "pair.toml"
+    scenario.write_text(PAIR + IPERF)
+    buffers = "4096 16777216 33554432"
+    results = tailback.run(
+        tailback.load(scenario).override(
+            f"network.link.rate={gbps}Gbit",
+            f"network.link.mtu={mtu}B",
+            f'kernel.sysctl.net.ipv4.tcp_rmem="{buffers}"',
+            f'kernel.sysctl.net.ipv4.tcp_wmem="{buffers}"',
+        ),
+        out=tmp_path / "out",
+        backend="kernel",
+    )
+    output = results.table("programs").filter(host="client")["output"].item()
+    goodput_bps = json.loads(output)["end"]["sum_received"]["bits_per_second"]
+    # Headers of IP and TCP with timestamps; Ethernet with preamble, check sequence and gap.
+    assert goodput_bps == pytest.approx(gbps * 1e9 * (mtu - 52) / (mtu + 38), rel=0.005)
+
+
+def test_a_route_s_least_timeout_is_its_connections(tmp_path: Path) -> None:
+    scenario = tailback.load("incast-8mb").override(*SMALL, "kernel.sample_interval=100us")
+    route = "route change 10.0.0.0/8 dev eth0 rto_min 7ms"
+    least_us = []
+    for name, settings in {"sysctl": [], "route": [f'kernel.ip=["{route}"]']}.items():
+        results = tailback.run(scenario.override(*settings), out=tmp_path / name, backend="kernel")
+        least_us.append(results.table("samples")["rto_us"].min())
+    assert least_us[0] == 200_000
+    assert least_us[1] == 7_000
+
+
 def test_programs_that_this_machine_lacks_are_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no-such-program, which this machine does not have"):
         guest.prepare(tmp_path, ["no-such-program"])

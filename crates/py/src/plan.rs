@@ -168,8 +168,10 @@ fn outside(run: &Run, all_hosts: bool) -> Vec<bool> {
 /// What a host runs beside the agent.
 fn programs(run: &Run, host: &Host) -> Vec<String> {
     let mut programs = Vec::new();
-    if !host.kernel.tc.is_empty() {
-        programs.push("tc".to_owned());
+    for (program, lines) in [("ip", &host.kernel.ip), ("tc", &host.kernel.tc)] {
+        if !lines.is_empty() {
+            programs.push(program.to_owned());
+        }
     }
     if let Workload::Command(commands) = &run.workload {
         let own = commands.command.iter().filter(|c| c.host == host.name);

@@ -52,6 +52,11 @@ pub struct KernelConfig {
     /// Sysctls by their full names, over what the stack profile sets: net.ipv4.tcp_recovery = 1.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub sysctl: BTreeMap<String, SysctlValue>,
+    /// Lines for ip(8), run in order before those of `tc`; the interface is eth0, and all hosts are in
+    /// 10.0.0.0/8.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("examples" = [["route change 10.0.0.0/8 dev eth0 rto_min 5ms"]]))]
+    pub ip: Vec<String>,
     /// Lines for tc(8), run in order before anything is sent; the interface is eth0.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("examples" = [["qdisc replace dev eth0 root fq"]]))]
@@ -99,6 +104,8 @@ pub struct KernelHost {
     pub sysctls: BTreeMap<String, String>,
     /// Sysctls of the stack profile: set where the kernel has them.
     pub profile_sysctls: BTreeMap<String, String>,
+    /// Lines for ip(8).
+    pub ip: Vec<String>,
     /// Lines for tc(8).
     pub tc: Vec<String>,
     /// Offloads to switch.
@@ -136,6 +143,7 @@ impl KernelHost {
                 .unwrap_or(Bytes::new(MEMORY_BYTES)),
             sysctls,
             profile_sysctls,
+            ip: if own.ip.is_empty() { &all.ip } else { &own.ip }.clone(),
             tc: if own.tc.is_empty() { &all.tc } else { &own.tc }.clone(),
             offloads: Offloads {
                 tso: over.tso.or(base.tso).or(Some(stack.tso)),
@@ -194,22 +202,44 @@ impl KernelConfig {
                 "a time above zero, such as \"1ms\", or leave it out",
             ));
         }
-        for (i, line) in self.tc.iter().enumerate() {
-            let first = line.split_whitespace().next().unwrap_or_default();
-            if !TC_OBJECTS.contains(&first) {
-                found.push(Finding::new(
-                    format!("tc[{i}]"),
-                    format!("{first:?} is no object of tc"),
-                    format!(
-                        "a line as tc takes it, without the word tc: \
-                         \"qdisc replace dev eth0 root fq\"; objects are {}",
-                        TC_OBJECTS.join(", ")
-                    ),
-                ));
-            }
-        }
+        found.extend(lines(
+            "ip",
+            &self.ip,
+            &IP_OBJECTS,
+            "route change 10.0.0.0/8 dev eth0 rto_min 5ms",
+        ));
+        found.extend(lines(
+            "tc",
+            &self.tc,
+            &TC_OBJECTS,
+            "qdisc replace dev eth0 root fq",
+        ));
         found
     }
+}
+
+/// Lines of a program that do not begin with one of its objects.
+fn lines<'a>(
+    program: &'a str,
+    lines: &'a [String],
+    objects: &'a [&'a str],
+    example: &'a str,
+) -> impl Iterator<Item = Finding> + 'a {
+    let numbered = lines.iter().enumerate();
+    numbered.filter_map(move |(i, line)| {
+        let first = line.split_whitespace().next().unwrap_or_default();
+        (!objects.contains(&first)).then(|| {
+            Finding::new(
+                format!("{program}[{i}]"),
+                format!("{first:?} is no object of {program}"),
+                format!(
+                    "a line as {program} takes it, without the word {program}: {example:?}; objects \
+                     are {}",
+                    objects.join(", ")
+                ),
+            )
+        })
+    })
 }
 
 fn is_version(text: &str) -> bool {
@@ -217,6 +247,16 @@ fn is_version(text: &str) -> bool {
     let parts: Vec<&str> = text.split('.').collect();
     (2..=3).contains(&parts.len()) && parts.into_iter().all(number)
 }
+
+/// What ip(8) can act on that matters to a host with one interface.
+const IP_OBJECTS: [&str; 6] = [
+    "address",
+    "link",
+    "neighbour",
+    "route",
+    "rule",
+    "tcp_metrics",
+];
 
 /// What tc(8) can act on.
 const TC_OBJECTS: [&str; 5] = ["qdisc", "class", "filter", "action", "chain"];

@@ -72,7 +72,7 @@ fn a_stack_profile_is_set_by_sysctls() {
 #[test]
 fn what_no_kernel_can_do_is_said() {
     let wrong = config(
-        "hz = 250\nversion = \"7\"\nmemory = \"8MiB\"\nsample_interval = \"0s\"\ntc = [\"tc qdisc show\"]\n\
+        "hz = 250\nversion = \"7\"\nmemory = \"8MiB\"\nsample_interval = \"0s\"\ntc = [\"tc qdisc show\"]\nip = [\"ip route\"]\n\
          [sysctl]\ntcp_recovery = 1\n",
     );
     let paths: Vec<String> = wrong.findings().into_iter().map(|f| f.path).collect();
@@ -84,6 +84,7 @@ fn what_no_kernel_can_do_is_said() {
             "hz",
             "memory",
             "sample_interval",
+            "ip[0]",
             "tc[0]"
         ]
     );

@@ -113,10 +113,6 @@ impl<'a> Guests<'a> {
         let host = &self.run.network.hosts[guest.host];
         let kernel = &host.kernel;
         let others = (0..self.run.network.hosts.len()).filter(|other| *other != guest.host);
-        let tc = |line: &String| {
-            let words = line.split_whitespace().map(str::to_owned);
-            std::iter::once("tc".to_owned()).chain(words).collect()
-        };
         GuestConfig {
             host: host.name.clone(),
             seed: self.run.seed,
@@ -144,7 +140,10 @@ impl<'a> Guests<'a> {
             profile_sysctls: kernel.profile_sysctls.clone(),
             sysctls: kernel.sysctls.clone(),
             socket_options: socket_options(&host.socket),
-            commands: kernel.tc.iter().map(tc).collect(),
+            commands: [("ip", &kernel.ip), ("tc", &kernel.tc)]
+                .into_iter()
+                .flat_map(|(program, lines)| lines.iter().map(move |line| words(program, line)))
+                .collect(),
             sample_interval_ns: kernel.sample_interval.map(ns),
             looks_ns: match &self.run.workload {
                 Workload::Iperf3(spec) => {
@@ -215,6 +214,15 @@ impl<'a> Guests<'a> {
         }
         Ok(all)
     }
+}
+
+/// A line for a program, without its name, as the words of a command.
+fn words(program: &str, line: &str) -> Vec<String> {
+    let words = line.split_whitespace();
+    std::iter::once(program)
+        .chain(words)
+        .map(str::to_owned)
+        .collect()
 }
 
 /// What a host is called in the run's folder.
