@@ -82,19 +82,6 @@ def test_a_sysctl_that_no_kernel_has_names_the_host(tmp_path: Path) -> None:
         tailback.run(scenario, out=tmp_path / "out", backend="kernel")
 
 
-def test_iperf3_between_kernels(tmp_path: Path) -> None:
-    scenario = tmp_path / "pair.toml"
-    scenario.write_text(PAIR + IPERF)
-    results = tailback.run(scenario, out=tmp_path / "out", backend="kernel")
-    programs = results.table("programs").filter(host="client")
-    report = json.loads(programs["output"].item())
-    goodput_bps = report["end"]["sum_received"]["bits_per_second"]
-    # With timestamps 8948 bytes of payload in 9038 on the wire.
-    assert goodput_bps == pytest.approx(10e9 * 8948 / 9038, rel=0.005)
-    counters = results.table("counters").filter(host="client", counter="Tcp.OutSegs")
-    assert counters["value"].item() > 1000
-
-
 @pytest.mark.parametrize("gbps", [10, 25])
 @pytest.mark.parametrize("mtu", [1500, 9000])
 def test_iperf3_fills_the_link(tmp_path: Path, gbps: int, mtu: int) -> None:
@@ -115,6 +102,8 @@ def test_iperf3_fills_the_link(tmp_path: Path, gbps: int, mtu: int) -> None:
     goodput_bps = json.loads(output)["end"]["sum_received"]["bits_per_second"]
     # Headers of IP and TCP with timestamps; Ethernet with preamble, check sequence and gap.
     assert goodput_bps == pytest.approx(gbps * 1e9 * (mtu - 52) / (mtu + 38), rel=0.005)
+    counters = results.table("counters").filter(host="client", counter="Tcp.OutSegs")
+    assert counters["value"].item() > 1000
 
 
 def test_a_route_s_least_timeout_is_its_connections(tmp_path: Path) -> None:
@@ -124,8 +113,9 @@ def test_a_route_s_least_timeout_is_its_connections(tmp_path: Path) -> None:
     for name, settings in {"sysctl": [], "route": [f'kernel.ip=["{route}"]']}.items():
         results = tailback.run(scenario.override(*settings), out=tmp_path / name, backend="kernel")
         least_us.append(results.table("samples")["rto_us"].min())
-    assert least_us[0] == 200_000
-    assert least_us[1] == 7_000
+    # The least variation that a timeout allows for, and the round trip, a millisecond at the most.
+    assert 200_000 <= least_us[0] <= 202_000
+    assert 7_000 <= least_us[1] <= 9_000
 
 
 def test_programs_that_this_machine_lacks_are_named(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def disk(tmp_path: Path) -> Path:
 @pytest.fixture
 def deep() -> Iterator[Path]:
     """A folder in memory whose path leaves no room for a socket's."""
-    path = KernelHosts().memory / f"tailback-{os.getpid()}-{'x' * 90}"
+    path = KernelHosts().memory / f"deep-{os.getpid()}-{'x' * 90}"
     path.mkdir()
     yield path
     path.rmdir()
