@@ -11,6 +11,7 @@ pub mod host;
 pub mod impairment;
 pub mod l2cm;
 pub mod link;
+pub mod loss;
 pub mod marking;
 pub mod pool;
 pub mod queue;

@@ -8,9 +8,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailback_units::{ByteTime, Bytes, Duration, Rate, Time};
 
-use crate::frame::{FRAME_BYTES_MIN, GAP_BYTES};
+use crate::frame::{ETHERNET_BYTES, FRAME_BYTES_MIN, GAP_BYTES};
 use crate::impairment::script::Direction;
 use crate::impairment::{Fate, Impairment, ImpairmentConfig};
+use crate::loss::Losses;
 use crate::pool::Flight;
 use crate::random::{self, Stream};
 use crate::ring::Ring;
@@ -29,24 +30,65 @@ pub struct LinkConfig {
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub loss: f64,
+    /// What surrounds an IP packet on the link.
+    #[serde(default, skip_serializing_if = "Framing::is_ethernet")]
+    pub framing: Framing,
     /// What else the link does to frames.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub impairment: Option<ImpairmentConfig>,
 }
 
+/// What surrounds an IP packet on a link, and so how long it takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Framing {
+    /// Ethernet: header, FCS, preamble and gap, 38 bytes.
+    #[default]
+    Ethernet,
+    /// Ethernet with a VLAN's tag (IEEE 802.1Q): 4 bytes more.
+    Vlan,
+    /// Packet over SONET: PPP in HDLC-like framing (RFC 1662, RFC 2615), 9 bytes with a 32-bit FCS
+    /// and one flag between packets. The rate is that of the payload: 9584.64 Mb/s in an OC-192c
+    /// (ITU-T G.707, C-4-64c). Octets that are stuffed are left out; packets below 46 bytes count
+    /// as 46.
+    Pos,
+}
+
+impl Framing {
+    /// Bytes beyond those of Ethernet, modulo 2^64.
+    fn extra_bytes(self) -> u64 {
+        match self {
+            Framing::Ethernet => 0,
+            Framing::Vlan => 4,
+            Framing::Pos => 9_u64.wrapping_sub(u64::from(IP_TO_WIRE_BYTES)),
+        }
+    }
+
+    fn is_ethernet(&self) -> bool {
+        *self == Framing::Ethernet
+    }
+}
+
+/// Bytes that Ethernet adds to an IP packet, preamble and gap included.
+const IP_TO_WIRE_BYTES: u32 = ETHERNET_BYTES + GAP_BYTES;
+
 /// One direction of a link: what is on its way, in order.
 #[derive(Debug)]
 pub struct Link {
     byte_time: ByteTime,
+    /// What its framing adds to that of Ethernet, bytes modulo 2^64.
+    framing_bytes: u64,
     delay: Duration,
+    /// Octets and frames handed to the transmitter.
+    octets: u64,
+    frames: u64,
     /// When the transmitter has sent all it was given.
     free_at: Time,
     /// A frame is lost if a random 64-bit number is below this.
     loss_below: u64,
     stream: Stream,
     flying: Ring<Flight>,
-    lost: u64,
-    lost_payload_bytes: u64,
+    lost: Losses,
     impairment: Option<Box<Impairment>>,
 }
 
@@ -60,13 +102,15 @@ impl Link {
         });
         Link {
             byte_time: config.rate.byte_time(),
+            framing_bytes: config.framing.extra_bytes(),
             delay: config.delay,
+            octets: 0,
+            frames: 0,
             free_at: Time::ZERO,
             loss_below: random::threshold(config.loss),
             stream,
             flying: Ring::default(),
-            lost: 0,
-            lost_payload_bytes: 0,
+            lost: Losses::default(),
             impairment: impairment.map(Box::new),
         }
     }
@@ -100,7 +144,8 @@ impl Link {
     #[inline]
     #[must_use]
     pub fn serialisation(&self, frame: &Flight) -> Duration {
-        self.byte_time.time_for(frame.wire_bytes())
+        let wire_bytes = frame.wire_bytes().wrapping_add(self.framing_bytes);
+        self.byte_time.time_for(wire_bytes)
     }
 
     /// Sends a frame as soon as the transmitter is free, but not before `earliest`; the answer is
@@ -108,6 +153,8 @@ impl Link {
     #[inline]
     pub fn transmit(&mut self, earliest: Time, frame: &Flight) -> Time {
         let finish = self.free_at.max(earliest) + self.serialisation(frame);
+        self.octets += u64::from(frame.frame_bytes);
+        self.frames += 1;
         self.free_at = finish;
         finish
     }
@@ -130,7 +177,7 @@ impl Link {
     #[must_use]
     pub fn least_transit(&self) -> Duration {
         self.byte_time
-            .time_for(u64::from(FRAME_BYTES_MIN + GAP_BYTES))
+            .time_for(u64::from(FRAME_BYTES_MIN + GAP_BYTES).wrapping_add(self.framing_bytes))
             + self.delay
     }
 
@@ -145,8 +192,7 @@ impl Link {
     }
 
     fn count_lost(&mut self, frame: &Flight) {
-        self.lost += 1;
-        self.lost_payload_bytes += u64::from(frame.payload_bytes);
+        self.lost.count(frame.payload_bytes.into());
     }
 
     /// Whether every frame arrives, and as it was sent.
@@ -168,11 +214,31 @@ impl Link {
         let Some(impairment) = &mut self.impairment else {
             return Fate::Pass;
         };
-        let fate = impairment.fate(frame.payload_bytes > 0);
+        let fate = impairment.fate(frame.frame_bytes, frame.payload_bytes > 0);
         if fate == Fate::Lost {
             self.count_lost(frame);
         }
         fate
+    }
+
+    /// How long a frame that arrives at `at` is held before it is handed on.
+    #[cold]
+    pub fn hold(&mut self, at: Time) -> Duration {
+        let held = self.impairment.as_mut().map(|i| i.hold(at));
+        held.unwrap_or(Duration::ZERO)
+    }
+
+    /// Octets (headers and FCS included) and frames that have left by `now`, as an interface's
+    /// ifHCOutOctets and ifHCOutUcastPkts count them; those in the transmitter's queue are taken off
+    /// by their time on the line and the mean length of a frame.
+    #[must_use]
+    pub fn counters(&self, now: Time) -> (u64, u64) {
+        let waits = self.free_at.max(now).since(now);
+        let wire_bits = u128::from(self.rate().as_bps()) * u128::from(waits.as_ps());
+        let waiting = (wire_bits / 8_000_000_000_000) as u64;
+        let mean = self.octets / self.frames.max(1);
+        let waiting = (waiting / (mean + u64::from(GAP_BYTES))).min(self.frames);
+        (self.octets - waiting * mean, self.frames - waiting)
     }
 
     /// Puts a frame on its way, to be handled at its `at`, no earlier than the one before it. True
@@ -226,16 +292,10 @@ impl Link {
         self.flying.iter()
     }
 
-    /// Frames lost on the link so far.
+    /// What was lost on the link so far.
     #[must_use]
-    pub fn lost(&self) -> u64 {
+    pub fn lost(&self) -> Losses {
         self.lost
-    }
-
-    /// Payload bytes of the frames lost so far.
-    #[must_use]
-    pub fn lost_payload_bytes(&self) -> u64 {
-        self.lost_payload_bytes
     }
 }
 

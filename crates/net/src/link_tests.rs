@@ -1,6 +1,6 @@
 use tailback_units::{Bytes, Duration, Rate, Time};
 
-use super::{Link, LinkConfig};
+use super::{Framing, Link, LinkConfig};
 use crate::impairment::script::Direction;
 use crate::pool::Flight;
 use crate::random::Stream;
@@ -12,6 +12,7 @@ fn link(loss: f64) -> Link {
         delay: Duration::from_ns(500),
         mtu: Bytes::new(9000),
         loss,
+        framing: Framing::Ethernet,
         impairment: None,
     };
     Link::new(&config, Direction::Forward, Stream::new(1, "link", 0))
@@ -36,8 +37,9 @@ fn loss_comes_at_its_rate_and_is_counted() {
     let mut link = link(0.01);
     let lost = (0..100_000).filter(|_| link.loses(&jumbo())).count();
     assert!((900..1100).contains(&lost), "{lost} of 100 000 at 1 %");
-    assert_eq!(link.lost(), lost as u64);
-    assert_eq!(link.lost_payload_bytes(), lost as u64 * 8948);
+    assert_eq!(link.lost().frames, lost as u64);
+    assert_eq!(link.lost().data_frames, lost as u64);
+    assert_eq!(link.lost().payload_bytes, lost as u64 * 8948);
 }
 
 #[test]
@@ -61,4 +63,27 @@ fn a_late_frame_is_overtaken() {
         .map(|frame| frame.payload_bytes)
         .collect();
     assert_eq!(order, [1, 2, 3]);
+}
+
+#[test]
+fn framing_decides_how_long_a_packet_takes() {
+    let with = |framing| {
+        let mut link = link(0.0);
+        link.framing_bytes = Framing::extra_bytes(framing);
+        link.transmit(Time::ZERO, &jumbo()).as_ps() / 800
+    };
+    // 9000 bytes of IP.
+    assert_eq!(with(Framing::Ethernet), 9038);
+    assert_eq!(with(Framing::Vlan), 9042);
+    assert_eq!(with(Framing::Pos), 9009);
+}
+
+#[test]
+fn an_interface_counts_what_has_left() {
+    let mut link = link(0.0);
+    for _ in 0..3 {
+        link.transmit(Time::ZERO, &jumbo());
+    }
+    assert_eq!(link.counters(link.free_at()), (3 * 9018, 3));
+    assert_eq!(link.counters(Time::from_ps(9038 * 800)), (9018, 1));
 }

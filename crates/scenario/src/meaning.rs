@@ -94,6 +94,13 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
                 let found = pcap.findings(&topology).into_iter();
                 findings.extend(found.map(|f| f.within("record.pcap")));
             }
+            if scenario.record.interfaces.is_some_and(Duration::is_zero) {
+                findings.push(Finding::new(
+                    "record.interfaces",
+                    "there would be no end of rows",
+                    "a time above zero, such as \"10s\"",
+                ));
+            }
             if let Some(series) = &scenario.record.series {
                 let found = series.findings(&topology).into_iter();
                 findings.extend(found.map(|f| f.within("record.series")));

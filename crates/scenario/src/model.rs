@@ -123,6 +123,11 @@ pub struct Record {
     /// A time series of the whole network: table `network`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<SeriesConfig>,
+    /// How often the counters of every interface are polled, as by SNMP: table `interfaces`; absent:
+    /// never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["10s"]))]
+    pub interfaces: Option<Duration>,
     /// A capture of frames, for Wireshark: one pcapng file a run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pcap: Option<PcapConfig>,

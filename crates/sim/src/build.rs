@@ -6,13 +6,14 @@ use tailback_net::frame::{EndpointId, HostId, IP_HEADER_BYTES};
 use tailback_net::host::{HostPort, Machine, PageBuffers, ReceiveRing, TransmitQueue};
 use tailback_net::impairment::script::Direction;
 use tailback_net::link::Link;
+use tailback_net::loss::Losses;
 use tailback_net::marking::Marker;
 use tailback_net::pool::FramePool;
 use tailback_net::random::Stream;
 use tailback_net::switch::shared::SharedBuffer;
 use tailback_net::switch::voq::VoqBuffer;
 use tailback_net::switch::{BufferConfig, DropCause, Forwarding};
-use tailback_scenario::{Node, Run, Workload as Spec};
+use tailback_scenario::{Node, Probe, Run, Workload as Spec};
 use tailback_tcp::{Config, MetricsCache, SocketOptions};
 use tailback_units::{Bytes, Duration, Time};
 
@@ -25,8 +26,8 @@ use crate::workload::{
     BernoulliApp, ExchangeApp, FlowsApp, IncastApp, Iperf3App, Latencies, Server, UdpApp, Workload,
 };
 use crate::world::{
-    DatagramFlow, Endpoint, HostState, Ledger, LinkState, MachineState, PortState, PushBack,
-    QueuedSwitch, Retired, Series, Sink, SwitchBuffer, SwitchState, Totals, World,
+    DatagramFlow, Endpoint, HostState, Interfaces, Ledger, LinkState, MachineState, PortState,
+    PushBack, QueuedSwitch, Retired, Series, Sink, SwitchBuffer, SwitchState, Totals, World,
 };
 
 /// Bytes of a TCP header without options (RFC 9293).
@@ -65,7 +66,7 @@ pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
         let port = ((switch - wiring.hosts) as u16, port);
         Series::new(config.interval, HostId(host as u16), port)
     });
-    let mut recorder = {
+    let recorder = {
         let iteration = run
             .record
             .anatomy_iteration
@@ -73,9 +74,6 @@ pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
         let samples = Samples::new(run.record.sample_interval);
         Recorder::new(iteration, samples, places, endpoints.len() / 2)
     };
-    if let Some(series) = &series {
-        recorder.watch(series.next());
-    }
     let crowded = links.len() >= CROWD;
     let datagrams = datagrams(run);
     let mut ledger = ledger;
@@ -91,6 +89,7 @@ pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
         datagrams,
         recorder,
         series,
+        interfaces: run.record.interfaces.map(Interfaces::new),
         attachments: wiring.attachments,
         frames: FramePool::default(),
         links,
@@ -115,6 +114,7 @@ pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
         events: 0,
         trajectory: 0,
     };
+    world.recorder.watch(world.watches_at());
     for id in 0..world.endpoints.len() as u32 {
         world.give_thread(EndpointId(id));
     }
@@ -308,8 +308,7 @@ fn port(out_link: u32) -> PortState {
         out_link,
         busy: false,
         queued_bytes_max: 0,
-        drops: [0; DropCause::ALL.len()],
-        dropped_payload_bytes: 0,
+        drops: [Losses::default(); DropCause::ALL.len()],
         marked: 0,
     }
 }
@@ -409,16 +408,16 @@ fn applications(run: &Run, outside: &[bool]) -> (Vec<Endpoint>, Workload) {
             (Vec::new(), Workload::Bernoulli(app))
         }
         Spec::Udp(spec) => {
-            let pairs = spec.flows(run.seed, &run.network);
-            let ends = pairs.iter().enumerate().flat_map(|(flow, (from, to))| {
+            let probes = spec.probes(run.seed, &run.network);
+            let ends = probes.iter().enumerate().flat_map(|(flow, probe)| {
                 let id = 2 * flow as u32;
                 [
-                    Endpoint::new(id, *from, *to),
-                    Endpoint::new(id + 1, *to, *from),
+                    Endpoint::new(id, probe.source, probe.destination),
+                    Endpoint::new(id + 1, probe.destination, probe.source),
                 ]
             });
-            let senders: Vec<bool> = pairs.iter().map(|(from, _)| is_outside(*from)).collect();
-            let app = UdpApp::new(spec, &senders);
+            let outside: Vec<bool> = probes.iter().map(|p| is_outside(p.source)).collect();
+            let app = UdpApp::new(spec, &probes, &outside);
             (ends.collect(), Workload::Udp(app))
         }
         // Programs run on kernels: no host of the model sends anything by itself.
@@ -440,18 +439,18 @@ fn datagrams(run: &Run) -> Vec<DatagramFlow> {
     let Spec::Udp(spec) = &run.workload else {
         return Vec::new();
     };
-    let flow = |(_, to): (usize, usize)| {
-        let host = &run.network.hosts[to];
+    let flow = |probe: Probe| {
+        let host = &run.network.hosts[probe.destination];
         // sock_setsockopt, SO_RCVBUF (Linux net/core/sock.c).
         let rcvbuf = 2 * spec.socket_buffer.min(host.stack.rmem_max).get();
         let mtu = run.network.links.iter().map(|l| l.config.mtu.get()).max();
         let truesize = host
             .config
             .rx_truesize_bytes(mtu.unwrap_or_default() as u32);
-        DatagramFlow::new(spec.datagram.get() as u16, rcvbuf, u64::from(truesize))
+        DatagramFlow::new(&probe, spec.datagram.get() as u16, rcvbuf, truesize.into())
     };
-    let flows = spec.flows(run.seed, &run.network);
-    flows.into_iter().map(flow).collect()
+    let probes = spec.probes(run.seed, &run.network);
+    probes.into_iter().map(flow).collect()
 }
 
 /// What a connection's end at `host` is made with; each gets a seed of its own.

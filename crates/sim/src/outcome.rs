@@ -23,6 +23,8 @@ pub(crate) fn outcome(world: &World) -> RunOutcome {
     tables.extend(outcome_ports::table(world));
     tables.extend(outcome_flows::table(world));
     tables.extend(world.series.as_ref().map(|series| series.table()));
+    let names: Vec<&str> = world.links.iter().map(|link| &*link.name).collect();
+    tables.extend(world.interfaces.as_ref().map(|polled| polled.table(&names)));
     if let Some(app) = world.workload.udp() {
         tables.extend(outcome_udp::tables(world, app));
     }
@@ -146,7 +148,9 @@ fn drops(world: &World) -> Table {
     Table::new("drops")
         .names("place", rows.iter().map(|r| r.place.clone()))
         .names("cause", rows.iter().map(|r| r.cause.to_owned()))
-        .counts("frames", rows.iter().map(|r| r.frames))
+        .counts("frames", rows.iter().map(|r| r.lost.frames))
+        .counts("data_frames", rows.iter().map(|r| r.lost.data_frames))
+        .counts("payload_bytes", rows.iter().map(|r| r.lost.payload_bytes))
 }
 
 fn goodput_mbps(bytes: u64, total: Duration) -> f64 {

@@ -32,7 +32,7 @@ pub(crate) fn table(world: &World) -> Option<Table> {
             rows.push(Row {
                 place: format!("{}:{number}", switch.name),
                 link: world.links[port.out_link as usize].name.to_string(),
-                drops: port.drops.iter().sum(),
+                drops: port.dropped(),
                 marks: port.marked,
                 queue_bytes_max: port.queued_bytes_max,
                 pauses_sent: queues.watch.as_ref().map_or(0, |w| w.sent(number as u16)),
@@ -51,7 +51,7 @@ pub(crate) fn table(world: &World) -> Option<Table> {
         rows.push(Row {
             place: host.name.clone(),
             link: world.links[host.uplink as usize].name.to_string(),
-            drops: host.queue.refused(),
+            drops: host.queue.refused().frames,
             pauses_received,
             paused,
             ..Row::default()

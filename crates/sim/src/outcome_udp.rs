@@ -1,7 +1,5 @@
 //! What workload `udp` adds to the tables.
 
-use tailback_units::Time;
-
 use crate::tables::Table;
 use crate::workload::UdpApp;
 use crate::world::{DatagramFlow, World};
@@ -19,7 +17,7 @@ pub(crate) fn summary(world: &World, app: &UdpApp) -> Table {
             .sum::<u64>()
     };
     let all: u64 = PLACES.into_iter().map(lost).sum();
-    let seconds = app.spec().duration.as_secs_f64();
+    let seconds = app.spec().span().as_secs_f64();
     let bits = flows.iter().map(bits).sum::<f64>();
     let share = 100.0 * all as f64 / sent.max(1) as f64;
     let mut table = Table::new("summary")
@@ -53,6 +51,8 @@ pub(crate) fn flows(world: &World) -> Table {
         .counts("flow", 0..flows.len() as u64)
         .names("source", host(0))
         .names("destination", host(1))
+        .counts("round", count(|f| f.round))
+        .measures("start_s", flows.iter().map(|f| f.start.as_secs_f64()))
         .counts("datagrams_sent", count(|f| f.sent))
         .counts("datagrams_received", count(|f| f.received))
         .counts("datagrams_reordered", count(|f| f.reordered.len() as u32))
@@ -60,7 +60,7 @@ pub(crate) fn flows(world: &World) -> Table {
         .measures(
             "goodput_mbps",
             flows.iter().map(|f| {
-                let span = f.last_read.since(Time::ZERO).as_secs_f64();
+                let span = f.last_read.since(f.start).as_secs_f64();
                 if span > 0.0 {
                     bits(f) / span / 1e6
                 } else {

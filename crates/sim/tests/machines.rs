@@ -60,6 +60,14 @@ fn measure(outcome: &RunOutcome, table: &str, column: &str) -> Vec<f64> {
     }
 }
 
+fn names(outcome: &RunOutcome, table: &str, column: &str) -> Vec<String> {
+    let table = outcome.tables.iter().find(|t| t.name == table);
+    match table.and_then(|t| t.column(column)) {
+        Some(ColumnData::Str(values)) => values.clone(),
+        other => panic!("{column}: {other:?}"),
+    }
+}
+
 const BALANCED: &str = r#"host.machine.interrupts.affinity={ kind = "balanced", period = "10ms" }"#;
 
 #[test]
@@ -141,4 +149,50 @@ fn tcp_over_a_direct_cable_is_bound_by_the_receiver_s_core() {
 #[test]
 fn machines_repeat_exactly() {
     assert_eq!(udp("2400Mbit", &[BALANCED]), udp("2400Mbit", &[BALANCED]));
+}
+
+#[test]
+fn the_drops_at_all_places_sum_to_what_is_missing() {
+    let outcome = udp("2400Mbit", &["network.link.0.loss=0.001"]);
+    let [sent, received] = ["datagrams_sent", "datagrams_received"]
+        .map(|column| count(&outcome, "summary", column)[0]);
+    let frames: u64 = count(&outcome, "drops", "frames").iter().sum();
+    let bytes: u64 = count(&outcome, "drops", "payload_bytes").iter().sum();
+    assert_eq!(frames, sent - received);
+    assert_eq!(bytes, (sent - received) * 1470);
+    let causes = names(&outcome, "drops", "cause");
+    assert_eq!(causes, ["link-loss", "socket-full"]);
+}
+
+#[test]
+fn pollers_see_what_flows_bring() {
+    let outcome = run(
+        "kind = \"bulk\"\nduration = \"500ms\"",
+        &["record.interfaces=100ms"],
+    );
+    let interfaces = names(&outcome, "interfaces", "interface");
+    let octets = count(&outcome, "interfaces", "out_octets");
+    let there: Vec<u64> = (0..octets.len())
+        .filter(|row| interfaces[*row] == "ingress>egress")
+        .map(|row| octets[row])
+        .collect();
+    assert_eq!(there.len(), 5, "a poll every 100 ms");
+    assert!(there.is_sorted());
+    // What is on the wire beyond what is read: 70 bytes of headers and FCS with each 1448.
+    let read = count(&outcome, "summary", "data_bytes_total")[0] as f64;
+    let polled = there[4] as f64 * 1448.0 / 1518.0;
+    assert!((polled / read - 1.0).abs() < 0.02, "{polled} of {read}");
+}
+
+#[test]
+fn a_mesh_measures_every_path_in_every_round() {
+    let workload = "kind = \"udp\"\nrate = \"10Mbit\"\nduration = \"100ms\"\n\
+                    socket_buffer = \"1MiB\"\n\
+                    schedule = { every = \"300ms\", rounds = 3 }";
+    let outcome = run(workload, &["workload.pairs={ kind = \"mesh\" }"]);
+    assert_eq!(count(&outcome, "flows", "round"), [0, 0, 1, 1, 2, 2]);
+    let starts = measure(&outcome, "flows", "start_s");
+    assert!((starts[4] - 0.6).abs() < 1e-3, "{starts:?}");
+    // 100 ms at 10 Mb/s are 85.03 datagrams of 1470 bytes.
+    assert_eq!(count(&outcome, "flows", "datagrams_received"), [86; 6]);
 }

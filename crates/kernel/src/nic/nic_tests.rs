@@ -140,6 +140,8 @@ fn a_frame_may_span_buffers_and_needs_one() {
     assert_eq!(rings[0].used().idx().load(), 2);
     assert_eq!(nic.counters.rx_frames, 1);
     assert_eq!(nic.counters.rx_ring_drops, 1);
+    assert_eq!(nic.counters.rx_ring_data_drops, 1);
+    assert_eq!(nic.counters.rx_ring_payload_bytes, 1000);
     assert_eq!(emptied.len(), 2);
     let mut head = [0; 12];
     memory

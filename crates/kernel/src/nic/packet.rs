@@ -33,7 +33,29 @@ pub enum Checksum {
     },
 }
 
+/// Bytes of an Ethernet header; where the type is in it, and that of IPv4.
+const ETHERNET: usize = 14;
+const IPV4: [u8; 2] = [0x08, 0x00];
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+
 impl Packet {
+    /// Payload of TCP or UDP in an IPv4 packet, bytes; zero of anything else.
+    pub fn payload_bytes(&self) -> u64 {
+        let at = |place: usize| self.bytes.get(place).copied().map_or(0, usize::from);
+        if self.bytes.get(12..ETHERNET) != Some(&IPV4) {
+            return 0;
+        }
+        let total = at(ETHERNET + 2) << 8 | at(ETHERNET + 3);
+        let ip_header = (at(ETHERNET) & 0x0f) * 4;
+        let transport_header = match self.bytes.get(ETHERNET + 9) {
+            Some(&TCP) => (at(ETHERNET + ip_header + 12) >> 4) * 4,
+            Some(&UDP) => 8,
+            _ => return 0,
+        };
+        total.saturating_sub(ip_header + transport_header) as u64
+    }
+
     /// Puts the checksum in, so that the bytes are those a wire would carry.
     pub fn complete_checksum(&mut self) {
         let Checksum::Partial { start, offset } = self.checksum else {

@@ -65,8 +65,11 @@ impl Receiver {
                 counters.rx_frames += 1;
                 counters.rx_bytes += packet.bytes.len() as u64;
             } else {
+                let payload_bytes = packet.payload_bytes();
                 counters.rx_ring_drops += 1;
                 uplink.overrun(&packet);
+                counters.rx_ring_data_drops += u64::from(payload_bytes > 0);
+                counters.rx_ring_payload_bytes += payload_bytes;
             }
             recycle.push(packet.bytes);
         }

@@ -9,6 +9,7 @@ use tailback_units::{Duration, Time};
 
 use super::HostConfig;
 use super::moderation::Moderation;
+use crate::loss::Losses;
 use crate::random::Stream;
 use crate::ring::Ring;
 
@@ -25,7 +26,7 @@ pub struct ReceiveRing {
     idle_at: Time,
     /// When each frame in the ring is handled, in order.
     done: Ring<Time>,
-    dropped: u64,
+    dropped: Losses,
     moderation: Option<Moderation>,
     /// Completions since the CPU was last interrupted.
     completions: u32,
@@ -43,7 +44,7 @@ impl ReceiveRing {
             delay_span: config.interrupt_jitter * 2,
             idle_at: Time::ZERO,
             done: Ring::default(),
-            dropped: 0,
+            dropped: Losses::default(),
             moderation: config.interrupt_moderation.as_ref().map(Moderation::new),
             completions: 0,
         }
@@ -57,7 +58,7 @@ impl ReceiveRing {
             self.done.pop_front();
         }
         if self.done.len() >= self.descriptors {
-            self.dropped += 1;
+            self.dropped.count(payload_bytes.into());
             return None;
         }
         let start = if self.idle_at > at {
@@ -93,9 +94,9 @@ impl ReceiveRing {
         self.completions += 1;
     }
 
-    /// Frames dropped because the ring was full.
+    /// What was dropped because the ring was full.
     #[must_use]
-    pub fn dropped(&self) -> u64 {
+    pub fn dropped(&self) -> Losses {
         self.dropped
     }
 }

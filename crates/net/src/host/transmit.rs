@@ -7,6 +7,7 @@
 use tailback_units::Time;
 
 use super::HostConfig;
+use crate::loss::Losses;
 use crate::ring::Ring;
 
 /// A transmit queue.
@@ -15,7 +16,7 @@ pub struct TransmitQueue {
     limit: usize,
     /// When each packet in the queue will have left, in order.
     leaving: Ring<Time>,
-    refused: u64,
+    refused: Losses,
 }
 
 impl TransmitQueue {
@@ -25,25 +26,29 @@ impl TransmitQueue {
         TransmitQueue {
             limit: config.tx_queue_packets as usize + config.tx_ring_descriptors as usize,
             leaving: Ring::default(),
-            refused: 0,
+            refused: Losses::default(),
         }
     }
 
-    /// Whether there is room for one more packet at `now`; counts it as refused if not.
+    /// Whether there is room for one more packet, with so much payload, at `now`; counts it as refused if not.
     #[inline]
-    pub fn admits(&mut self, now: Time) -> bool {
+    pub fn admits(&mut self, now: Time, payload_bytes: u32) -> bool {
         while self.leaving.front().is_some_and(|t| *t <= now) {
             self.leaving.pop_front();
         }
         let admitted = self.leaving.len() < self.limit;
-        self.refused += u64::from(!admitted);
+        if !admitted {
+            self.refused.count(payload_bytes.into());
+        }
         admitted
     }
 
     /// The same where what waits is queued elsewhere: so many packets do.
-    pub fn admits_beside(&mut self, waiting: usize) -> bool {
+    pub fn admits_beside(&mut self, waiting: usize, payload_bytes: u32) -> bool {
         let admitted = waiting < self.limit;
-        self.refused += u64::from(!admitted);
+        if !admitted {
+            self.refused.count(payload_bytes.into());
+        }
         admitted
     }
 
@@ -55,7 +60,7 @@ impl TransmitQueue {
 
     /// Packets refused because the queue was full.
     #[must_use]
-    pub fn refused(&self) -> u64 {
+    pub fn refused(&self) -> Losses {
         self.refused
     }
 }

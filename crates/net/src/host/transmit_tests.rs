@@ -7,10 +7,11 @@ use crate::testing::host_config;
 fn the_queue_refuses_beyond_its_limit_and_recovers() {
     let mut queue = TransmitQueue::new(&host_config());
     for _ in 0..5 {
-        assert!(queue.admits(Time::ZERO));
+        assert!(queue.admits(Time::ZERO, 0));
         queue.leaves(Time::from_ps(10));
     }
-    assert!(!queue.admits(Time::from_ps(9)));
-    assert_eq!(queue.refused(), 1);
-    assert!(queue.admits(Time::from_ps(10)));
+    assert!(!queue.admits(Time::from_ps(9), 1448));
+    let refused = queue.refused();
+    assert_eq!((refused.frames, refused.payload_bytes), (1, 1448));
+    assert!(queue.admits(Time::from_ps(10), 0));
 }

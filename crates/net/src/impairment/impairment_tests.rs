@@ -1,5 +1,6 @@
-use tailback_units::Duration;
+use tailback_units::{Duration, Time};
 
+use super::faults::ReorderConfig;
 use super::gilbert_elliott::GilbertElliottConfig;
 use super::script::{Counted, Direction, FrameAction, FrameRule};
 use super::{Fate, Impairment, ImpairmentConfig};
@@ -35,8 +36,8 @@ fn every_nth_data_frame_is_lost_and_no_ack() {
     let mut link = impaired(&config, Direction::Backward).unwrap();
     let lost: Vec<usize> = (1..=12)
         .filter(|_| {
-            assert_eq!(link.fate(false), Fate::Pass);
-            link.fate(true) == Fate::Lost
+            assert_eq!(link.fate(64, false), Fate::Pass);
+            link.fate(1518, true) == Fate::Lost
         })
         .collect();
     assert_eq!(lost, [4, 8, 12]);
@@ -52,7 +53,7 @@ fn a_script_counts_what_it_says_and_in_its_direction_only() {
     ]);
     assert!(impaired(&config, Direction::Backward).is_none());
     let mut link = impaired(&config, Direction::Forward).unwrap();
-    let fates = [true, false, true, true, true, true].map(|data| link.fate(data));
+    let fates = [true, false, true, true, true, true].map(|data| link.fate(1518, data));
     let expected = [
         Fate::Pass,
         Fate::Marked,
@@ -78,7 +79,7 @@ fn bursts_have_their_length_and_loss_its_share() {
     };
     let mut link = impaired(&config, Direction::Forward).unwrap();
     let lost: Vec<bool> = (0..200_000)
-        .map(|_| link.fate(true) == Fate::Lost)
+        .map(|_| link.fate(1518, true) == Fate::Lost)
         .collect();
     let losses = lost.iter().filter(|l| **l).count() as f64;
     let bursts = lost.windows(2).filter(|w| !w[0] && w[1]).count() as f64;
@@ -94,4 +95,78 @@ fn bursts_have_their_length_and_loss_its_share() {
 #[test]
 fn nothing_set_is_no_impairment() {
     assert!(impaired(&ImpairmentConfig::default(), Direction::Forward).is_none());
+}
+
+#[test]
+fn bit_errors_lose_long_frames_more_often() {
+    let config = ImpairmentConfig {
+        bit_error_rate: 1e-6,
+        ..ImpairmentConfig::default()
+    };
+    let lost = |bytes| {
+        let mut link = impaired(&config, Direction::Forward).unwrap();
+        let fates = (0..200_000).filter(|_| link.fate(bytes, true) == Fate::Lost);
+        fates.count() as f64 / 200_000.0
+    };
+    // 1 - (1 - 1e-6)^bits.
+    assert!((lost(1518) - 0.012_07).abs() < 0.001, "{}", lost(1518));
+    assert!((lost(9018) - 0.069_6).abs() < 0.002, "{}", lost(9018));
+}
+
+#[test]
+fn doubles_and_late_frames_come_at_their_rates() {
+    let config = ImpairmentConfig {
+        duplicate: 0.01,
+        reorder: Some(ReorderConfig {
+            probability: 0.02,
+            delay: Duration::from_us(300),
+        }),
+        ..ImpairmentConfig::default()
+    };
+    let mut link = impaired(&config, Direction::Forward).unwrap();
+    let fates: Vec<Fate> = (0..100_000).map(|_| link.fate(1518, true)).collect();
+    let count = |fate| fates.iter().filter(|f| **f == fate).count();
+    assert!((900..1100).contains(&count(Fate::Doubled)));
+    let late = Fate::Late(Duration::from_us(300));
+    assert!((1850..2150).contains(&count(late)), "{}", count(late));
+}
+
+#[test]
+fn what_is_said_of_one_direction_holds_there_only() {
+    let config = ImpairmentConfig {
+        direction: Some(Direction::Backward),
+        bit_error_rate: 1e-4,
+        ..ImpairmentConfig::default()
+    };
+    assert!(impaired(&config, Direction::Forward).is_none());
+    assert!(impaired(&config, Direction::Backward).is_some());
+}
+
+#[test]
+fn a_routers_jitter_keeps_the_order() {
+    let config = ImpairmentConfig {
+        jitter: Some(Duration::from_us(50)),
+        ..ImpairmentConfig::default()
+    };
+    let mut link = impaired(&config, Direction::Forward).unwrap();
+    let at = |us| Time::ZERO + Duration::from_us(us);
+    let handed_on: Vec<Time> = (0..1000).map(|us| at(us) + link.hold(at(us))).collect();
+    assert!(handed_on.is_sorted());
+    let held = (0..1000).map(|us| handed_on[us as usize].since(at(us)));
+    assert!(held.clone().all(|held| held <= Duration::from_us(50 + 50)));
+    assert!(held.max() > Some(Duration::from_us(40)));
+}
+
+#[test]
+fn batches_make_chains_of_what_was_evenly_spaced() {
+    let config = ImpairmentConfig {
+        batch: Some(Duration::from_us(100)),
+        ..ImpairmentConfig::default()
+    };
+    let mut link = impaired(&config, Direction::Forward).unwrap();
+    let at = |us| Time::ZERO + Duration::from_us(us);
+    let arrivals = (1..=300).map(|n| at(n * 10));
+    let mut leaving: Vec<Time> = arrivals.map(|a| a + link.hold(a)).collect();
+    leaving.dedup();
+    assert_eq!(leaving, (1..=30).map(|n| at(n * 100)).collect::<Vec<_>>());
 }

@@ -3,16 +3,21 @@
 //! Periodic loss loses every nth data frame, as the response functions of RFC 3649 and RFC 9438
 //! assume; burst loss is [`gilbert_elliott`]'s; a [`script`] singles out frames by number, to see
 //! what a sender or a receiver makes of one loss, one mark, one late frame. Independent random loss
-//! is the link's own setting `loss`. The first of script, periodic and burst loss that has something
-//! to say of a frame decides. Left out: bit errors that reach the receiver.
+//! is the link's own setting `loss`; other chances are in [`faults`], a router's service in `service`. The
+//! first of script, periodic loss, burst loss and faults that has something to say of a frame
+//! decides. Left out: bit errors that no checksum finds.
 
+pub mod faults;
 pub mod gilbert_elliott;
 pub mod script;
+mod service;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailback_units::Duration;
+use tailback_units::{Duration, Time};
 
+use self::faults::{Faults, ReorderConfig};
+use self::service::Service;
 use crate::random::Stream;
 use gilbert_elliott::{GilbertElliott, GilbertElliottConfig};
 use script::{Direction, FrameRule, Script};
@@ -21,6 +26,26 @@ use script::{Direction, FrameRule, Script};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ImpairmentConfig {
+    /// The direction that all but the script applies to; absent: both, each for itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub direction: Option<Direction>,
+    /// Probability that a bit arrives wrong; the frame is lost by its FCS. 0 to 0.001.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    #[schemars(range(min = 0.0, max = 0.001))]
+    pub bit_error_rate: f64,
+    /// Probability that a frame arrives twice; 0 to 1.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub duplicate: f64,
+    /// Frames that arrive late by chance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reorder: Option<ReorderConfig>,
+    /// Each frame is held for a random time from 0 to this; none overtakes another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jitter: Option<Duration>,
+    /// Frames are handed on together, at multiples of this time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<Duration>,
     /// Every frame with payload whose number in its direction is a multiple of this is lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 2))]
@@ -31,6 +56,10 @@ pub struct ImpairmentConfig {
     /// Frames singled out by their number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub script: Vec<FrameRule>,
+}
+
+fn is_zero(probability: &f64) -> bool {
+    *probability == 0.0
 }
 
 /// What becomes of a frame on an impaired link.
@@ -55,6 +84,8 @@ pub struct Impairment {
     periodic_loss_frames: u64,
     data_frames: u64,
     burst: Option<GilbertElliott>,
+    faults: Option<Faults>,
+    service: Option<Service>,
     stream: Stream,
 }
 
@@ -67,10 +98,21 @@ impl Impairment {
         stream: Stream,
     ) -> Option<Impairment> {
         let script = Script::new(&config.script, direction);
+        let other = ImpairmentConfig::default();
+        let here = config.direction.is_none_or(|only| only == direction);
+        let config = if here { config } else { &other };
         let burst = config.gilbert_elliott.as_ref().map(GilbertElliott::new);
         let periodic_loss_frames = config.periodic_loss_frames.unwrap_or(0);
-        let any = !script.is_empty() || burst.is_some() || periodic_loss_frames > 0;
+        let faults = Faults::new(config);
+        let service = Service::new(config);
+        let any = !script.is_empty()
+            || burst.is_some()
+            || periodic_loss_frames > 0
+            || faults.is_some()
+            || service.is_some();
         any.then_some(Impairment {
+            faults,
+            service,
             script,
             periodic_loss_frames,
             data_frames: 0,
@@ -79,8 +121,9 @@ impl Impairment {
         })
     }
 
-    /// What becomes of the next frame of this direction; `data` if it carries payload.
-    pub fn fate(&mut self, data: bool) -> Fate {
+    /// What becomes of the next frame of this direction, of so many bytes; `data` if it carries
+    /// payload.
+    pub fn fate(&mut self, frame_bytes: u16, data: bool) -> Fate {
         self.data_frames += u64::from(data);
         let burst = self
             .burst
@@ -89,9 +132,21 @@ impl Impairment {
         let periodic = data
             && self.periodic_loss_frames > 0
             && self.data_frames.is_multiple_of(self.periodic_loss_frames);
+        let by_chance = self.faults.as_ref().map_or(Fate::Pass, |faults| {
+            faults.fate(frame_bytes, &mut self.stream)
+        });
         match self.script.fate(data) {
             Fate::Pass if burst || periodic => Fate::Lost,
+            Fate::Pass => by_chance,
             fate => fate,
+        }
+    }
+
+    /// How long a frame that has arrived at `at` is held before it is handed on.
+    pub fn hold(&mut self, at: Time) -> Duration {
+        match &mut self.service {
+            Some(service) => service.hold(at, &mut self.stream),
+            None => Duration::ZERO,
         }
     }
 }

@@ -70,6 +70,9 @@ pub enum Pairs {
         #[schemars(range(min = 1, max = 32_768))]
         pairs: u32,
     },
+    /// Every host to every other. Each host's destinations are in the order of the hosts behind it, so
+    /// that the first of all hosts, the second of all, … are different hosts.
+    Mesh {},
     /// Pairs of hosts by name, source first.
     Listed {
         /// The pairs.
@@ -213,6 +216,10 @@ impl Pairs {
                 let half = hosts / 2;
                 let pairs = (*pairs as usize).min(half);
                 (0..pairs).map(|source| (source, half + source)).collect()
+            }
+            Pairs::Mesh {} => {
+                let others = |source| (1..hosts).map(move |k| (source, (source + k) % hosts));
+                (0..hosts).flat_map(others).collect()
             }
             Pairs::Listed { list } => {
                 let host = |name: &String| network.hosts.iter().position(|h| h.name == *name);

@@ -25,7 +25,7 @@ pub use flows::Flows;
 pub use incast::Incast;
 pub use iperf3::{Iperf3, Measured};
 pub use sizes::{SizePoint, Sizes};
-pub use udp::Udp;
+pub use udp::{Probe, Schedule, Udp};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -7,7 +7,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailback_units::{Bytes, Duration, Rate};
+use tailback_units::{Bytes, Duration, Rate, Time};
 
 use super::bulk::Pairs;
 use crate::problem::Finding;
@@ -19,6 +19,9 @@ use crate::topology::Topology;
 pub struct Udp {
     /// Who sends to whom.
     pub pairs: Pairs,
+    /// When each pair sends; absent: all at once, for `duration`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<Schedule>,
     /// Payload that each sender offers (iperf's -b).
     pub rate: Rate,
     /// Payload of a datagram (iperf's -l).
@@ -36,6 +39,33 @@ pub struct Udp {
     pub record_arrivals: u32,
 }
 
+/// Measurements on a schedule: in every round each pair sends once, for `duration`. A source with
+/// several destinations takes them one after the other, evenly spread over the round.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Schedule {
+    /// Time between rounds.
+    pub every: Duration,
+    /// How many rounds.
+    #[schemars(range(min = 1, max = 10_000))]
+    pub rounds: u32,
+}
+
+/// One sender's datagrams, from `start` on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Probe {
+    /// When the first is due.
+    pub start: Time,
+    /// When it stops.
+    pub end: Time,
+    /// Which round it is of, from 0.
+    pub round: u32,
+    /// Places of its hosts in the topology.
+    pub source: usize,
+    /// Where they go.
+    pub destination: usize,
+}
+
 /// iperf's for IPv4 at MTU 1500.
 fn datagram() -> Bytes {
     Bytes::new(1470)
@@ -45,10 +75,39 @@ fn datagram() -> Bytes {
 const DATAGRAM_MAX: u64 = 9216 - 28;
 
 impl Udp {
-    /// Source and destination of each pair, by their places in the topology.
+    /// Every sender's datagrams, in the order of rounds and pairs.
     #[must_use]
-    pub fn flows(&self, seed: u64, network: &Topology) -> Vec<(usize, usize)> {
-        self.pairs.of(seed, network)
+    pub fn probes(&self, seed: u64, network: &Topology) -> Vec<Probe> {
+        let pairs = self.pairs.of(seed, network);
+        // Senders of different hosts are not in step.
+        let phase = |pair: usize| self.gap() * pair as u64 / pairs.len().max(1) as u64;
+        let probe = |round: u32, pair: usize| {
+            let (source, destination) = pairs[pair];
+            let slot = slot_count(&pairs[..pair], source);
+            let offset = self.schedule.as_ref().map_or(Duration::ZERO, |schedule| {
+                let slots = slot + slot_count(&pairs[pair..], source);
+                schedule.every * u64::from(round) + schedule.every * slot / slots
+            });
+            Probe {
+                start: Time::ZERO + offset + phase(pair),
+                end: Time::ZERO + offset + self.duration,
+                round,
+                source,
+                destination,
+            }
+        };
+        let rounds = self.schedule.as_ref().map_or(1, |schedule| schedule.rounds);
+        let all = (0..rounds).flat_map(|round| (0..pairs.len()).map(move |pair| (round, pair)));
+        all.map(|(round, pair)| probe(round, pair)).collect()
+    }
+
+    /// How long the whole of it takes.
+    #[must_use]
+    pub fn span(&self) -> Duration {
+        match &self.schedule {
+            None => self.duration,
+            Some(schedule) => schedule.every * u64::from(schedule.rounds),
+        }
     }
 
     /// Time between two datagrams of a sender.
@@ -59,7 +118,9 @@ impl Udp {
 
     /// Bytes that one pair sends.
     pub(super) fn expected_bytes(&self) -> u64 {
-        self.duration.as_ps() / self.gap().as_ps().max(1) * self.datagram.get()
+        let rounds = self.schedule.as_ref().map_or(1, |schedule| schedule.rounds);
+        let datagrams = self.duration.as_ps() / self.gap().as_ps().max(1);
+        u64::from(rounds) * datagrams * self.datagram.get()
     }
 
     pub(super) fn findings(&self) -> Vec<Finding> {
@@ -85,6 +146,18 @@ impl Udp {
     /// Pairs that do not fit `network`, and datagrams that do not fit its links.
     pub(super) fn name_findings(&self, network: &Topology) -> Vec<Finding> {
         let mut found = self.pairs.name_findings(network);
+        if let Some(schedule) = &self.schedule {
+            let pairs = self.pairs.of(0, network);
+            let most = pairs.iter().map(|(source, _)| slot_count(&pairs, *source));
+            let busy = self.duration * most.max().unwrap_or(0);
+            if busy > schedule.every {
+                found.push(Finding::new(
+                    "schedule.every",
+                    format!("a source needs {busy} for all its destinations"),
+                    format!("at least {busy}, or a shorter duration"),
+                ));
+            }
+        }
         let mtu = network.links.iter().map(|l| l.config.mtu.get()).min();
         if mtu.is_some_and(|mtu| self.datagram.get() + 28 > mtu) {
             found.push(Finding::new(
@@ -99,6 +172,11 @@ impl Udp {
         }
         found
     }
+}
+
+/// How many of these pairs have this source; of those before a pair: which of its source's it is.
+fn slot_count(pairs: &[(usize, usize)], source: usize) -> u64 {
+    pairs.iter().filter(|pair| pair.0 == source).count() as u64
 }
 
 #[cfg(test)]

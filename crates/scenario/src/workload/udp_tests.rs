@@ -1,10 +1,11 @@
 use tailback_units::{Bytes, Duration, Rate};
 
 use super::super::test_network;
-use super::{Pairs, Udp};
+use super::{Pairs, Probe, Schedule, Udp};
 
 fn udp(datagram: u64) -> Udp {
     Udp {
+        schedule: None,
         pairs: Pairs::ToFirst {},
         rate: Rate::from_bps(400_000_000),
         datagram: Bytes::new(datagram),
@@ -28,4 +29,36 @@ fn a_datagram_is_one_frame() {
     let found = udp(1473).name_findings(&network);
     assert!(format!("{found:?}").contains("MTU"), "{found:?}");
     assert_eq!(udp(0).findings().len(), 1);
+}
+
+#[test]
+fn a_mesh_on_a_schedule_never_has_two_at_one_destination() {
+    let network = test_network("topology = \"star\", hosts = 10,");
+    let mesh = Udp {
+        pairs: Pairs::Mesh {},
+        duration: Duration::from_secs(60),
+        schedule: Some(Schedule {
+            every: Duration::from_secs(3600),
+            rounds: 2,
+        }),
+        ..udp(1470)
+    };
+    assert!(mesh.name_findings(&network).is_empty());
+    let probes = mesh.probes(1, &network);
+    assert_eq!(probes.len(), 180);
+    // A source has nine destinations an hour: 400 s each, of which 60 s are used.
+    let slot = |probe: &Probe| (probe.start.as_secs_f64() / 400.0) as u64;
+    for (number, probe) in probes.iter().enumerate() {
+        assert_eq!(u64::from(probe.round), slot(probe) / 9);
+        let alike = probes[..number].iter().filter(|p| slot(p) == slot(probe));
+        let mut alike =
+            alike.filter(|p| (p.source, p.destination) != (probe.source, probe.destination));
+        assert!(alike.all(|p| p.destination != probe.destination && p.source != probe.source));
+    }
+    let hasty = Udp {
+        duration: Duration::from_secs(401),
+        ..mesh
+    };
+    let found = hasty.name_findings(&network);
+    assert!(format!("{found:?}").contains("schedule.every"), "{found:?}");
 }

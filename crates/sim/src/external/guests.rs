@@ -23,7 +23,7 @@ use tailback_wire::plan;
 
 use super::measured;
 use crate::SimError;
-use crate::workload::{UDP_DRAIN, first_due};
+use crate::workload::UDP_DRAIN;
 
 /// Time of day at the kernels' time zero, ns since 1970: a constant (2023-11-14), for repeats.
 pub(super) const EPOCH_NS: u64 = 1_700_000_000_000_000_000;
@@ -266,9 +266,9 @@ pub(super) fn ends(run: &Run) -> Vec<usize> {
         Workload::Exchange(_) => vec![0, 1],
         Workload::Iperf3(spec) => of(spec.flows(run.seed).into_iter().map(|(_, f)| f).collect()),
         Workload::Udp(udp) => udp
-            .flows(run.seed, &run.network)
+            .probes(run.seed, &run.network)
             .into_iter()
-            .flat_map(|(from, to)| [from, to])
+            .flat_map(|probe| [probe.source, probe.destination])
             .collect(),
         Workload::Bernoulli(_) | Workload::Command(_) => Vec::new(),
     }
@@ -433,27 +433,25 @@ fn iperf3_tasks(run: &Run, spec: &Iperf3) -> Vec<(usize, Option<usize>, Task)> {
 const PING_PAYLOAD_BYTES: u32 = 56;
 
 fn udp_tasks(run: &Run, udp: &Udp) -> Vec<(usize, Option<usize>, Task)> {
-    let pairs = udp.flows(run.seed, &run.network);
     let mut tasks = Vec::new();
-    for (number, (from, to)) in pairs.iter().enumerate() {
-        let first = first_due(udp, number, pairs.len());
+    for (number, probe) in udp.probes(run.seed, &run.network).iter().enumerate() {
         let send = Task::UdpSource(UdpSource {
-            address: plan::ipv4(*to as u16),
+            address: plan::ipv4(probe.destination as u16),
             port: port(number),
             rate_bps: udp.rate.as_bps(),
             payload_bytes: udp.datagram.get() as u32,
-            duration_ns: ns(udp.duration).saturating_sub(ns(first)),
-            start_ns: kernel_ns(Time::ZERO + first),
+            duration_ns: ns(probe.end.since(probe.start)),
+            start_ns: kernel_ns(probe.start),
         });
         let receive = Task::UdpSink(UdpSink {
             port: port(number),
             idle_ns: ns(UDP_DRAIN),
-            end_ns: Some(kernel_ns(Time::ZERO + udp.duration + UDP_DRAIN)),
+            end_ns: Some(kernel_ns(probe.end + UDP_DRAIN)),
             gap_ns: ns(udp.gap()),
             window_bytes: Some(udp.socket_buffer.get() as u32),
         });
-        tasks.push((*from, None, send));
-        tasks.push((*to, None, receive));
+        tasks.push((probe.source, None, send));
+        tasks.push((probe.destination, None, receive));
     }
     tasks
 }

@@ -20,6 +20,7 @@ use std::path::PathBuf;
 use std::time::Duration as WallTime;
 
 use tailback_kernel::{KernelError, Kernels, KernelsConfig};
+use tailback_net::loss::Losses;
 use tailback_scenario::{Run, Workload};
 use tailback_units::Time;
 
@@ -116,8 +117,17 @@ pub fn simulate_with_kernels(
     let mut kernels = Kernels::boot(&config, &guests.configs(), &mut cable)?;
     let modelled = starts_in_the_world(run, outside);
     drive(&mut cable, &mut kernels, &guests, modelled, control)?;
-    let drops = |(kernel, host): (usize, usize)| (host, kernels.counters(kernel).rx_ring_drops);
-    let ring_drops: Vec<(usize, u64)> = guests.hosts().into_iter().enumerate().map(drops).collect();
+    let drops = |(kernel, host): (usize, usize)| {
+        let counters = kernels.counters(kernel);
+        let lost = Losses {
+            frames: counters.rx_ring_drops,
+            data_frames: counters.rx_ring_data_drops,
+            payload_bytes: counters.rx_ring_payload_bytes,
+        };
+        (host, lost)
+    };
+    let ring_drops: Vec<(usize, Losses)> =
+        guests.hosts().into_iter().enumerate().map(drops).collect();
     drop(kernels);
     let log = std::mem::take(&mut cable.log);
     let records = guests.records()?;

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddrV4;
 
 use tailback_agent::{Record, record::Flow, tcp_info::TcpInfo};
+use tailback_net::loss::Losses;
 use tailback_scenario::{Run, Workload};
 use tailback_units::{Duration, Time};
 use tailback_wire::plan;
@@ -122,7 +123,7 @@ pub(super) fn complete(
     run: &Run,
     world: &World,
     records: &Records,
-    ring_drops: &[(usize, u64)],
+    ring_drops: &[(usize, Losses)],
 ) -> RunOutcome {
     let iterations = world.transactions.len().max(1) as f64;
     let counted = |name: &str| -> f64 {
@@ -135,7 +136,7 @@ pub(super) fn complete(
     // What is counted in a window of time is in the tables already.
     let in_window = matches!(run.workload, Workload::Iperf3(_) | Workload::Udp(_));
     let by_iteration = matches!(run.workload, Workload::Incast(_));
-    let in_rings: u64 = ring_drops.iter().map(|(_, drops)| drops).sum();
+    let in_rings: u64 = ring_drops.iter().map(|(_, lost)| lost.frames).sum();
     for table in &mut outcome.tables {
         match table.name {
             "summary" if in_window => table.add_count("host_drops", in_rings as f64),
@@ -158,10 +159,12 @@ pub(super) fn complete(
                 *table = flow_table(world, records)
             }
             "drops" => {
-                for (host, drops) in ring_drops.iter().filter(|(_, drops)| *drops > 0) {
+                for (host, lost) in ring_drops.iter().filter(|(_, lost)| lost.frames > 0) {
                     table.push_row("place", world.hosts[*host].name.clone());
                     table.push_row("cause", "rx-ring-full".to_owned());
-                    table.push_count("frames", *drops);
+                    table.push_count("frames", lost.frames);
+                    table.push_count("data_frames", lost.data_frames);
+                    table.push_count("payload_bytes", lost.payload_bytes);
                 }
             }
             _ => {}

@@ -20,7 +20,7 @@ pub(crate) use exchange::ExchangeApp;
 pub(crate) use flows::FlowsApp;
 pub(crate) use incast::{IncastApp, Latencies, Server};
 pub(crate) use iperf3::Iperf3App;
-pub(crate) use udp::{DRAIN as UDP_DRAIN, UdpApp, first_due};
+pub(crate) use udp::{DRAIN as UDP_DRAIN, UdpApp};
 
 /// What an application wants done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use tailback_net::frame::EndpointId;
-use tailback_scenario::Udp;
+use tailback_scenario::{Probe, Udp};
 use tailback_units::{Duration, Time};
 
 use super::{Action, Notice};
@@ -15,34 +15,32 @@ use super::{Action, Notice};
 /// socket.
 pub(crate) const DRAIN: Duration = Duration::from_ms(500);
 
-/// When the first datagram of a flow is due: senders of different hosts are not in step.
-pub(crate) fn first_due(spec: &Udp, flow: usize, flows: usize) -> Duration {
-    Duration::from_ps(spec.gap().as_ps() * flow as u64 / flows as u64)
-}
-
 /// Senders of datagrams. Endpoint 2i sends, 2i + 1 receives.
 #[derive(Debug)]
 pub(crate) struct UdpApp {
     gap: Duration,
-    end: Time,
-    /// When each sender's next datagram is due; never, if its host is not modelled.
-    due: Vec<Time>,
+    /// When each sender's next datagram is due (never, if its host is not modelled), and when it stops.
+    senders: Vec<Sender>,
     done: bool,
     spec: Udp,
 }
 
+#[derive(Clone, Copy, Debug)]
+struct Sender {
+    due: Time,
+    end: Time,
+}
+
 impl UdpApp {
-    /// `outside` says of each flow whether its sender's host is not modelled.
-    pub(crate) fn new(spec: &Udp, outside: &[bool]) -> UdpApp {
-        let flows = outside.len();
-        let due = |(flow, outside): (usize, &bool)| match outside {
-            true => Time::NEVER,
-            false => Time::ZERO + first_due(spec, flow, flows),
+    /// `outside` says of each probe whether its sender's host is not modelled.
+    pub(crate) fn new(spec: &Udp, probes: &[Probe], outside: &[bool]) -> UdpApp {
+        let sender = |(probe, outside): (&Probe, &bool)| Sender {
+            due: if *outside { Time::NEVER } else { probe.start },
+            end: probe.end,
         };
         UdpApp {
             gap: spec.gap(),
-            end: Time::ZERO + spec.duration,
-            due: outside.iter().enumerate().map(due).collect(),
+            senders: probes.iter().zip(outside).map(sender).collect(),
             done: false,
             spec: spec.clone(),
         }
@@ -50,15 +48,16 @@ impl UdpApp {
 
     pub(super) fn start(&mut self, actions: &mut VecDeque<Action>) {
         actions.push_back(Action::Begin { iteration: 0 });
-        let modelled = self.due.iter().enumerate();
-        for (flow, due) in modelled.filter(|(_, due)| **due != Time::NEVER) {
+        let modelled = self.senders.iter().enumerate();
+        for (flow, sender) in modelled.filter(|(_, sender)| sender.due != Time::NEVER) {
             actions.push_back(Action::Wake {
                 endpoint: EndpointId(2 * flow as u32),
-                at: *due,
+                at: sender.due,
             });
         }
+        let end = self.senders.iter().map(|sender| sender.end).max();
         actions.push_back(Action::Alarm {
-            at: self.end + DRAIN,
+            at: end.unwrap_or(Time::ZERO) + DRAIN,
         });
     }
 
@@ -77,18 +76,18 @@ impl UdpApp {
         notice: Notice,
         actions: &mut VecDeque<Action>,
     ) {
-        let due = &mut self.due[(id.0 / 2) as usize];
+        let sender = &mut self.senders[(id.0 / 2) as usize];
         match notice {
             Notice::Awake => actions.push_back(Action::Datagram { endpoint: id }),
             Notice::Sent => {
-                *due += self.gap;
-                if *due >= self.end {
+                sender.due += self.gap;
+                if sender.due >= sender.end {
                     return;
                 }
-                actions.push_back(if *due > now {
+                actions.push_back(if sender.due > now {
                     Action::Wake {
                         endpoint: id,
-                        at: *due,
+                        at: sender.due,
                     }
                 } else {
                     Action::Datagram { endpoint: id }

@@ -3,6 +3,7 @@
 use tailback_units::{Duration, Time};
 
 use super::World;
+use super::hosts::HostState;
 use crate::record::FlowLook;
 use crate::samples::Looked;
 
@@ -46,16 +47,15 @@ impl World {
     /// Drops and marks in the network so far: grows when anything is counted there.
     pub(crate) fn in_network(&self) -> u64 {
         let switches = self.switches.iter().map(|s| s.drops() + s.marked());
-        switches.sum::<u64>() + self.links.iter().map(|l| l.link.lost()).sum::<u64>()
+        switches.sum::<u64>() + self.links.iter().map(|l| l.link.lost().frames).sum::<u64>()
     }
 
     /// All counters as they stand.
     pub(crate) fn totals(&self) -> Totals {
         let mut totals = Totals {
             switch_drops: self.switches.iter().map(|s| s.drops()).sum(),
-            host_drops: self.ledger.ring_drops()
-                + self.hosts.iter().map(|h| h.queue.refused()).sum::<u64>(),
-            link_losses: self.links.iter().map(|l| l.link.lost()).sum(),
+            host_drops: self.hosts.iter().map(HostState::dropped).sum(),
+            link_losses: self.links.iter().map(|l| l.link.lost().frames).sum(),
             marks: self.switches.iter().map(|s| s.marked()).sum(),
             read_bytes: self.retired.read_bytes,
             retransmissions: self.retired.retransmissions,
@@ -102,7 +102,14 @@ impl World {
     pub(super) fn sample_until(&mut self, at: Time) {
         while self.recorder.due(at) {
             if self.recorder.watches_next() {
-                self.look_at_network();
+                let at = self.watches_at();
+                if self.series.as_ref().is_some_and(|s| s.next() == at) {
+                    self.look_at_network();
+                }
+                if self.interfaces.as_ref().is_some_and(|i| i.next() == at) {
+                    self.poll_interfaces();
+                }
+                self.recorder.watch(self.watches_at());
                 continue;
             }
             let (now, samples) = self.recorder.next();

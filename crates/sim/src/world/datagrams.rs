@@ -10,6 +10,7 @@ use std::collections::VecDeque;
 use tailback_net::frame::{EndpointId, Frame};
 use tailback_net::host::machine::TaskId;
 use tailback_net::pool::Flight;
+use tailback_scenario::Probe;
 use tailback_units::Time;
 
 use super::World;
@@ -19,6 +20,9 @@ use crate::workload::Notice;
 /// A flow of datagrams: endpoint 2i sends, 2i + 1 receives.
 #[derive(Debug)]
 pub(crate) struct DatagramFlow {
+    /// When its first is due, and of which round of measurements it is.
+    pub(crate) start: Time,
+    pub(crate) round: u32,
     pub(crate) payload_bytes: u16,
     pub(crate) sent: u32,
     /// Datagrams in the socket, by number.
@@ -40,8 +44,15 @@ pub(crate) struct DatagramFlow {
 }
 
 impl DatagramFlow {
-    pub(crate) fn new(payload_bytes: u16, rcvbuf_bytes: u64, truesize_bytes: u64) -> DatagramFlow {
+    pub(crate) fn new(
+        probe: &Probe,
+        payload_bytes: u16,
+        rcvbuf_bytes: u64,
+        truesize_bytes: u64,
+    ) -> DatagramFlow {
         DatagramFlow {
+            start: probe.start,
+            round: probe.round,
             payload_bytes,
             sent: 0,
             queue: VecDeque::new(),
@@ -53,7 +64,7 @@ impl DatagramFlow {
             reordered: Vec::new(),
             jitter_ps: 0,
             last_transit: None,
-            last_read: Time::ZERO,
+            last_read: probe.start,
         }
     }
 

@@ -47,8 +47,9 @@ impl World {
     /// Puts a frame on a host's link, if its queue has room; says whether.
     pub(super) fn send_frame(&mut self, host: usize, frame: Frame) -> bool {
         let now = self.now;
+        let payload_bytes = frame.segment.payload_bytes.into();
         if let Some(waiting) = self.waiting_at_card(host) {
-            let admitted = self.hosts[host].queue.admits_beside(waiting);
+            let admitted = self.hosts[host].queue.admits_beside(waiting, payload_bytes);
             if admitted {
                 let flight = self.frames.put(now, frame);
                 self.ledger.sent.count(&flight);
@@ -57,7 +58,7 @@ impl World {
             return admitted;
         }
         let at = self.hosts[host].sending_at(now);
-        if !self.hosts[host].queue.admits(at) {
+        if !self.hosts[host].queue.admits(at, payload_bytes) {
             return false;
         }
         let uplink = self.hosts[host].uplink;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tailback_net::frame::{EndpointId, Frame, HostId};
 use tailback_net::host::{PageBuffers, ReceiveRing, TransmitQueue};
+use tailback_net::loss::Losses;
 use tailback_net::pool::{Flight, FramePool};
 use tailback_net::random::Stream;
 use tailback_tcp::{Config, Connection, Ecn, Event, Flags, MetricsCache, Shutdown, Transmit};
@@ -39,6 +40,23 @@ pub(crate) struct HostState {
 }
 
 impl HostState {
+    /// What arrived at the card and was lost before TCP or a socket, by cause.
+    pub(crate) fn received_in_vain(&self) -> [(&'static str, Losses); 2] {
+        let mut ring = self.ring.dropped();
+        let mut backlog = Losses::default();
+        if let Some(state) = &self.machine {
+            ring += state.machine.ring_dropped();
+            backlog = state.machine.backlog_dropped();
+        }
+        [("rx-ring-full", ring), ("backlog-full", backlog)]
+    }
+
+    /// Frames lost at this host, those it was refused to send included.
+    pub(crate) fn dropped(&self) -> u64 {
+        let received = self.received_in_vain().map(|(_, lost)| lost.frames);
+        received.into_iter().sum::<u64>() + self.queue.refused().frames
+    }
+
     /// A frame arrives at `at`: when TCP gets it, if the receive ring has room.
     #[inline]
     pub(super) fn arrive(
@@ -271,7 +289,10 @@ impl World {
         while let Some(transmit) = connection.poll_transmit(now) {
             let sender = &mut self.hosts[host];
             let at = sender.sending_at(now);
-            if !sender.queue.admits(at) {
+            if !sender
+                .queue
+                .admits(at, transmit.segment.payload_bytes.into())
+            {
                 connection.local_congestion(now);
                 continue;
             }
@@ -313,7 +334,9 @@ impl World {
                 break;
             };
             let waiting = self.waiting_at_card(host).unwrap_or(0);
-            let admitted = self.hosts[host].queue.admits_beside(waiting);
+            let payload_bytes = transmit.segment.payload_bytes.into();
+            let queue = &mut self.hosts[host].queue;
+            let admitted = queue.admits_beside(waiting, payload_bytes);
             let left = admitted.then(|| self.queue_at_card(host, &transmit, to));
             if let Some(connection) = &mut self.endpoints[id.0 as usize].connection {
                 match left {

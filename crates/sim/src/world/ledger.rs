@@ -4,10 +4,12 @@
 //! on their way, and what applications read must be what was written.
 
 use tailback_net::frame::{EndpointId, HostId};
+use tailback_net::loss::Losses;
 use tailback_net::pool::{Flight, FramePool};
 use tailback_net::switch::DropCause;
 
 use super::World;
+use super::hosts::HostState;
 use super::network::SwitchBuffer;
 use crate::SimError;
 use crate::capture::Capture;
@@ -32,8 +34,6 @@ impl Tally {
 pub(crate) struct Ledger {
     pub(crate) sent: Tally,
     pub(crate) delivered: Tally,
-    ring_dropped: Tally,
-    backlog_dropped: Tally,
     /// By flow of datagrams, if the workload is those: runs of them lost at one place.
     pub(crate) lost: Vec<Vec<LostRun>>,
     /// The frames themselves, if they are wanted.
@@ -53,7 +53,7 @@ pub(crate) struct LostRun {
 pub(crate) struct DropRow {
     pub(crate) place: String,
     pub(crate) cause: &'static str,
-    pub(crate) frames: u64,
+    pub(crate) lost: Losses,
 }
 
 impl Ledger {
@@ -63,11 +63,6 @@ impl Ledger {
             capture,
             ..Ledger::default()
         }
-    }
-
-    #[cold]
-    pub(crate) fn ring_drop(&mut self, frame: &Flight) {
-        self.ring_dropped.count(frame);
     }
 
     /// A frame is lost; if it is a datagram, it is remembered where.
@@ -100,16 +95,6 @@ impl Ledger {
         let here = runs.iter().filter(|run| run.place == place);
         here.map(|run| u64::from(run.count)).sum()
     }
-
-    #[cold]
-    pub(crate) fn backlog_drop(&mut self, frame: &Flight) {
-        self.backlog_dropped.count(frame);
-    }
-
-    /// Frames that found a receive ring or a backlog full.
-    pub(crate) fn ring_drops(&self) -> u64 {
-        self.ring_dropped.frames + self.backlog_dropped.frames
-    }
 }
 
 impl World {
@@ -121,14 +106,9 @@ impl World {
             accounted.frames += frames;
             accounted.payload_bytes += payload_bytes;
         };
-        add(
-            self.ledger.ring_dropped.frames,
-            self.ledger.ring_dropped.payload_bytes,
-        );
-        add(
-            self.ledger.backlog_dropped.frames,
-            self.ledger.backlog_dropped.payload_bytes,
-        );
+        for (_, lost) in self.hosts.iter().flat_map(HostState::received_in_vain) {
+            add(lost.frames, lost.payload_bytes);
+        }
         for state in self.hosts.iter().filter_map(|h| h.machine.as_ref()) {
             for frame in state.machine.waiting() {
                 underway += 1;
@@ -136,17 +116,17 @@ impl World {
             }
         }
         for state in &self.links {
-            add(state.link.lost(), state.link.lost_payload_bytes());
+            let lost = state.link.lost();
+            add(lost.frames, lost.payload_bytes);
             for frame in state.link.flying() {
                 underway += 1;
                 add(1, u64::from(frame.payload_bytes));
             }
         }
         for switch in &self.switches {
-            add(
-                switch.drops(),
-                switch.ports.iter().map(|p| p.dropped_payload_bytes).sum(),
-            );
+            for lost in switch.ports.iter().flat_map(|port| port.drops) {
+                add(lost.frames, lost.payload_bytes);
+            }
             let mut add_waiting = |frame: &Flight| {
                 underway += 1;
                 add(1, u64::from(frame.payload_bytes));
@@ -210,13 +190,9 @@ impl World {
     /// Every place that lost frames.
     pub(crate) fn drop_rows(&self) -> Vec<DropRow> {
         let mut rows = Vec::new();
-        let mut row = |place: String, cause, frames| {
-            if frames > 0 {
-                rows.push(DropRow {
-                    place,
-                    cause,
-                    frames,
-                });
+        let mut row = |place: String, cause, lost: Losses| {
+            if lost.frames > 0 {
+                rows.push(DropRow { place, cause, lost });
             }
         };
         for switch in &self.switches {
@@ -234,13 +210,21 @@ impl World {
             row(state.name.to_string(), "link-loss", state.link.lost());
         }
         for host in &self.hosts {
-            row(host.name.clone(), "rx-ring-full", host.ring.dropped());
-            if let Some(state) = &host.machine {
-                let machine = &state.machine;
-                row(host.name.clone(), "rx-ring-full", machine.ring_dropped());
-                row(host.name.clone(), "backlog-full", machine.backlog_dropped());
+            for (cause, lost) in host.received_in_vain() {
+                row(host.name.clone(), cause, lost);
             }
             row(host.name.clone(), "tx-queue-full", host.queue.refused());
+        }
+        for (number, flow) in self.datagrams.iter().enumerate() {
+            let frames = self.ledger.lost_at(number, "socket");
+            let lost = Losses {
+                frames,
+                data_frames: frames,
+                payload_bytes: frames * u64::from(flow.payload_bytes),
+            };
+            let host = self.endpoints[2 * number + 1].host;
+            let name = self.hosts[usize::from(host.0)].name.clone();
+            row(name, "socket-full", lost);
         }
         rows
     }

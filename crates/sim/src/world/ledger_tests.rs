@@ -50,10 +50,14 @@ fn an_uncounted_drop_is_noticed() {
     let port = world.switches[0]
         .ports
         .iter_mut()
-        .find(|port| port.drops.iter().sum::<u64>() > 0)
+        .find(|port| port.dropped() > 0)
         .expect("eight servers overrun the switch");
-    let cause = port.drops.iter().position(|d| *d > 0).expect("a cause");
-    port.drops[cause] -= 1;
+    let cause = port
+        .drops
+        .iter()
+        .position(|lost| lost.frames > 0)
+        .expect("a cause");
+    port.drops[cause].frames -= 1;
     assert!(violated(&world));
 }
 

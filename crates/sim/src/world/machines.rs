@@ -85,7 +85,6 @@ impl World {
                     self.call_done(endpoint);
                 }
                 Effect::BacklogFull(frame) => {
-                    self.ledger.backlog_drop(&frame);
                     self.ledger.lose_frame(&frame, &self.frames, "backlog");
                     self.frames.release(frame.frame);
                 }
@@ -121,7 +120,6 @@ impl World {
             return;
         };
         if !state.machine.arrive(now, frame) {
-            self.ledger.ring_drop(&frame);
             self.ledger.lose_frame(&frame, &self.frames, "rx-ring");
             self.frames.release(frame.frame);
             return;

@@ -13,6 +13,7 @@ mod deadlock;
 mod echo;
 mod flow;
 mod hosts;
+mod interfaces;
 mod ledger;
 mod machines;
 mod network;
@@ -36,6 +37,7 @@ pub(crate) use count::{Totals, Transaction};
 pub(crate) use datagrams::DatagramFlow;
 pub(crate) use flow::{FlowRecord, Retired, ToldBySender};
 pub(crate) use hosts::{Endpoint, HostState};
+pub(crate) use interfaces::Interfaces;
 pub(crate) use ledger::Ledger;
 pub(crate) use machines::MachineState;
 pub(crate) use network::{LinkState, PortState, Sink, SwitchBuffer, SwitchState};
@@ -80,6 +82,8 @@ pub(crate) struct World {
     pub(crate) recorder: Recorder,
     /// The network as a whole over time, if it is wanted.
     pub(crate) series: Option<Series>,
+    /// Interface counters over time, if they are wanted.
+    pub(crate) interfaces: Option<Interfaces>,
     /// What a measured window of time has shown.
     pub(crate) window: window::Window,
     pub(crate) ledger: Ledger,

@@ -4,6 +4,7 @@ use prefetch_index::prefetch_index;
 use tailback_net::frame::HostId;
 use tailback_net::impairment::Fate;
 use tailback_net::link::Link;
+use tailback_net::loss::Losses;
 use tailback_net::marking::{Mark, Marker, QueueLook, Verdict};
 use tailback_net::pool::{Flight, FramePool};
 use tailback_net::switch::DropCause;
@@ -81,15 +82,21 @@ pub(crate) struct PortState {
     pub(crate) busy: bool,
     /// Most bytes that waited for this port.
     pub(crate) queued_bytes_max: u64,
-    /// Frames and payload bytes dropped on the way to this port, by [`DropCause`].
-    pub(crate) drops: [u64; DropCause::ALL.len()],
-    pub(crate) dropped_payload_bytes: u64,
+    /// What was dropped on the way to this port, by [`DropCause`].
+    pub(crate) drops: [Losses; DropCause::ALL.len()],
     pub(crate) marked: u64,
+}
+
+impl PortState {
+    /// Frames dropped on the way to this port.
+    pub(crate) fn dropped(&self) -> u64 {
+        self.drops.iter().map(|losses| losses.frames).sum()
+    }
 }
 
 impl SwitchState {
     pub(crate) fn drops(&self) -> u64 {
-        self.ports.iter().map(|p| p.drops.iter().sum::<u64>()).sum()
+        self.ports.iter().map(PortState::dropped).sum()
     }
 
     pub(crate) fn marked(&self) -> u64 {
@@ -233,7 +240,6 @@ impl LinkState {
                     None => {
                         let note = Note::RingFull { link: self.number };
                         self.note(note, &frame, frames, ledger);
-                        ledger.ring_drop(&frame);
                         ledger.lose_frame(&frame, frames, "rx-ring");
                         frames.release(frame.frame);
                         return None;
@@ -281,6 +287,7 @@ impl LinkState {
             }
             Fate::Pass => {}
         }
+        frame.at += self.link.hold(frame.at);
         first |= self.link.launch_out_of_order(frame);
         first.then_some(frame.at)
     }

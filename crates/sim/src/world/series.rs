@@ -119,7 +119,6 @@ impl World {
         if let Some(series) = &mut self.series {
             series.rows.push(look);
             series.next += series.interval;
-            self.recorder.watch(series.next);
         }
     }
 }

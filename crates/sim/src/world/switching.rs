@@ -238,8 +238,7 @@ impl World {
     #[cold]
     pub(super) fn drop_frame(&mut self, switch: u16, port: u16, cause: DropCause, frame: &Flight) {
         let state = &mut self.switches[usize::from(switch)].ports[usize::from(port)];
-        state.drops[cause as usize] += 1;
-        state.dropped_payload_bytes += u64::from(frame.payload_bytes);
+        state.drops[cause as usize].count(frame.payload_bytes.into());
         if let Some(capture) = &mut self.ledger.capture {
             let note = Note::Dropped {
                 switch,

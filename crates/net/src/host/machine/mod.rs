@@ -31,6 +31,7 @@ pub use task::TaskId;
 use self::core::{Core, Op};
 use self::nic::Nic;
 use self::task::{NICE_0, NICE_19, State, Task};
+use crate::loss::Losses;
 use crate::pool::Flight;
 
 /// What happens at a machine, for whoever drives it to act on.
@@ -59,7 +60,7 @@ pub struct Machine {
     /// The core whose effect is being acted on.
     acting: Option<usize>,
     lost: VecDeque<Flight>,
-    backlog_dropped: u64,
+    backlog_dropped: Losses,
     /// When the interrupt handler or the poll saw each of the first frames, if asked for.
     seen: Vec<Time>,
     seen_wanted: usize,
@@ -83,7 +84,7 @@ impl Machine {
             tick: Duration::from_secs(1) / u64::from(config.hz.max(1)),
             acting: None,
             lost: VecDeque::new(),
-            backlog_dropped: 0,
+            backlog_dropped: Losses::default(),
             seen: Vec::new(),
             seen_wanted: 0,
             config: config.clone(),
@@ -173,7 +174,7 @@ impl Machine {
         }
         loop {
             if let Some(frame) = self.lost.pop_front() {
-                self.backlog_dropped += 1;
+                self.backlog_dropped.count(frame.payload_bytes.into());
                 return Some(Effect::BacklogFull(frame));
             }
             if self.nic.interrupt_at <= now {
@@ -206,13 +207,13 @@ impl Machine {
 
     /// Frames that found the ring full.
     #[must_use]
-    pub fn ring_dropped(&self) -> u64 {
+    pub fn ring_dropped(&self) -> Losses {
         self.nic.dropped
     }
 
     /// Frames that found the backlog full.
     #[must_use]
-    pub fn backlog_dropped(&self) -> u64 {
+    pub fn backlog_dropped(&self) -> Losses {
         self.backlog_dropped
     }
 

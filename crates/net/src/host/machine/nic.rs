@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 
 use tailback_units::{Duration, Time};
 
+use crate::loss::Losses;
 use crate::pool::Flight;
 
 /// The receive ring and its interrupt.
@@ -22,7 +23,7 @@ pub(super) struct Nic {
     pub(super) interrupt_at: Time,
     masked: bool,
     pub(super) interrupts: u64,
-    pub(super) dropped: u64,
+    pub(super) dropped: Losses,
 }
 
 impl Nic {
@@ -35,14 +36,14 @@ impl Nic {
             interrupt_at: Time::NEVER,
             masked: false,
             interrupts: 0,
-            dropped: 0,
+            dropped: Losses::default(),
         }
     }
 
     /// A frame has arrived; false: the ring is full and it is lost.
     pub(super) fn arrive(&mut self, now: Time, frame: Flight) -> bool {
         if self.ring.len() >= self.descriptors {
-            self.dropped += 1;
+            self.dropped.count(frame.payload_bytes.into());
             return false;
         }
         self.ring.push_back(frame);

@@ -1,0 +1,82 @@
+//! Interface counters as a poller sees them: what table `interfaces` is made of.
+//!
+//! Models SNMP's ifHCOutOctets and ifHCOutUcastPkts (RFC 2863) of every interface, read a fixed time
+//! apart: 64-bit counters since the beginning, and the rate between two polls. Octets include the
+//! Ethernet header and FCS, not preamble and gap. Left out: the poller's own packets and jitter.
+
+use tailback_units::{Duration, Time};
+
+use super::World;
+use crate::tables::Table;
+
+/// What was polled.
+#[derive(Debug)]
+pub(crate) struct Interfaces {
+    interval: Duration,
+    next: Time,
+    /// A poll's time, then octets and frames of every link direction.
+    polls: Vec<(Time, Vec<(u64, u64)>)>,
+}
+
+impl Interfaces {
+    /// Polls `interval` apart.
+    pub(crate) fn new(interval: Duration) -> Interfaces {
+        Interfaces {
+            interval,
+            next: Time::ZERO + interval,
+            polls: Vec::new(),
+        }
+    }
+
+    /// When it polls next.
+    pub(crate) fn next(&self) -> Time {
+        self.next
+    }
+
+    /// The table: a row a poll and link direction that has carried anything.
+    pub(crate) fn table(&self, names: &[&str]) -> Table {
+        let carries: Vec<usize> = match self.polls.last() {
+            Some((_, last)) => (0..last.len()).filter(|l| last[*l].1 > 0).collect(),
+            None => Vec::new(),
+        };
+        let rows: Vec<(usize, usize)> = (0..self.polls.len())
+            .flat_map(|poll| carries.iter().map(move |link| (poll, *link)))
+            .collect();
+        let octets = |(poll, link): (usize, usize)| self.polls[poll].1[link].0;
+        let mbps = |(poll, link): (usize, usize)| {
+            let before = poll.checked_sub(1).map_or(0, |b| octets((b, link)));
+            let bits = (octets((poll, link)) - before) as f64 * 8.0;
+            bits / self.interval.as_secs_f64() / 1e6
+        };
+        let time = |(poll, _): &(usize, usize)| self.polls[*poll].0.as_secs_f64();
+        Table::new("interfaces")
+            .measures("time_s", rows.iter().map(time))
+            .names("interface", rows.iter().map(|(_, l)| names[*l].to_owned()))
+            .counts("out_octets", rows.iter().map(|row| octets(*row)))
+            .counts(
+                "out_frames",
+                rows.iter().map(|(p, l)| self.polls[*p].1[*l].1),
+            )
+            .measures("out_mbps", rows.iter().map(|row| mbps(*row)))
+    }
+}
+
+impl World {
+    /// Polls every interface, all of which were then as they are now.
+    pub(super) fn poll_interfaces(&mut self) {
+        let Some(interfaces) = &mut self.interfaces else {
+            return;
+        };
+        let at = interfaces.next;
+        let counters = self.links.iter().map(|state| state.link.counters(at));
+        interfaces.polls.push((at, counters.collect()));
+        interfaces.next += interfaces.interval;
+    }
+
+    /// When the network as a whole is to be looked at or polled next.
+    pub(crate) fn watches_at(&self) -> Time {
+        let series = self.series.as_ref().map_or(Time::NEVER, |s| s.next());
+        let polls = self.interfaces.as_ref().map_or(Time::NEVER, |i| i.next());
+        series.min(polls)
+    }
+}
