@@ -15,11 +15,13 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 AGENT := python/tailback/_agent
 
-.PHONY: help demo test bench bench-ns3 bench-record packetdrill build agent kernel lock clean rust-test python-test test-packages
+.PHONY: help demo studies test bench bench-ns3 bench-record packetdrill build agent kernel lock clean rust-test python-test test-packages
 
 help:
 	@echo 'make demo   set everything up, run incast-8mb, print its table, write its report'
 	@echo 'make test   run every check: Rust and Python tests, linters, types, schema'
+	@echo 'make studies'
+	@echo '            run the five published studies at their published size, write one report'
 	@echo 'make bench  measure the simulator, print a table, write target/bench.json'
 	@echo 'make bench-ns3  the same cases here and on ns-3 (Debian package), side by side'
 	@echo 'make bench-record  count instructions a hop and a segment anew: benches/instructions.json'
@@ -33,6 +35,9 @@ help:
 demo: build
 	$(STEP) 'incast-8mb: two switches, 1 to 23 servers, 1000 iterations each'
 	@$(BIN)/tailback run incast-8mb --report
+
+studies: build
+	@$(BIN)/tailback reproduce studies
 
 test: test-packages build kernel rust-test python-test
 

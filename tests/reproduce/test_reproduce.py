@@ -7,7 +7,7 @@ import pytest
 
 from synthetic import incast_folder, sweep_folder
 from tailback.errors import InputError
-from tailback.reproduce import STUDIES, reproduce
+from tailback.reproduce import PUBLISHED, STUDIES, reproduce, reproduce_all, study
 from tailback.scenario import built_in
 
 
@@ -45,3 +45,23 @@ def test_an_unknown_study_lists_those_there_are() -> None:
 
 def test_every_scenario_of_every_study_is_built_in() -> None:
     assert {name for names in STUDIES.values() for name in names} <= set(built_in())
+
+
+def test_all_studies_stand_in_one_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert list(PUBLISHED) == [
+        "incast",
+        "node-pairs",
+        "ecn-switch",
+        "l2-congestion",
+        "lambda-rings",
+    ]
+    assert {name for names in PUBLISHED.values() for name in names} <= set(built_in())
+    small = {"incast": ("incast-8mb",), "lambda-rings": ("lambda-batching",)}
+    monkeypatch.setattr(study, "PUBLISHED", small)
+    incast_folder(tmp_path / "incast-8mb")
+    found, report = reproduce_all(folder=tmp_path)
+    assert [one.study for one in found] == ["incast", "lambda-rings"]
+    page = report.read_text()
+    assert report == tmp_path / "studies.html"
+    for wanted in ("incast-8mb: ", "lambda-batching: in detail", "11 of 11 claims"):
+        assert wanted in page

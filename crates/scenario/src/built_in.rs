@@ -43,6 +43,16 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
         include_str!("../../../scenarios/ecn-switch/ecn-switch.toml"),
     ),
     (
+        "node-pairs-30min",
+        "scenarios/node-pairs/node-pairs-30min.toml",
+        include_str!("../../../scenarios/node-pairs/node-pairs-30min.toml"),
+    ),
+    (
+        "loss-mesh",
+        "scenarios/loss-mesh/loss-mesh.toml",
+        include_str!("../../../scenarios/loss-mesh/loss-mesh.toml"),
+    ),
+    (
         "lambda-udp",
         "scenarios/lambda/lambda-udp.toml",
         include_str!("../../../scenarios/lambda/lambda-udp.toml"),

@@ -19,6 +19,7 @@ _WORDS = {
     "bandwidth_gbps": ("Bandwidth of a measured sender", "Gb/s"),
     "utilisation": ("Utilisation of the receiver's link", ""),
     "ping_ms": ("Ping under load", "ms"),
+    "loss_percent": ("Datagrams lost", "%"),
 }
 
 _STATISTICS = {
@@ -34,6 +35,12 @@ _AXES = {
     "management": "Congestion management",
     "servers": "Servers sending at once",
     "switch": "Switch",
+    "pairs": "Pairs of hosts",
+    "connections": "Flows of each pair",
+    "pair_window": "Window of each pair",
+    "socket_buffer": "Socket buffer",
+    "rate": "Rate offered",
+    "interrupts": "Interrupts",
     "senders": "Senders",
     "marking": "Marking",
     "start_percent": "Marking begins at, % of the queue's memory",

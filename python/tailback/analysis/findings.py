@@ -12,6 +12,7 @@ from tailback.analysis.view import GROUP, View
 from tailback.analysis.words import number, percent
 
 _METRIC = "completion_ms_mean"
+_OF_TIMED = ("goodput_mbps_mean", "loss_percent")
 _NEARLY_ALL = 0.95
 _PLACES = {"servers": "{} servers", "hosts": "{} hosts", "flows": "{} flows"}
 """Axes that count something read as a quantity; others as `name value`."""
@@ -43,8 +44,9 @@ def headline(view: View, metric: str) -> str:
 
 def key_findings(view: View) -> list[str]:
     """Return the report's first sentences: who is ahead, where curves cross, what is lost."""
-    if _METRIC not in view.points.columns:
-        return []
+    if view.timed:
+        wanted = [m for m in _OF_TIMED if m in view.points.columns]
+        return [headline(view, metric) for metric in wanted if view.has(metric)]
     if view.axes.x is None:
         return [_single(view)]
     found = [headline(view, _METRIC)]

@@ -62,6 +62,15 @@ class View:
         )
 
     @cached_property
+    def timed(self) -> bool:
+        """Whether every run lasted as long as it was told to: then completion times say nothing."""
+        summary = self.results.summary
+        if "completion_ms_mean" not in summary.columns:
+            return True
+        once = bool((summary.get_column("iterations") == 1).all())
+        return once and summary.get_column("completion_ms_mean").n_unique() == 1
+
+    @cached_property
     def groups(self) -> list[str]:
         """Labels of the curves, in the order of the sweep."""
         groups: list[str] = self.summary.get_column(GROUP).unique(maintain_order=True).to_list()

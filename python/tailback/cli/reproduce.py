@@ -27,10 +27,11 @@ from tailback.cli.options import json_option
 def command(study: str, out: Path | None, jobs: int | None, *, as_json: bool) -> None:
     """Run a published study and hold it against what was published.
 
-    STUDY is incast (the default), incast-rto, ecn-switch or l2-congestion. Writes a report per
-    scenario and prints, for each claim of the study, what was published, what this run gives, and
-    whether it is within the limit. A claim outside its limit is a finding, not a failure: the exit
-    code stays 0.
+    STUDY is incast (the default), incast-rto, node-pairs, ecn-switch, l2-congestion, lambda-rings,
+    or studies: the five published ones at their published size, with one report. Writes a report
+    per scenario and prints, for each claim of the study, what was published, what this run gives,
+    and whether it is within the limit. A claim outside its limit is a finding, not a failure: the
+    exit code stays 0.
 
     STUDY may also be response-functions: every congestion control's mean window under loss, and
     what is known of senders on one link, against closed forms. It takes minutes and leaves a
@@ -58,6 +59,9 @@ def command(study: str, out: Path | None, jobs: int | None, *, as_json: bool) ->
 
         show_parity(out, jobs, as_json=as_json)
         return
+    if study == "studies":
+        _show_all(out, jobs, as_json=as_json)
+        return
     from tailback.cli import console
     from tailback.cli.progress import shown
     from tailback.reproduce import reproduce
@@ -70,3 +74,19 @@ def command(study: str, out: Path | None, jobs: int | None, *, as_json: bool) ->
     console.out.out(found.verdict)
     for outcome in found.outcomes:
         console.out.out(f"Report: {outcome.report}")
+
+
+def _show_all(out: Path | None, jobs: int | None, *, as_json: bool) -> None:
+    from tailback.cli import console
+    from tailback.cli.progress import shown
+    from tailback.reproduce import reproduce_all
+
+    found, report = reproduce_all(folder=out, jobs=jobs, progress=shown)
+    if as_json:
+        studies = [one.to_dict() for one in found]
+        console.print_json({"studies": studies, "report": str(report)})
+        return
+    for one in found:
+        console.print_table(one.table())
+        console.out.out(f"{one.study}: {one.verdict}")
+    console.out.out(f"Report: {report}")

@@ -10,6 +10,9 @@ from tailback.compare.incast import incast_checks
 from tailback.compare.incast_dctcp import dctcp_checks
 from tailback.compare.incast_rto import rto_checks
 from tailback.compare.l2_congestion import l2_checks
+from tailback.compare.lambda_rings import batching_checks, direct_checks, tcp_checks, udp_checks
+from tailback.compare.loss_mesh import mesh_checks
+from tailback.compare.node_pairs import asked_checks, automatic_checks, half_hour_checks
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,34 @@ _CLAIMS = (
             l2_checks,
         )
         for scenario in ("l2-congestion", "l2-congestion-single-hop")
+    ),
+    *(
+        Claims(
+            scenario,
+            "SURFnet / DAS-2: node pairs through a loop of Force10, Cisco 6509 and router.",
+            "Findings of the study, which shows surfaces; the limits are this project's own.",
+            judge,
+        )
+        for scenario, judge in (
+            ("node-pairs", asked_checks),
+            ("node-pairs-automatic", automatic_checks),
+            ("node-pairs-30min", half_hour_checks),
+        )
+    ),
+    *(
+        Claims(
+            scenario,
+            "Marian, Freedman, Birman, Weatherspoon (Cornell): 10 Gb/s rings of up to 15 000 km.",
+            "Findings of the study, which shows figures; the limits are this project's own.",
+            judge,
+        )
+        for scenario, judge in (
+            ("lambda-udp", udp_checks),
+            ("lambda-tcp", tcp_checks),
+            ("lambda-batching", batching_checks),
+            ("lambda-direct", direct_checks),
+            ("loss-mesh", mesh_checks),
+        )
     ),
 )
 

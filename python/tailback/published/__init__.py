@@ -7,9 +7,10 @@ belongs to, and how its columns map to ours. The data are the CSV files of the p
 
 from tailback.published.ecn_switch import ECN_IPERF3
 from tailback.published.incast import INCAST_8MB
+from tailback.published.node_pairs import NODE_PAIRS_30MIN
 from tailback.published.table import PublishedTable, UnknownTableError
 
-TABLES: tuple[PublishedTable, ...] = (INCAST_8MB, ECN_IPERF3)
+TABLES: tuple[PublishedTable, ...] = (INCAST_8MB, ECN_IPERF3, NODE_PAIRS_30MIN)
 
 
 def names() -> list[str]:

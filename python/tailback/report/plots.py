@@ -14,9 +14,15 @@ from tailback.report.charts.distribution import distribution
 from tailback.report.charts.ecdf import ecdf
 from tailback.report.charts.errors import errors
 from tailback.report.charts.excess import excess
+from tailback.report.charts.flows import flows
+from tailback.report.charts.interfaces import interfaces
 from tailback.report.charts.metric import metric
 from tailback.report.charts.network import network
 from tailback.report.charts.nothing import NothingToDrawError
+from tailback.report.charts.places import lost_at
+from tailback.report.charts.probes import loss_histogram
+from tailback.report.charts.spacing import spacing
+from tailback.report.charts.surface import surface
 from tailback.report.theme import themed
 
 if TYPE_CHECKING:
@@ -76,6 +82,30 @@ class Plots:
         """Throughput and queue over time, a line a run; times of slow service shaded."""
         return self._themed(network(self._view))
 
+    def lost_at(self) -> AnyChart:
+        """The path of each run with the frames lost at their places."""
+        return self._themed(lost_at(self._view))
+
+    def surface(self, column: str = "goodput_mbps_mean") -> AnyChart:
+        """Heat maps of a metric over the sweep's two longest numeric axes."""
+        return self._themed(surface(self._view, column))
+
+    def spacing(self) -> AnyChart:
+        """Time between arrivals by packet number, as the receiver's card was looked at."""
+        return self._themed(spacing(self._view))
+
+    def loss_histogram(self) -> AnyChart:
+        """Measurements of a mesh by loss, with the worst receiver and without it."""
+        return self._themed(loss_histogram(self._view))
+
+    def flows(self) -> AnyChart:
+        """Mean rate of each flow of a single run, beside published ones."""
+        return self._themed(flows(self._view))
+
+    def interfaces(self) -> AnyChart:
+        """Rates of the busiest interfaces over time, as polled."""
+        return self._themed(interfaces(self._view))
+
     def anatomy(self, run: int | None = None) -> AnyChart:
         """One transaction of run number `run`; by default of the last run recorded."""
         if not self._anatomies:
@@ -124,6 +154,12 @@ class Plots:
             ("errors", self.errors),
             ("excess", self.excess),
             ("network", self.network),
+            ("lost-at", self.lost_at),
+            ("surface", self.surface),
+            ("spacing", self.spacing),
+            ("measurements", self.loss_histogram),
+            ("flows", self.flows),
+            ("interfaces", self.interfaces),
         ]
         x = self._view.axes.x
         makers += [

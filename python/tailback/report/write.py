@@ -12,6 +12,8 @@ import vl_convert
 from tailback.analysis.beside import named
 from tailback.analysis.view import View
 from tailback.report.page.contents import contents
+from tailback.report.page.model import Page
+from tailback.report.page.several import several
 from tailback.report.plots import Plots
 from tailback.report.theme import DARK, FONT, LIGHT
 from tailback.results import Results
@@ -60,8 +62,25 @@ def write_pngs(results: str | Path | Results, folder: str | Path) -> list[Path]:
     return Plots(_results(results)).save(folder)
 
 
+def write_several(title: str, description: str, of: Sequence[Results], out: Path) -> Path:
+    """Write one report on several run folders: claims and main figures of each; return `out`.
+
+    Raises:
+        StorageError: `out` cannot be written.
+    """
+    page = several(title, description, [View(results) for results in of])
+    with explained(out, "name a file in a folder that can be written"):
+        out.parent.mkdir(parents=True, exist_ok=True)
+        write_bytes(out, _html(page).encode())
+    return out
+
+
 def render(results: Results, beside: Sequence[Results] = ()) -> str:
     """Return the report as HTML, with other results beside these."""
+    return _html(contents(View(results, named(results, beside))))
+
+
+def _html(page: Page) -> str:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("tailback.report", "page"),
         autoescape=True,
@@ -70,7 +89,7 @@ def render(results: Results, beside: Sequence[Results] = ()) -> str:
         lstrip_blocks=True,
     )
     return environment.get_template("report.html.jinja").render(
-        page=contents(View(results, named(results, beside))),
+        page=page,
         font=FONT,
         themes={"light": LIGHT, "dark": DARK},
         style=_asset("report.css"),

@@ -1,5 +1,5 @@
 """Published studies, run again and held against what was published."""
 
-from tailback.reproduce.study import STUDIES, Reproduction, reproduce
+from tailback.reproduce.study import PUBLISHED, STUDIES, Reproduction, reproduce, reproduce_all
 
-__all__ = ["STUDIES", "Reproduction", "reproduce"]
+__all__ = ["PUBLISHED", "STUDIES", "Reproduction", "reproduce", "reproduce_all"]

@@ -12,6 +12,7 @@ from tailback.compare.studies import claims_for
 from tailback.compare.terminal import checks_table
 from tailback.errors import InputError
 from tailback.report import write_report
+from tailback.report.write import write_several
 from tailback.results import Results
 from tailback.sweep.progress import OnProgress
 
@@ -25,8 +26,19 @@ STUDIES: Mapping[str, tuple[str, ...]] = {
     "incast-rto": ("incast-rto", "incast-rto-dctcp"),
     "ecn-switch": ("ecn-switch",),
     "l2-congestion": ("l2-congestion", "l2-congestion-single-hop"),
+    "node-pairs": ("node-pairs", "node-pairs-automatic", "node-pairs-30min"),
+    "lambda-rings": ("lambda-udp", "lambda-tcp", "lambda-batching", "lambda-direct", "loss-mesh"),
 }
 """Study -> the built-in scenarios that have published figures to be held against."""
+
+PUBLISHED: Mapping[str, tuple[str, ...]] = {
+    "incast": ("incast-8mb", "incast-4mb", "incast-striped"),
+    **{
+        study: STUDIES[study]
+        for study in ("node-pairs", "ecn-switch", "l2-congestion", "lambda-rings")
+    },
+}
+"""The five published studies at their published size."""
 
 ShowProgress = Callable[["Scenario"], AbstractContextManager[OnProgress | None]]
 """Gives what is told of a scenario's progress while it runs."""
@@ -123,6 +135,31 @@ def reproduce(
         raise InputError(f"{study}: no such study; there are {', '.join(STUDIES)}")
     parent = None if folder is None else Path(folder)
     return Reproduction(study, [_outcome(name, parent, jobs, progress) for name in STUDIES[study]])
+
+
+def reproduce_all(
+    *,
+    folder: str | Path | None = None,
+    jobs: int | None = None,
+    progress: ShowProgress | None = None,
+) -> tuple[list[Reproduction], Path]:
+    """Run the five published studies at their published size; write one report on all of them.
+
+    Arguments and errors are those of `reproduce`. The answer's second part is the report.
+    """
+    parent = None if folder is None else Path(folder)
+    found = [
+        Reproduction(study, [_outcome(name, parent, jobs, progress) for name in names])
+        for study, names in PUBLISHED.items()
+    ]
+    verdicts = "; ".join(f"{one.study}: {one.verdict}" for one in found)
+    report = write_several(
+        "Five studies of congestion in Ethernet networks",
+        f"Each study run again by its scenarios and held against what it published. {verdicts}",
+        [outcome.results for one in found for outcome in one.outcomes],
+        (parent or Path("results")) / "studies.html",
+    )
+    return found, report
 
 
 def _outcome(

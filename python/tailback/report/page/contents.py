@@ -1,6 +1,9 @@
 """What the report says, in order: each section is left out when there is nothing for it."""
 
 import json
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 
 from tailback.analysis.anatomy import Anatomy, anatomies
 from tailback.analysis.axes import in_words
@@ -11,18 +14,27 @@ from tailback.compare import between
 from tailback.compare.side import of_published, of_results
 from tailback.compare.studies import claims_for
 from tailback.report.charts.anatomy import anatomy
+from tailback.report.charts.data import AnyChart
 from tailback.report.charts.distribution import distribution
 from tailback.report.charts.ecdf import ecdf
 from tailback.report.charts.errors import errors
 from tailback.report.charts.excess import excess
+from tailback.report.charts.flows import flows
+from tailback.report.charts.interfaces import interfaces
 from tailback.report.charts.metric import metric
 from tailback.report.charts.network import network
+from tailback.report.charts.nothing import NothingToDrawError
+from tailback.report.charts.places import lost_at
+from tailback.report.charts.probes import loss_histogram
+from tailback.report.charts.spacing import spacing
+from tailback.report.charts.surface import sides, surface
 from tailback.report.page import facts, tables
 from tailback.report.page.model import Choice, Figure, Page, Section
 
 _MAIN = (
     "completion_ms_mean",
     "goodput_mbps_mean",
+    "loss_percent",
     "bandwidth_gbps_mean",
     "utilisation",
     "ping_ms_mean",
@@ -38,6 +50,8 @@ def contents(view: View) -> Page:
     manifest = view.results.manifest
     sections = (
         _main(view),
+        _shown(view),
+        _lost(view),
         _losses(view),
         _network(view),
         _published(view),
@@ -62,10 +76,41 @@ def _main(view: View) -> Section | None:
     if view.axes.x is None:
         return None
     wanted = [m for m in _MAIN if m in view.points.columns]
+    if view.timed:
+        wanted = [m for m in wanted if m != "completion_ms_mean"]
     figures = [Figure.of(m, metric(view, m), headline(view, m)) for m in wanted]
     transactions = "completion_ms_mean" in wanted
     title = "Completion time and goodput" if transactions else "Throughput, delay and queue"
     return Section("main", title, figures=figures)
+
+
+def _shown(view: View) -> Section | None:
+    """What only some runs have: surfaces, spacing of packets, measurements, flows, interfaces."""
+    drawn: list[tuple[str, Callable[[], AnyChart]]] = [
+        (f"surface-{metric}", partial(surface, view, metric))
+        for metric in ("goodput_mbps_mean", "loss_percent")
+        if sides(view) is not None and view.has(metric)
+    ]
+    drawn += [
+        ("spacing", partial(spacing, view)),
+        ("measurements", partial(loss_histogram, view)),
+        ("flows", partial(flows, view)),
+        ("interfaces", partial(interfaces, view)),
+    ]
+    figures = []
+    for key, draw in drawn:
+        with suppress(NothingToDrawError):
+            figures.append(Figure.of(key, draw()))
+    return Section("shown", "In detail", figures=figures) if figures else None
+
+
+def _lost(view: View) -> Section | None:
+    """The path of each run with the losses at their places."""
+    try:
+        figure = Figure.of("lost-at", lost_at(view))
+    except NothingToDrawError:
+        return None
+    return Section("lost-at", "Where it was lost", figures=[figure])
 
 
 def _losses(view: View) -> Section | None:
@@ -140,7 +185,7 @@ def _error_figures(view: View) -> list[Figure]:
 
 
 def _distribution(view: View) -> Section | None:
-    if view.transactions.is_empty():
+    if view.transactions.is_empty() or view.timed:
         return None
     figures = [] if view.axes.x is None else [Figure.of("distribution", distribution(view))]
     figures.append(

@@ -1,0 +1,124 @@
+"""Where frames were lost: every drop of a run at its place on the path."""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from tailback.analysis.axes import in_words
+from tailback.analysis.view import View
+
+PLACE = "place"
+RUN = "run of"
+ROWS_MAX = 36
+"""Most runs that a picture shows: those that lost most."""
+
+_SENDER, _RECEIVER, _BOTH = "sender", "receiver", "host"
+_HOST_CAUSES = {
+    "tx-queue-full": "send queue",
+    "rx-ring-full": "receive ring",
+    "backlog-full": "backlog",
+    "socket-full": "socket",
+}
+_ORDER = (
+    f"{_SENDER}: send queue",
+    "switches",
+    "links",
+    f"{_RECEIVER}: receive ring",
+    f"{_RECEIVER}: backlog",
+    f"{_RECEIVER}: socket",
+    f"{_RECEIVER}: send queue",
+    f"{_SENDER}: receive ring",
+    f"{_SENDER}: backlog",
+    f"{_SENDER}: socket",
+    *(f"{_BOTH}: {part}" for part in _HOST_CAUSES.values()),
+)
+"""The way of a datagram or a segment, then the way back of its acknowledgement."""
+_ALWAYS = _ORDER[:6]
+
+
+@dataclass(frozen=True)
+class Places:
+    """Losses by place.
+
+    Attributes:
+        names: the places in the order of the way; those of the way out are all there.
+        runs: labels of the runs, in the order of the sweep.
+        rows: a row for each run and place: `frames`, `data_frames`, `ack_frames`, `payload_bytes`.
+        left_out: runs that lost less than those shown.
+    """
+
+    names: list[str]
+    runs: list[str]
+    rows: pl.DataFrame
+    left_out: int
+
+
+def places(view: View) -> Places | None:
+    """Return the losses of every run by place; `None` if no run lost anything."""
+    drops = view.optional("drops")
+    if drops.is_empty() or "data_frames" not in drops.columns:
+        return None
+    located = (
+        drops.join(_roles(view), on=["run", "repetition", PLACE], how="left", nulls_equal=True)
+        .with_columns(_stage().alias(PLACE))
+        .group_by("run", "repetition", PLACE)
+        .agg(pl.col("frames", "data_frames", "payload_bytes").sum())
+        .with_columns((pl.col("frames") - pl.col("data_frames")).alias("ack_frames"))
+        .group_by("run", PLACE)
+        .agg(pl.col("frames", "data_frames", "ack_frames", "payload_bytes").mean())
+    )
+    labelled = _labels(view)
+    total = located.group_by("run").agg(pl.col("frames").sum().alias("total"))
+    most = labelled.join(total, on="run", how="left").with_columns(pl.col("total").fill_null(0))
+    shown = most.sort("total", descending=True, maintain_order=True).head(ROWS_MAX)
+    ordered = most.join(shown.select("run"), on="run", how="semi", maintain_order="left")
+    here = set(located.get_column(PLACE))
+    names = [name for name in _ORDER if name in here or name in _ALWAYS]
+    grid = ordered.select("run", RUN).join(pl.DataFrame({PLACE: names}), how="cross")
+    rows = grid.join(located, on=["run", PLACE], how="left").with_columns(
+        pl.col("frames", "data_frames", "ack_frames", "payload_bytes").fill_null(0)
+    )
+    return Places(names, ordered.get_column(RUN).to_list(), rows, most.height - ordered.height)
+
+
+def _roles(view: View) -> pl.DataFrame:
+    """Who sends and who receives, by run and host."""
+    flows = view.optional("flows")
+    keys = ["run", "repetition"]
+    ends = [
+        flows.select(*keys, pl.col(column).alias(PLACE), pl.lit(role).alias("role")).unique()
+        for column, role in (("source", _SENDER), ("destination", _RECEIVER))
+        if column in flows.columns
+    ]
+    if not ends:
+        return pl.DataFrame(
+            schema={"run": pl.Int64, "repetition": pl.Int64, PLACE: pl.String, "role": pl.String}
+        )
+    roles = pl.concat(ends).group_by(*keys, PLACE).agg(pl.col("role"))
+    role = pl.when(pl.col("role").list.len() > 1).then(pl.lit(_BOTH))
+    return roles.with_columns(role.otherwise(pl.col("role").list.first()).alias("role"))
+
+
+def _stage() -> pl.Expr:
+    cause = pl.col("cause").replace_strict(_HOST_CAUSES, default=None, return_dtype=pl.String)
+    role = pl.col("role").fill_null(_BOTH)
+    return (
+        pl.when(cause.is_not_null())
+        .then(pl.concat_str([role, cause], separator=": "))
+        .when(pl.col("cause") == "link-loss")
+        .then(pl.lit("links"))
+        .otherwise(pl.lit("switches"))
+    )
+
+
+def _labels(view: View) -> pl.DataFrame:
+    axes = [*view.axes.groups, *([view.axes.x] if view.axes.x else [])]
+    frame = view.results.summary.unique("run", keep="first", maintain_order=True)
+    parts = [
+        pl.col(a.name).replace_strict(
+            list(a.values), [in_words(a, v) for v in a.values], return_dtype=pl.String, default=None
+        )
+        for a in axes
+    ]
+    label = pl.concat_str(parts, separator=", ") if parts else pl.lit("the run")
+    return frame.select("run", label.alias(RUN))

@@ -1,0 +1,41 @@
+"""What interfaces carried over time, as a poller of their counters saw it."""
+
+import altair as alt
+import polars as pl
+
+from tailback.analysis.view import View
+from tailback.report.charts.data import AnyChart, inline
+from tailback.report.charts.nothing import NothingToDrawError
+from tailback.report.theme import HEIGHT, WIDTH
+
+_SHOWN = 4
+
+
+def interfaces(view: View) -> AnyChart:
+    """Return the rate between polls of the busiest interfaces of the first run."""
+    table = view.optional("interfaces")
+    if table.is_empty():
+        raise NothingToDrawError("no run polled interfaces; set record.interfaces")
+    first = table.filter(pl.col("run") == pl.col("run").min(), pl.col("repetition") == 0)
+    octets = first.group_by("interface", maintain_order=True).agg(pl.col("out_octets").max())
+    busiest = octets.sort("out_octets", descending=True, maintain_order=True).head(_SHOWN)
+    names = busiest.get_column("interface").to_list()
+    rows = first.filter(pl.col("interface").is_in(names))
+    chart: alt.Chart = (
+        alt.Chart(inline(rows.select("time_s", "interface", "out_mbps")))
+        .mark_line(strokeWidth=1.3)
+        .encode(
+            x=alt.X("time_s", type="quantitative", title="Time (s)"),
+            y=alt.Y("out_mbps", type="quantitative", title="Octets out (Mb/s)").scale(zero=False),
+            color=alt.Color("interface", type="nominal", sort=names, title=None),
+            tooltip=["interface:N", "time_s:Q", alt.Tooltip("out_mbps:Q", format=",.4~r")],
+        )
+    )
+    most = float(str(rows.get_column("out_mbps").max()))
+    drawn: alt.Chart = chart.properties(
+        width=WIDTH,
+        height=HEIGHT,
+        title=alt.TitleParams("Interfaces, as polled", subtitle=["The busiest of them."]),
+        description=f"Rates of {len(names)} interfaces over time; at most {most:.4g} Mb/s.",
+    )
+    return drawn

@@ -1,0 +1,145 @@
+"""Figures of hosts and paths: where it was lost, surfaces, spacing, measurements, interfaces."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tailback
+from synthetic import write_folder
+from tailback.analysis import View
+from tailback.analysis.places import PLACE, places
+from tailback.analysis.probes import probes
+from tailback.report import Plots, write_report
+from tailback.report.charts.nothing import NothingToDrawError
+from tailback.report.charts.surface import sides
+from tailback.results import Results
+
+
+def folder(path: Path, parameters: list[str], **tables: list[dict[str, Any]]) -> View:
+    written = write_folder(
+        path, name="own", title="Own", study=None, parameters=parameters, tables=tables
+    )
+    return View(Results(written))
+
+
+def summary(run: int, **values: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever a cell holds
+    row = {"run": run, "repetition": 0, "iterations": 1, "goodput_mbps_mean": 100.0 * (run + 1)}
+    return row | {"data_bytes_total": 1, "duration_s_total": 1.0} | values
+
+
+def drop(run: int, place: str, cause: str, frames: int, data: int) -> dict[str, Any]:
+    row = {"run": run, "repetition": 0, "place": place, "cause": cause, "frames": frames}
+    return row | {"data_frames": data, "payload_bytes": data * 1448}
+
+
+def flow(run: int, source: str, destination: str) -> dict[str, Any]:
+    row = {"run": run, "repetition": 0, "source": source, "destination": destination}
+    return row | {"received_bytes": 10_000_000}
+
+
+def test_losses_stand_at_their_places_in_the_order_of_the_way(tmp_path: Path) -> None:
+    view = folder(
+        tmp_path / "own",
+        ["rate"],
+        summary=[summary(0, rate=1), summary(1, rate=2)],
+        flows=[flow(0, "a", "b"), flow(1, "a", "b")],
+        drops=[
+            drop(1, "a", "rx-ring-full", 40, 0),
+            drop(1, "b", "rx-ring-full", 7, 7),
+            drop(1, "b", "socket-full", 3, 3),
+            drop(1, "switch:0", "buffer-full", 5, 4),
+            drop(1, "a>switch", "link-loss", 2, 2),
+        ],
+    )
+    found = places(view)
+    assert found is not None
+    assert found.names == [
+        "sender: send queue",
+        "switches",
+        "links",
+        "receiver: receive ring",
+        "receiver: backlog",
+        "receiver: socket",
+        "sender: receive ring",
+    ]
+    assert found.runs == ["rate 1", "rate 2"]
+    frames = {row[PLACE]: row["frames"] for row in found.rows.filter(run=1).to_dicts()}
+    assert frames == {
+        "sender: send queue": 0,
+        "switches": 5,
+        "links": 2,
+        "receiver: receive ring": 7,
+        "receiver: backlog": 0,
+        "receiver: socket": 3,
+        "sender: receive ring": 40,
+    }
+    acks = found.rows.filter(run=1, place="sender: receive ring")
+    assert acks.get_column("ack_frames").to_list() == [40]
+    assert "switches: 5" in Plots(view.results).lost_at().to_dict()["description"]
+
+
+def test_runs_without_loss_have_no_such_picture(tmp_path: Path) -> None:
+    view = folder(tmp_path / "own", ["rate"], summary=[summary(0, rate=1)])
+    with pytest.raises(NothingToDrawError, match="no run lost"):
+        Plots(view.results).lost_at()
+
+
+def test_two_numeric_axes_make_a_surface(tmp_path: Path) -> None:
+    cells = [(p, f, w) for w in ("32KiB", "64KiB") for p in (1, 2, 3, 4) for f in (1, 2, 3)]
+    rows = [
+        summary(run, pairs=p, connections=f, pair_window=w) for run, (p, f, w) in enumerate(cells)
+    ]
+    view = folder(tmp_path / "own", ["pair_window", "pairs", "connections"], summary=rows)
+    found = sides(view)
+    assert found is not None
+    assert [axis.name for axis in found] == ["pairs", "connections"]
+    assert "2 heat maps" in Plots(view.results).surface().to_dict()["description"]
+
+
+def test_one_axis_makes_none(tmp_path: Path) -> None:
+    view = folder(tmp_path / "own", ["rate"], summary=[summary(run, rate=run) for run in range(4)])
+    with pytest.raises(NothingToDrawError, match="two numeric axes"):
+        Plots(view.results).surface()
+
+
+def test_measurements_are_sorted_by_decades_of_loss(tmp_path: Path) -> None:
+    def probe(round_: int, source: str, destination: str, lost: int) -> dict[str, Any]:
+        row = flow(0, source, destination) | {"round": round_, "datagrams_sent": 100_000}
+        return row | {"datagrams_received": 100_000 - lost}
+
+    rows = [
+        probe(0, "a", "b", 0),
+        probe(0, "a", "c", 9),
+        probe(1, "b", "c", 10),
+        probe(1, "b", "a", 440),
+    ]
+    view = folder(tmp_path / "own", [], summary=[summary(0)], flows=rows)
+    found = probes(view)
+    assert found is not None
+    assert found.worst == "a"
+    assert found.everyone == {
+        "none": 0.25,
+        "below 0.01 %": 0.25,
+        "0.01 %": 0.25,
+        "0.1 %": 0.25,
+        "1 %": 0,
+        "10 % and above": 0,
+    }
+    assert found.without_worst["0.01 %"] == 1
+    assert "Worst receiver: a." in str(Plots(view.results).loss_histogram().to_dict())
+
+
+def test_a_report_of_datagrams_shows_where_they_were_lost(tmp_path: Path) -> None:
+    scenario = tailback.load("lambda-udp").set("workload.duration", "1s")
+    for axis, values in {
+        "sweep.ring": [{"label": {"ring": "tiny"}, "set": {"network.link.0.delay": "8ms"}}],
+        "sweep.socket_buffer": ["4MiB"],
+        "sweep.rate": ["2400Mbit"],
+    }.items():
+        scenario = scenario.set(axis, values)
+    results = tailback.run(scenario.set("record.interfaces", "200ms"), out=tmp_path / "udp")
+    page = write_report(results).read_text()
+    assert "Where it was lost" in page
+    assert "Interfaces, as polled" in page
+    assert "A transaction takes" not in page
