@@ -42,15 +42,17 @@ class Places:
 
     Attributes:
         names: the places in the order of the way; those of the way out are all there.
-        runs: labels of the runs, in the order of the sweep.
+        runs: labels of the runs that lost something, in the order of the sweep.
         rows: a row for each run and place: `frames`, `data_frames`, `ack_frames`, `payload_bytes`.
         left_out: runs that lost less than those shown.
+        lossless: runs that lost nothing.
     """
 
     names: list[str]
     runs: list[str]
     rows: pl.DataFrame
     left_out: int
+    lossless: int
 
 
 def places(view: View) -> Places | None:
@@ -69,7 +71,7 @@ def places(view: View) -> Places | None:
     )
     labelled = _labels(view)
     total = located.group_by("run").agg(pl.col("frames").sum().alias("total"))
-    most = labelled.join(total, on="run", how="left").with_columns(pl.col("total").fill_null(0))
+    most = labelled.join(total, on="run", how="inner", maintain_order="left")
     shown = most.sort("total", descending=True, maintain_order=True).head(ROWS_MAX)
     ordered = most.join(shown.select("run"), on="run", how="semi", maintain_order="left")
     here = set(located.get_column(PLACE))
@@ -78,7 +80,13 @@ def places(view: View) -> Places | None:
     rows = grid.join(located, on=["run", PLACE], how="left").with_columns(
         pl.col("frames", "data_frames", "ack_frames", "payload_bytes").fill_null(0)
     )
-    return Places(names, ordered.get_column(RUN).to_list(), rows, most.height - ordered.height)
+    return Places(
+        names,
+        ordered.get_column(RUN).to_list(),
+        rows,
+        left_out=most.height - ordered.height,
+        lossless=labelled.height - most.height,
+    )
 
 
 def _roles(view: View) -> pl.DataFrame:

@@ -11,7 +11,7 @@ from tailback.report.charts.nothing import NothingToDrawError
 from tailback.report.theme import NEUTRAL, WAITING, WIDTH
 
 _ROW = 22
-_LABEL = 220
+_LABEL = 330
 
 
 def lost_at(view: View) -> AnyChart:
@@ -58,6 +58,7 @@ def lost_at(view: View) -> AnyChart:
     words = base.mark_text(fontSize=11).encode(text="text:N")
     height = _ROW * len(found.runs)
     more = f" {found.left_out} runs that lost less are not shown." if found.left_out else ""
+    more += f" {found.lossless} other runs lost nothing." if found.lossless else ""
     return alt.layer(cells, words).properties(
         width=WIDTH,
         height=height,

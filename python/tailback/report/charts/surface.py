@@ -13,8 +13,8 @@ from tailback.report.charts.nothing import NothingToDrawError
 _PANEL = "panel"
 _LEAST = 3
 """Values that an axis needs to be a side of a surface."""
-_CELL = 20
-_COLUMNS = 3
+_CELL = 19
+_COLUMNS = 4
 
 
 def sides(view: View) -> tuple[Axis, Axis] | None:
@@ -52,7 +52,7 @@ def surface(view: View, column: str) -> AnyChart:
         .mark_rect()
         .encode(
             x=alt.X(field(x.name), type="ordinal", title=axis_label(x.name)).axis(labelAngle=0),
-            y=alt.Y(field(y.name), type="ordinal", title=axis_label(y.name), sort="descending"),
+            y=alt.Y(field(y.name), type="ordinal", title=None, sort="descending"),
             color=alt.Color(field(column), type="quantitative", title=words.axis)
             .scale(scheme="viridis", domainMin=0)
             .legend(orient="top", gradientLength=220, format=",~r"),
@@ -70,7 +70,9 @@ def surface(view: View, column: str) -> AnyChart:
         facet=alt.Facet(_PANEL, type="nominal", sort=panels, title=None),
         columns=_COLUMNS,
     ).properties(
-        title=alt.TitleParams(f"{words.full} over {axis_label(x.name)} and {axis_label(y.name)}"),
+        title=alt.TitleParams(
+            f"{words.full} over {axis_label(x.name)} (across) and {axis_label(y.name)} (up)"
+        ),
         description=(
             f"{len(panels)} heat maps of {words.full}, from {least:.4g} to {greatest:.4g}."
         ),

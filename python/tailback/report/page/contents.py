@@ -41,6 +41,8 @@ _MAIN = (
     "queue_bytes_mean",
 )
 """What is drawn first, where the runs have it."""
+_CURVES_MAX = 24
+"""With more curves than these nobody can tell them apart."""
 _SMALL = 210
 """Height of the charts that stand two in a row, px."""
 
@@ -78,8 +80,12 @@ def _main(view: View) -> Section | None:
     wanted = [m for m in _MAIN if m in view.points.columns]
     if view.timed:
         wanted = [m for m in wanted if m != "completion_ms_mean"]
+    if sides(view) is not None and len(view.groups) > _CURVES_MAX:
+        wanted = [m for m in wanted if not view.has(m)]  # surfaces show them
     figures = [Figure.of(m, metric(view, m), headline(view, m)) for m in wanted]
     transactions = "completion_ms_mean" in wanted
+    if not wanted:
+        return None
     title = "Completion time and goodput" if transactions else "Throughput, delay and queue"
     return Section("main", title, figures=figures)
 
@@ -120,6 +126,8 @@ def _losses(view: View) -> Section | None:
     known = [m for m in COUNTS if m in view.points.columns]
     drawn = [m for m in known if view.has(m)]
     nowhere = [label(m).text.lower() for m in known if m not in drawn]
+    if not known:
+        return None
     lead = f"Not seen in any run: {', '.join(nowhere)}." if nowhere else ""
     figures = [Figure.of(m, metric(view, m, height=_SMALL), headline(view, m)) for m in drawn]
     return Section("losses", "Losses and repairs", lead=lead, small=figures)

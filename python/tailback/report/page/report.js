@@ -10,6 +10,9 @@ function fitted(element) {
   const width = Math.max(element.clientWidth, 220);
   if (spec.vconcat) {
     for (const panel of spec.vconcat) panel.width = width - MARGIN;
+  } else if (spec.spec) {
+    // Panels side by side: with less room, fewer of them in a row.
+    spec.columns = Math.max(1, Math.min(spec.columns, Math.floor(width / (spec.spec.width + 30))));
   } else {
     spec.width = width;
     spec.autosize = { type: "fit-x", contains: "padding" };
