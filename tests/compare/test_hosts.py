@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import tailback
@@ -142,3 +143,12 @@ def test_the_mesh_finds_the_faulty_site_and_the_published_shares(tmp_path: Path)
     view = run(tmp_path, "loss-mesh", {"workload.schedule.rounds": 6})
     checks = judged(view)
     assert {check.verdict for check in checks.values()} == {"within"}, checks
+
+
+def test_thirteen_routers_lose_nothing_and_batches_make_chains(tmp_path: Path) -> None:
+    view = run(tmp_path, "lambda-path", {"workload.duration": "200ms"})
+    assert view.results.summary.get_column("datagrams_lost").to_list() == [0, 0]
+    gaps = view.results.table("arrivals").filter(pl.col("packet") > 0)
+    spread = dict(gaps.group_by("routers").agg(pl.col("gap_us").std()).iter_rows())
+    assert spread["steady"] < 1
+    assert spread["batching"] > 50

@@ -53,6 +53,11 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
         include_str!("../../../scenarios/loss-mesh/loss-mesh.toml"),
     ),
     (
+        "lambda-path",
+        "scenarios/lambda/lambda-path.toml",
+        include_str!("../../../scenarios/lambda/lambda-path.toml"),
+    ),
+    (
         "lambda-udp",
         "scenarios/lambda/lambda-udp.toml",
         include_str!("../../../scenarios/lambda/lambda-udp.toml"),

@@ -44,5 +44,5 @@ pub use socket::{LinuxValue, SocketConfig};
 pub use topology::{Host, Link, Node, Switch, Topology};
 pub use workload::{
     Bernoulli, Bulk, Command, Commands, Deed, End, Exchange, Flow, Flows, Incast, Iperf3, Measured,
-    Pairs, Probe, Schedule, SizePoint, Sizes, TimedAction, Udp, Workload,
+    Pairs, Probe, RequestResponse, Schedule, SizePoint, Sizes, TimedAction, Udp, Workload,
 };

@@ -23,7 +23,8 @@ use crate::record::Recorder;
 use crate::route::{self, Attachments, Graph, Routes};
 use crate::samples::Samples;
 use crate::workload::{
-    BernoulliApp, ExchangeApp, FlowsApp, IncastApp, Iperf3App, Latencies, Server, UdpApp, Workload,
+    BernoulliApp, ExchangeApp, FlowsApp, IncastApp, Iperf3App, Latencies, RequestResponseApp,
+    Server, UdpApp, Workload,
 };
 use crate::world::{
     DatagramFlow, Endpoint, HostState, Interfaces, Ledger, LinkState, MachineState, PortState,
@@ -419,6 +420,10 @@ fn applications(run: &Run, outside: &[bool]) -> (Vec<Endpoint>, Workload) {
             let outside: Vec<bool> = probes.iter().map(|p| is_outside(p.source)).collect();
             let app = UdpApp::new(spec, &probes, &outside);
             (ends.collect(), Workload::Udp(app))
+        }
+        Spec::RequestResponse(spec) => {
+            let app = RequestResponseApp::new(spec, spec.flows(run.seed, &run.network));
+            (Vec::new(), Workload::RequestResponse(app))
         }
         // Programs run on kernels: no host of the model sends anything by itself.
         Spec::Command(_) => (

@@ -51,6 +51,7 @@ fn summary(world: &World) -> Table {
     completions.sort_unstable();
     let total = completions.iter().fold(Duration::ZERO, |sum, c| sum + *c);
     let answer_bytes: u64 = world.workload.answer_bytes_total();
+    let latencies = latencies(world);
     let quantile = |q| [quantile(&completions, q).as_ms_f64()];
     let queue_bytes_max = world
         .switches
@@ -65,7 +66,7 @@ fn summary(world: &World) -> Table {
     if let Some(app) = world.workload.udp() {
         return outcome_udp::summary(world, app);
     }
-    Table::new("summary")
+    let table = Table::new("summary")
         .counts("iterations", [rows.len() as u64])
         .measures("completion_ms_mean", [total.as_ms_f64() / count])
         .measures("completion_ms_min", quantile(0.0))
@@ -83,7 +84,33 @@ fn summary(world: &World) -> Table {
         .measures("fast_recoveries_mean", [mean(|t| t.fast_recoveries)])
         .counts("queue_bytes_max", [queue_bytes_max])
         .counts("data_bytes_total", [answer_bytes])
-        .measures("duration_s_total", [total.as_secs_f64()])
+        .measures("duration_s_total", [total.as_secs_f64()]);
+    match latencies {
+        None => table,
+        Some(sorted) => with_latencies(table, &sorted, total),
+    }
+}
+
+/// From request to answer, sorted; nothing of other workloads.
+fn latencies(world: &World) -> Option<Vec<Duration>> {
+    let mut sorted = world.workload.request_response()?.latencies().to_vec();
+    sorted.sort_unstable();
+    Some(sorted)
+}
+
+fn with_latencies(table: Table, sorted: &[Duration], total: Duration) -> Table {
+    let us = |time: Duration| [time.as_ps() as f64 / 1e6];
+    let sum = sorted.iter().fold(Duration::ZERO, |sum, l| sum + *l);
+    let count = sorted.len() as u64;
+    table
+        .counts("requests", [count])
+        .measures("requests_per_s", [count as f64 / total.as_secs_f64()])
+        .measures("latency_us_mean", us(sum / count.max(1)))
+        .measures("latency_us_min", us(quantile(sorted, 0.0)))
+        .measures("latency_us_median", us(quantile(sorted, 0.5)))
+        .measures("latency_us_p95", us(quantile(sorted, 0.95)))
+        .measures("latency_us_p99", us(quantile(sorted, 0.99)))
+        .measures("latency_us_max", us(quantile(sorted, 1.0)))
 }
 
 fn transactions(rows: &[Transaction]) -> Table {

@@ -20,6 +20,8 @@ _WORDS = {
     "utilisation": ("Utilisation of the receiver's link", ""),
     "ping_ms": ("Ping under load", "ms"),
     "loss_percent": ("Datagrams lost", "%"),
+    "latency_us": ("Latency of a request", "us"),
+    "requests_per_s": ("Requests answered", "per second"),
 }
 
 _STATISTICS = {

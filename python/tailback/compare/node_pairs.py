@@ -61,8 +61,8 @@ def half_hour_checks(view: View) -> list[Check]:
         ),
         Check.unjudged(
             "Standard deviation of the flows (Mb/s)",
-            number(float(str(theirs.std()))),
-            number(float(str(rates["mbps"].std()))),
+            number(float(str(theirs.std(ddof=0)))),
+            number(float(str(rates["mbps"].std(ddof=0)))),
         ),
         _polled(view, total),
     ]

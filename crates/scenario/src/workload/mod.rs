@@ -13,6 +13,7 @@ mod flows;
 mod incast;
 mod iperf3;
 mod pareto;
+mod request_response;
 mod sizes;
 mod udp;
 
@@ -24,6 +25,7 @@ pub use flow::Flow;
 pub use flows::Flows;
 pub use incast::Incast;
 pub use iperf3::{Iperf3, Measured};
+pub use request_response::RequestResponse;
 pub use sizes::{SizePoint, Sizes};
 pub use udp::{Probe, Schedule, Udp};
 
@@ -52,6 +54,8 @@ pub enum Workload {
     Bernoulli(Bernoulli),
     /// Datagrams at a constant rate between fixed pairs of hosts.
     Udp(Udp),
+    /// Questions and answers between fixed pairs of hosts, one at a time on each connection.
+    RequestResponse(RequestResponse),
     /// Programs of the user's, on hosts that are real kernels.
     Command(Commands),
 }
@@ -68,6 +72,7 @@ impl Workload {
             Workload::Iperf3(iperf3) => iperf3.findings(hosts),
             Workload::Bernoulli(bernoulli) => bernoulli.findings(),
             Workload::Udp(udp) => udp.findings(),
+            Workload::RequestResponse(asking) => asking.findings(),
             Workload::Command(_) => Vec::new(),
         }
     }
@@ -83,6 +88,7 @@ impl Workload {
             | Workload::Bernoulli(_) => Vec::new(),
             Workload::Bulk(bulk) => bulk.pairs.name_findings(network),
             Workload::Udp(udp) => udp.name_findings(network),
+            Workload::RequestResponse(asking) => asking.pairs.name_findings(network),
             Workload::Command(commands) => commands.findings(network),
         }
     }
@@ -101,6 +107,7 @@ impl Workload {
             Workload::Iperf3(iperf3) => iperf3.expected_bytes(),
             Workload::Bernoulli(bernoulli) => bernoulli.expected_bytes(),
             Workload::Udp(udp) => udp.expected_bytes(),
+            Workload::RequestResponse(asking) => asking.expected_bytes(),
             Workload::Command(commands) => commands.expected_bytes(),
         }
     }
@@ -116,6 +123,7 @@ impl Workload {
             | Workload::Iperf3(_)
             | Workload::Bernoulli(_)
             | Workload::Udp(_)
+            | Workload::RequestResponse(_)
             | Workload::Command(_) => 1,
         }
     }

@@ -270,7 +270,7 @@ pub(super) fn ends(run: &Run) -> Vec<usize> {
             .into_iter()
             .flat_map(|probe| [probe.source, probe.destination])
             .collect(),
-        Workload::Bernoulli(_) | Workload::Command(_) => Vec::new(),
+        Workload::Bernoulli(_) | Workload::RequestResponse(_) | Workload::Command(_) => Vec::new(),
     }
 }
 
@@ -298,7 +298,7 @@ fn tasks(run: &Run) -> Vec<(usize, Option<usize>, Task)> {
         Workload::Iperf3(spec) => iperf3_tasks(run, spec),
         Workload::Udp(udp) => udp_tasks(run, udp),
         // Refused before it comes here.
-        Workload::Bernoulli(_) => Vec::new(),
+        Workload::Bernoulli(_) | Workload::RequestResponse(_) => Vec::new(),
         Workload::Command(commands) => {
             let hosts = &run.network.hosts;
             let number = |name: &str| hosts.iter().position(|host| host.name == name);

@@ -69,12 +69,16 @@ pub fn simulate_with_kernels(
     setup: &KernelSetup,
     control: &Control,
 ) -> Result<RunOutcome, SimError> {
-    if let (Workload::Bernoulli(_), true) = (&run.workload, outside.contains(&true)) {
-        return Err(SimError::Kernel(
-            "the workload \"bernoulli\" runs on modelled hosts only: kernels have no agent for it; use \
+    let modelled_only = match &run.workload {
+        Workload::Bernoulli(_) => Some("bernoulli"),
+        Workload::RequestResponse(_) => Some("request-response"),
+        _ => None,
+    };
+    if let (Some(name), true) = (modelled_only, outside.contains(&true)) {
+        return Err(SimError::Kernel(format!(
+            "the workload {name:?} runs on modelled hosts only: kernels have no agent for it; use \
              incast, bulk, flows, exchange, iperf3, udp or command"
-                .to_owned(),
-        ));
+        )));
     }
     if let Workload::Iperf3(spec) = &run.workload
         && !spec.ping_interval.is_zero()
@@ -166,7 +170,10 @@ fn starts_in_the_world(run: &Run, outside: &[bool]) -> bool {
         Workload::Exchange(_) => outside[..2].contains(&false),
         Workload::Command(_) => false,
         // The window, the queues and the time of datagrams are the world's in any case.
-        Workload::Iperf3(_) | Workload::Bernoulli(_) | Workload::Udp(_) => true,
+        Workload::Iperf3(_)
+        | Workload::Bernoulli(_)
+        | Workload::RequestResponse(_)
+        | Workload::Udp(_) => true,
     }
 }
 

@@ -8,6 +8,7 @@ mod exchange;
 mod flows;
 mod incast;
 mod iperf3;
+mod request_response;
 mod udp;
 
 use std::collections::VecDeque;
@@ -20,6 +21,7 @@ pub(crate) use exchange::ExchangeApp;
 pub(crate) use flows::FlowsApp;
 pub(crate) use incast::{IncastApp, Latencies, Server};
 pub(crate) use iperf3::Iperf3App;
+pub(crate) use request_response::RequestResponseApp;
 pub(crate) use udp::{DRAIN as UDP_DRAIN, UdpApp};
 
 /// What an application wants done.
@@ -100,6 +102,7 @@ pub(crate) enum Workload {
     Iperf3(Iperf3App),
     Bernoulli(BernoulliApp),
     Udp(UdpApp),
+    RequestResponse(RequestResponseApp),
 }
 
 impl Workload {
@@ -111,6 +114,7 @@ impl Workload {
             Workload::Iperf3(app) => app.alarm(now, actions),
             Workload::Bernoulli(app) => app.start(now, actions),
             Workload::Udp(app) => app.start(actions),
+            Workload::RequestResponse(app) => app.start(now, actions),
         }
     }
 
@@ -123,6 +127,7 @@ impl Workload {
             Workload::Exchange(_)
             | Workload::Iperf3(_)
             | Workload::Bernoulli(_)
+            | Workload::RequestResponse(_)
             | Workload::Udp(_) => {}
         }
     }
@@ -136,6 +141,7 @@ impl Workload {
             Workload::Iperf3(app) => app.alarm(now, actions),
             Workload::Bernoulli(app) => app.alarm(now, actions),
             Workload::Udp(app) => app.alarm(actions),
+            Workload::RequestResponse(app) => app.alarm(now, actions),
         }
     }
 
@@ -150,6 +156,14 @@ impl Workload {
     /// Time between two datagrams of a sender.
     pub(crate) fn datagram_gap(&self) -> Duration {
         self.udp().map_or(Duration::ZERO, UdpApp::gap)
+    }
+
+    /// The questions and answers, if it is those.
+    pub(crate) fn request_response(&self) -> Option<&RequestResponseApp> {
+        match self {
+            Workload::RequestResponse(app) => Some(app),
+            _ => None,
+        }
     }
 
     /// The flows, if it is a list of flows.
@@ -189,6 +203,7 @@ impl Workload {
             Workload::Flows(_)
             | Workload::Iperf3(_)
             | Workload::Bernoulli(_)
+            | Workload::RequestResponse(_)
             | Workload::Udp(_) => 0,
             Workload::Exchange(app) => app.sender(),
         }
@@ -209,6 +224,7 @@ impl Workload {
             Workload::Iperf3(app) => app.notice(id, notice, actions),
             Workload::Bernoulli(app) => app.notice(id, notice, actions),
             Workload::Udp(app) => app.notice(now, id, notice, actions),
+            Workload::RequestResponse(app) => app.notice(now, id, notice, actions),
         }
     }
 
@@ -220,6 +236,7 @@ impl Workload {
             Workload::Iperf3(app) => app.is_done(),
             Workload::Bernoulli(app) => app.is_done(),
             Workload::Udp(app) => app.is_done(),
+            Workload::RequestResponse(app) => app.is_done(),
         }
     }
 
@@ -232,6 +249,7 @@ impl Workload {
             Workload::Iperf3(app) => u64::from(app.is_done()),
             Workload::Bernoulli(app) => u64::from(app.is_done()),
             Workload::Udp(app) => u64::from(app.is_done()),
+            Workload::RequestResponse(app) => u64::from(app.is_done()),
         }
     }
 
@@ -243,6 +261,7 @@ impl Workload {
             Workload::Exchange(app) => app.read_bytes(),
             Workload::Iperf3(app) => app.read_bytes(),
             Workload::Bernoulli(app) => app.read_bytes(),
+            Workload::RequestResponse(app) => app.read_bytes(),
             Workload::Udp(_) => 0,
         }
     }

@@ -35,6 +35,8 @@ _MAIN = (
     "completion_ms_mean",
     "goodput_mbps_mean",
     "loss_percent",
+    "latency_us_mean",
+    "requests_per_s",
     "bandwidth_gbps_mean",
     "utilisation",
     "ping_ms_mean",
@@ -78,6 +80,7 @@ def _main(view: View) -> Section | None:
     if view.axes.x is None:
         return None
     wanted = [m for m in _MAIN if m in view.points.columns]
+    wanted = [m for m in wanted if m != "loss_percent" or view.has(m)]
     if view.timed:
         wanted = [m for m in wanted if m != "completion_ms_mean"]
     if sides(view) is not None and len(view.groups) > _CURVES_MAX:

@@ -1,0 +1,65 @@
+//! Questions and answers, end to end.
+
+use tailback_scenario::Plan;
+use tailback_sim::{ColumnData, Control, RunOutcome, simulate};
+
+fn run(workload: &str) -> RunOutcome {
+    let text = format!(
+        r#"
+        name = "asking"
+        host = "rhel-5.4-x5540-ne020"
+        [stack]
+        preset = "linux-7.2"
+        [network]
+        topology = "explicit"
+        host = [{{ name = "a" }}, {{ name = "b" }}]
+        switch = []
+        link = [{{ ends = ["a", "b"], rate = "10Gbit", delay = "100us", mtu = "1500B" }}]
+        [workload]
+        kind = "request-response"
+        pairs = {{ kind = "listed", list = [["a", "b"]] }}
+        duration = "1s"
+        start_within = "0s"
+        {workload}
+        "#
+    );
+    let plan = Plan::from_toml(&text, "test", &[], None).expect("a good scenario");
+    simulate(&plan.runs[0], &Control::default()).expect("a good run")
+}
+
+fn value(outcome: &RunOutcome, column: &str) -> f64 {
+    let summary = outcome.tables.iter().find(|t| t.name == "summary");
+    match summary.and_then(|t| t.column(column)) {
+        Some(ColumnData::F64(values)) => values[0],
+        Some(ColumnData::U64(values)) => values[0] as f64,
+        other => panic!("{column}: {other:?}"),
+    }
+}
+
+#[test]
+fn a_connection_asks_again_as_soon_as_it_is_answered() {
+    let outcome = run("");
+    let (requests, mean) = (
+        value(&outcome, "requests"),
+        value(&outcome, "latency_us_mean"),
+    );
+    // The way there and back, and what the hosts take.
+    assert!((200.0..300.0).contains(&mean), "{mean}");
+    // The handshake is a round trip too.
+    let busy = requests * mean / 1e6;
+    assert!((0.998..=1.0).contains(&busy), "{busy}");
+    assert_eq!(value(&outcome, "data_bytes_total"), 2.0 * requests);
+}
+
+#[test]
+fn connections_ask_side_by_side_and_long_answers_take_their_time() {
+    let one = value(&run(""), "requests");
+    let four = value(&run("connections = 4"), "requests");
+    // More than twice as many, not four times: with more to do the card moderates its interrupts.
+    assert!((2.0..4.0).contains(&(four / one)), "{four} of {one}");
+    let long = run("response = \"1MB\"");
+    // 1 MB takes 800 us of a 10 Gb/s link, and a window that grows several round trips at first.
+    let least = value(&long, "latency_us_min");
+    assert!((1000.0..2000.0).contains(&least), "{least}");
+    assert!(value(&long, "latency_us_max") > least);
+}
