@@ -34,13 +34,14 @@ def tshark(capture: Path, *arguments: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-@pytest.fixture(scope="module")
-def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="module", params=["sim", "kernel"])
+def capture(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     results = tailback.run(
         tailback.load("incast-8mb")
         .override(*OVERFLOWING[1::2])
         .set("record.pcap.hosts", ["host0"]),
         out=tmp_path_factory.mktemp("pcap") / "out",
+        backend=request.param,
     )
     return results.path / "captures" / "0000.pcapng"
 

@@ -5,7 +5,7 @@
 
 use std::io;
 use std::net::Shutdown;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use socket2::SockRef;
@@ -75,32 +75,33 @@ fn write(context: &Context<'_>, flow: &Counted, task: &config::Bulk) -> io::Resu
 
 pub(super) fn sink(context: &Context<'_>, task: &config::Sink) -> io::Result<()> {
     let listener = listen(context, task.port, task.window_bytes)?;
-    let flows: Mutex<Vec<Arc<Counted>>> = Mutex::default();
-    let all = || flows.lock().unwrap_or_else(PoisonError::into_inner);
+    let flows: Arc<Mutex<Vec<Arc<Counted>>>> = Arc::default();
+    if let Some(end_ns) = task.end_ns {
+        let (listener, flows) = (listener.try_clone()?, Arc::clone(&flows));
+        let clock = context.clock;
+        // Nobody waits for it where all flows have closed before.
+        thread::spawn(move || {
+            clock.sleep_until(end_ns);
+            shut(&locked(&flows));
+            // Whoever has not come by now is not waited for.
+            let _ = SockRef::from(&listener).shutdown(Shutdown::Both);
+        });
+    }
     thread::scope(|scope| {
-        if let Some(end_ns) = task.end_ns {
-            let (listener, all) = (&listener, &all);
-            scope.spawn(move || {
-                context.clock.sleep_until(end_ns);
-                shut(&all());
-                // Whoever has not come by now is not waited for.
-                let _ = SockRef::from(listener).shutdown(Shutdown::Both);
-            });
-        }
         let mut readers = Vec::new();
         for _ in 0..task.connections {
             let flow = match Counted::accept(&listener, context) {
                 Err(_) if is_over(context, task.end_ns) => break,
                 flow => flow?,
             };
-            all().push(Arc::clone(&flow));
+            locked(&flows).push(Arc::clone(&flow));
             readers.push(scope.spawn(move || read(context, &flow, task.end_ns)));
         }
         join(readers)
     })
 }
 
-fn read(context: &Context<'_>, flow: &Counted, end_ns: Option<u64>) -> io::Result<()> {
+fn read(context: &Context<'_>, flow: &Arc<Counted>, end_ns: Option<u64>) -> io::Result<()> {
     loop {
         match flow.skip(CHUNK_BYTES, context.clock) {
             Ok(0) => break,
@@ -109,7 +110,14 @@ fn read(context: &Context<'_>, flow: &Counted, end_ns: Option<u64>) -> io::Resul
             Err(error) => return Err(error),
         }
     }
-    flow.record(context)
+    let recorded = flow.record(context);
+    // Closes this direction too, though the thread that would end the flow has the socket still.
+    shut(std::slice::from_ref(flow));
+    recorded
+}
+
+fn locked(flows: &Mutex<Vec<Arc<Counted>>>) -> MutexGuard<'_, Vec<Arc<Counted>>> {
+    flows.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Whether the time of a task that ends at a time is over.

@@ -42,9 +42,8 @@ pub(super) struct Guests<'a> {
 
 struct Guest {
     host: usize,
+    /// Each is over by itself, whoever is at the other end.
     tasks: Vec<Task>,
-    /// All whose end it waits for are kernels, so it ends by itself.
-    awaited: bool,
 }
 
 impl<'a> Guests<'a> {
@@ -54,13 +53,11 @@ impl<'a> Guests<'a> {
             .map(|host| Guest {
                 host,
                 tasks: Vec::new(),
-                awaited: true,
             })
             .collect();
-        for (host, peer, task) in tasks(run) {
+        for (host, task) in tasks(run, outside) {
             if let Some(guest) = guests.iter_mut().find(|guest| guest.host == host) {
                 guest.tasks.push(task);
-                guest.awaited &= peer.is_none_or(|peer| outside[peer]);
             }
         }
         Guests {
@@ -73,12 +70,6 @@ impl<'a> Guests<'a> {
     /// The number of each kernel's host.
     pub(super) fn hosts(&self) -> Vec<usize> {
         self.guests.iter().map(|guest| guest.host).collect()
-    }
-
-    /// Numbers of the kernels that end by themselves.
-    pub(super) fn awaited(&self) -> impl Iterator<Item = usize> {
-        let numbered = self.guests.iter().enumerate();
-        numbered.filter(|(_, guest)| guest.awaited).map(|(k, _)| k)
     }
 
     /// Writes the folder that the guests see.
@@ -186,10 +177,10 @@ impl<'a> Guests<'a> {
         Some(line.trim().to_owned())
     }
 
-    /// What each guest that ended by itself told, by the number of its host.
+    /// What each guest told, by the number of its host.
     pub(super) fn records(&self) -> Result<BTreeMap<usize, Vec<Record>>, SimError> {
         let mut all = BTreeMap::new();
-        for guest in self.guests.iter().filter(|guest| guest.awaited) {
+        for guest in &self.guests {
             let host = &self.run.network.hosts[guest.host].name;
             let failed = |why: String| {
                 SimError::Kernel(match self.short_of_memory(guest) {
@@ -274,9 +265,8 @@ pub(super) fn ends(run: &Run) -> Vec<usize> {
     }
 }
 
-/// Every task of the workload: the host it runs on, the host whose end it waits for if there is one,
-/// the task. Only those of kernels are used.
-fn tasks(run: &Run) -> Vec<(usize, Option<usize>, Task)> {
+/// Every task of the workload, with the host it runs on. Only those of kernels are used.
+fn tasks(run: &Run, outside: &[bool]) -> Vec<(usize, Task)> {
     match &run.workload {
         Workload::Incast(incast) => incast_tasks(run, incast),
         Workload::Bulk(bulk) => {
@@ -285,11 +275,11 @@ fn tasks(run: &Run) -> Vec<(usize, Option<usize>, Task)> {
                 .pair_window
                 .map(|w| w.get() / u64::from(bulk.connections));
             let window = window.map(|bytes| bytes.min(u64::from(u32::MAX)) as u32);
-            flow_tasks(&bulk.flows(run.seed, &run.network), end, window)
+            flow_tasks(&bulk.flows(run.seed, &run.network), end, window, outside)
         }
         Workload::Flows(flows) => {
             let end = Time::ZERO + flows.duration + flows.drain;
-            flow_tasks(&flows.flows(run.seed, &run.network), end, None)
+            flow_tasks(&flows.flows(run.seed, &run.network), end, None, outside)
         }
         Workload::Exchange(exchange) => [End::Client, End::Server]
             .into_iter()
@@ -311,7 +301,7 @@ fn tasks(run: &Run) -> Vec<(usize, Option<usize>, Task)> {
                     background: command.background,
                     start_ns: kernel_ns(Time::ZERO + command.start),
                 });
-                number(&command.host).map(|host| (host, None, task))
+                number(&command.host).map(|host| (host, task))
             };
             commands.command.iter().filter_map(task).collect()
         }
@@ -323,7 +313,7 @@ fn port(number: usize) -> u16 {
     plan::port(2 * number as u32 + 1)
 }
 
-fn incast_tasks(run: &Run, incast: &Incast) -> Vec<(usize, Option<usize>, Task)> {
+fn incast_tasks(run: &Run, incast: &Incast) -> Vec<(usize, Task)> {
     const CLIENT: usize = 0;
     let servers = 0..incast.servers;
     let answerers = servers.clone().map(|index| Answerer {
@@ -341,7 +331,7 @@ fn incast_tasks(run: &Run, incast: &Incast) -> Vec<(usize, Option<usize>, Task)>
         start_ns: kernel_ns(Time::ZERO),
     });
     // The client ends when it has done its iterations, and closes its connections then.
-    let mut tasks = vec![(CLIENT, None, ask)];
+    let mut tasks = vec![(CLIENT, ask)];
     for index in servers {
         let host = index as usize + 1;
         let config = &run.network.hosts[host].config;
@@ -354,13 +344,13 @@ fn incast_tasks(run: &Run, incast: &Incast) -> Vec<(usize, Option<usize>, Task)>
             service_jitter_ns: ns(config.service_jitter),
             stream: u64::from(index),
         });
-        tasks.push((host, None, answer));
+        tasks.push((host, answer));
     }
     tasks
 }
 
 /// Each end of an exchange is over by itself.
-fn exchange_task(exchange: &Exchange, end: End) -> (usize, Option<usize>, Task) {
+fn exchange_task(exchange: &Exchange, end: End) -> (usize, Task) {
     let (host, server) = match end {
         End::Client => (0, Some(plan::ipv4(1))),
         End::Server => (1, None),
@@ -385,13 +375,13 @@ fn exchange_task(exchange: &Exchange, end: End) -> (usize, Option<usize>, Task) 
         duration_ns: kernel_ns(Time::ZERO + exchange.duration),
         actions: own.map(action).collect(),
     });
-    (host, None, task)
+    (host, task)
 }
 
 /// After the last look at its connections an application is over, whoever is at the other end.
 const AFTER_LOOK: Duration = Duration::from_us(100);
 
-fn iperf3_tasks(run: &Run, spec: &Iperf3) -> Vec<(usize, Option<usize>, Task)> {
+fn iperf3_tasks(run: &Run, spec: &Iperf3) -> Vec<(usize, Task)> {
     let end_ns = Some(kernel_ns(spec.end() + AFTER_LOOK));
     let mut tasks = Vec::new();
     for (number, (_, flow)) in spec.flows(run.seed).iter().enumerate() {
@@ -412,8 +402,8 @@ fn iperf3_tasks(run: &Run, spec: &Iperf3) -> Vec<(usize, Option<usize>, Task)> {
             window_bytes: None,
             end_ns,
         });
-        tasks.push((flow.source, None, send));
-        tasks.push((flow.destination, None, receive));
+        tasks.push((flow.source, send));
+        tasks.push((flow.destination, receive));
     }
     if !spec.ping_interval.is_zero() {
         let count = spec.duration.as_ps().div_ceil(spec.ping_interval.as_ps());
@@ -424,7 +414,7 @@ fn iperf3_tasks(run: &Run, spec: &Iperf3) -> Vec<(usize, Option<usize>, Task)> {
             payload_bytes: PING_PAYLOAD_BYTES,
             start_ns: kernel_ns(spec.begin()),
         });
-        tasks.push((1, None, ping));
+        tasks.push((1, ping));
     }
     tasks
 }
@@ -432,7 +422,7 @@ fn iperf3_tasks(run: &Run, spec: &Iperf3) -> Vec<(usize, Option<usize>, Task)> {
 /// As ping(8) sends, and the model.
 const PING_PAYLOAD_BYTES: u32 = 56;
 
-fn udp_tasks(run: &Run, udp: &Udp) -> Vec<(usize, Option<usize>, Task)> {
+fn udp_tasks(run: &Run, udp: &Udp) -> Vec<(usize, Task)> {
     let mut tasks = Vec::new();
     for (number, probe) in udp.probes(run.seed, &run.network).iter().enumerate() {
         let send = Task::UdpSource(UdpSource {
@@ -450,8 +440,8 @@ fn udp_tasks(run: &Run, udp: &Udp) -> Vec<(usize, Option<usize>, Task)> {
             gap_ns: ns(udp.gap()),
             window_bytes: Some(udp.socket_buffer.get() as u32),
         });
-        tasks.push((probe.source, None, send));
-        tasks.push((probe.destination, None, receive));
+        tasks.push((probe.source, send));
+        tasks.push((probe.destination, receive));
     }
     tasks
 }
@@ -460,9 +450,13 @@ fn flow_tasks(
     flows: &[Flow],
     end: Time,
     window_bytes: Option<u32>,
-) -> Vec<(usize, Option<usize>, Task)> {
+    outside: &[bool],
+) -> Vec<(usize, Task)> {
     let mut tasks = Vec::new();
     for (number, flow) in flows.iter().enumerate() {
+        // A modelled end does not close a flow that is not complete.
+        let mixed = outside[flow.source] != outside[flow.destination];
+        let end_ns = mixed.then(|| kernel_ns(end));
         let send = Task::Bulk(Bulk {
             address: plan::ipv4(flow.destination as u16),
             port: port(number),
@@ -471,19 +465,17 @@ fn flow_tasks(
             duration_ns: Some(ns(end.since(flow.start))),
             congestion_control: flow.congestion.map(|kind| kind.name().to_owned()),
             window_bytes,
-            end_ns: None,
+            end_ns,
             start_ns: kernel_ns(flow.start),
         });
         let receive = Task::Sink(Sink {
             port: port(number),
             connections: 1,
             window_bytes,
-            end_ns: None,
+            end_ns,
         });
-        // A modelled end closes when all bytes are through, if there is an "all".
-        let waits_for = |peer: usize| flow.bytes.is_none().then_some(peer);
-        tasks.push((flow.source, waits_for(flow.destination), send));
-        tasks.push((flow.destination, waits_for(flow.source), receive));
+        tasks.push((flow.source, send));
+        tasks.push((flow.destination, receive));
     }
     tasks
 }
