@@ -43,6 +43,11 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
         include_str!("../../../scenarios/ecn-switch/ecn-switch.toml"),
     ),
     (
+        "ecn-flent",
+        "scenarios/ecn-switch/ecn-flent.toml",
+        include_str!("../../../scenarios/ecn-switch/ecn-flent.toml"),
+    ),
+    (
         "node-pairs-30min",
         "scenarios/node-pairs/node-pairs-30min.toml",
         include_str!("../../../scenarios/node-pairs/node-pairs-30min.toml"),

@@ -25,6 +25,7 @@ mod problem;
 mod resolve;
 mod schema;
 mod series;
+mod sizes_file;
 mod socket;
 mod sweep;
 mod topology;
@@ -43,6 +44,7 @@ pub use series::SeriesConfig;
 pub use socket::{LinuxValue, SocketConfig};
 pub use topology::{Host, Link, Node, Switch, Topology};
 pub use workload::{
-    Bernoulli, Bulk, Command, Commands, Deed, End, Exchange, Flow, Flows, Incast, Iperf3, Measured,
-    Pairs, Probe, RequestResponse, Schedule, SizePoint, Sizes, TimedAction, Udp, Workload,
+    Bernoulli, Bulk, Command, Commands, Deed, End, Exchange, Flent, FlentTest, Flow, Flows, Incast,
+    Iperf3, Measured, MeasuredFlow, Measurement, Pairs, PingLine, Probe, RequestResponse, Schedule,
+    SizePoint, Sizes, TimedAction, Udp, Workload,
 };

@@ -19,6 +19,7 @@ use crate::preset::{Kind, Presets};
 use crate::problem::{Finding, Problem, Severity};
 use crate::resolve;
 use crate::schema;
+use crate::sizes_file;
 use crate::sweep::{self, Resolved};
 use crate::topology::Topology;
 use crate::workload::Workload;
@@ -73,6 +74,8 @@ impl Plan {
         let mut problems = Vec::new();
         let mut document = Document::parse(text, file_name)?;
         overrides::lay(&mut document, overrides, base_dir, &mut problems);
+        let findings = sizes_file::read(&mut document.root, base_dir);
+        problems.extend(document.problems(findings));
 
         let (presets, findings) = Presets::new(&document);
         problems.extend(document.problems(findings));

@@ -63,6 +63,10 @@ const SWITCHES: &[(&str, &str)] = &[
         include_str!("../presets/switches/arista-7124s.toml"),
     ),
     (
+        "aruba-25g",
+        include_str!("../presets/switches/aruba-25g.toml"),
+    ),
+    (
         "cisco-nexus-5010",
         include_str!("../presets/switches/cisco-nexus-5010.toml"),
     ),
@@ -76,6 +80,10 @@ const HOSTS: &[(&str, &str)] = &[
     (
         "rhel-5.4-x5540-ne020",
         include_str!("../presets/hosts/rhel-5.4-x5540-ne020.toml"),
+    ),
+    (
+        "server-25g",
+        include_str!("../presets/hosts/server-25g.toml"),
     ),
     (
         "xeon-e7330-ixgbe",

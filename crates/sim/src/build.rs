@@ -23,7 +23,7 @@ use crate::record::Recorder;
 use crate::route::{self, Attachments, Graph, Routes};
 use crate::samples::Samples;
 use crate::workload::{
-    BernoulliApp, ExchangeApp, FlowsApp, IncastApp, Iperf3App, Latencies, RequestResponseApp,
+    BernoulliApp, ExchangeApp, FlowsApp, IncastApp, Latencies, MeasuredApp, RequestResponseApp,
     Server, UdpApp, Workload,
 };
 use crate::world::{
@@ -399,10 +399,14 @@ fn applications(run: &Run, outside: &[bool]) -> (Vec<Endpoint>, Workload) {
             vec![Endpoint::new(0, 0, 1), Endpoint::new(1, 1, 0)],
             Workload::Exchange(ExchangeApp::new(exchange, [0, 1].map(is_outside))),
         ),
-        Spec::Iperf3(spec) => (
-            Vec::new(),
-            Workload::Iperf3(Iperf3App::new(spec, run.seed, outside)),
-        ),
+        Spec::Iperf3(spec) => {
+            let app = MeasuredApp::new(spec.measurement(run.seed), outside);
+            (Vec::new(), Workload::Measured(app))
+        }
+        Spec::Flent(spec) => {
+            let app = MeasuredApp::new(spec.measurement(), outside);
+            (Vec::new(), Workload::Measured(app))
+        }
         Spec::Bernoulli(spec) => {
             let slots = spec.slots(&run.network);
             let app = BernoulliApp::new(spec, slots, run.seed);

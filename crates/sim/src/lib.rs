@@ -12,7 +12,7 @@ mod event;
 mod external;
 mod outcome;
 mod outcome_flows;
-mod outcome_iperf3;
+mod outcome_measured;
 mod outcome_ports;
 mod outcome_udp;
 mod packets;

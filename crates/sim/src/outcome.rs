@@ -4,7 +4,7 @@ use tailback_units::{Duration, Time};
 
 use crate::RunOutcome;
 use crate::outcome_flows;
-use crate::outcome_iperf3;
+use crate::outcome_measured;
 use crate::outcome_ports;
 use crate::outcome_udp;
 use crate::tables::Table;
@@ -28,8 +28,8 @@ pub(crate) fn outcome(world: &World) -> RunOutcome {
     if let Some(app) = world.workload.udp() {
         tables.extend(outcome_udp::tables(world, app));
     }
-    if let Some(app) = world.workload.iperf3() {
-        tables.extend(outcome_iperf3::tables(world, app));
+    if let Some(app) = world.workload.measured() {
+        tables.extend(outcome_measured::tables(world, app));
     }
     RunOutcome {
         tables,
@@ -60,8 +60,8 @@ fn summary(world: &World) -> Table {
         .map(|p| p.queued_bytes_max)
         .max()
         .unwrap_or(0);
-    if let Some(app) = world.workload.iperf3() {
-        return outcome_iperf3::summary(world, app, queue_bytes_max);
+    if let Some(app) = world.workload.measured() {
+        return outcome_measured::summary(world, app, queue_bytes_max);
     }
     if let Some(app) = world.workload.udp() {
         return outcome_udp::summary(world, app);
@@ -129,8 +129,8 @@ fn transactions(rows: &[Transaction]) -> Table {
 }
 
 fn flows(world: &World) -> Table {
-    if let Some(app) = world.workload.iperf3() {
-        return outcome_iperf3::flows(world, app);
+    if let Some(app) = world.workload.measured() {
+        return outcome_measured::flows(world, app);
     }
     if world.workload.udp().is_some() {
         return outcome_udp::flows(world);

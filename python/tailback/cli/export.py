@@ -12,7 +12,7 @@ import click
 @click.option(
     "--format",
     "kind",
-    type=click.Choice(["csv", "parquet", "jsonl"]),
+    type=click.Choice(["csv", "parquet", "jsonl", "flent"]),
     default="csv",
     show_default=True,
     help="In which format.",
@@ -20,17 +20,29 @@ import click
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=click.Path(path_type=Path),
     metavar="FILE",
-    help="File to write; by default standard output.",
+    help="File to write; by default standard output. With flent a folder, by default flent.",
 )
 def command(folder: Path, table: str, kind: str, output: Path | None) -> None:
-    """A table of a results folder as CSV, Parquet or JSON lines."""
+    """A table of a results folder as CSV, Parquet or JSON lines.
+
+    Or, with flent, each run of a test of Flent's as a file that Flent opens.
+    """
     import io
 
     from tailback.results import Results
     from tailback.results.storage import explained, write_bytes
 
+    if kind == "flent":
+        from tailback.cli import console
+        from tailback.export import export_flent
+
+        for path in export_flent(Results(folder), output or Path("flent")):
+            console.out.out(str(path))
+        return
+    if output is not None and output.is_dir():
+        raise click.UsageError(f"{output} is a folder: name a file with -o")
     frame = Results(folder).table(table)
     buffer = io.BytesIO()
     match kind:

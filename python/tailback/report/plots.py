@@ -23,6 +23,7 @@ from tailback.report.charts.places import lost_at
 from tailback.report.charts.probes import loss_histogram
 from tailback.report.charts.spacing import spacing
 from tailback.report.charts.surface import surface
+from tailback.report.charts.totals import over_time
 from tailback.report.theme import themed
 
 if TYPE_CHECKING:
@@ -106,6 +107,11 @@ class Plots:
         """Rates of the busiest interfaces over time, as polled."""
         return self._themed(interfaces(self._view))
 
+    def totals(self) -> AnyChart:
+        """Flent's totals: throughput and ping over time, of the first combination of the axes."""
+        _, chart = next(over_time(self._view))
+        return self._themed(chart)
+
     def anatomy(self, run: int | None = None) -> AnyChart:
         """One transaction of run number `run`; by default of the last run recorded."""
         if not self._anatomies:
@@ -160,6 +166,7 @@ class Plots:
             ("measurements", self.loss_histogram),
             ("flows", self.flows),
             ("interfaces", self.interfaces),
+            ("totals", self.totals),
         ]
         x = self._view.axes.x
         makers += [

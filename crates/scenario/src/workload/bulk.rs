@@ -43,6 +43,11 @@ pub struct Bulk {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("examples" = [["cubic", "reno"]]))]
     pub congestion: Vec<CongestionKind>,
+    /// Priorities of its packets both ways, 0 to 7 (SO_PRIORITY): a switch's traffic classes. Flows take
+    /// turns. Absent: 0.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(inner(range(min = 0, max = 7)), extend("examples" = [[0, 3]]))]
+    pub priority: Vec<u8>,
 }
 
 /// Who sends to whom; hosts in the topology's order.
@@ -105,6 +110,7 @@ impl Bulk {
                     destination,
                     bytes: self.size.map(Bytes::get),
                     congestion: flow::turn(&self.congestion, number),
+                    priority: flow::turn(&self.priority, number).unwrap_or(0),
                 });
             }
         }

@@ -58,6 +58,7 @@ fn names_that_are_not_there_are_told() {
         connections: 2,
         start_within: Duration::from_us(3),
         congestion: vec![CongestionKind::Reno, CongestionKind::Bbr],
+        priority: vec![0, 3, 5],
         pair_window: None,
     };
     let network = test_network(STAR);

@@ -21,12 +21,14 @@ pub struct Flow {
     pub bytes: Option<u64>,
     /// What its source asks for by TCP_CONGESTION; absent: nothing, so the host's stack decides.
     pub congestion: Option<CongestionKind>,
+    /// The priority of its packets both ways, 0 to 7: a switch's traffic class.
+    pub priority: u8,
 }
 
 /// What the flow of that number asks for: those listed take turns.
-pub(super) fn turn(congestion: &[CongestionKind], number: usize) -> Option<CongestionKind> {
-    let turns = congestion.len().max(1);
-    congestion.get(number % turns).copied()
+pub(super) fn turn<T: Copy>(listed: &[T], number: usize) -> Option<T> {
+    let turns = listed.len().max(1);
+    listed.get(number % turns).copied()
 }
 
 /// The rate of each host's link.

@@ -37,6 +37,11 @@ pub struct Flows {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("examples" = [["cubic", "reno"]]))]
     pub congestion: Vec<CongestionKind>,
+    /// Priorities of its packets both ways, 0 to 7 (SO_PRIORITY): a switch's traffic classes. Flows take
+    /// turns. Absent: 0.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(inner(range(min = 0, max = 7)), extend("examples" = [[0, 3]]))]
+    pub priority: Vec<u8>,
 }
 
 /// Long beside any timeout but those backed off many times. [assumed]
@@ -67,6 +72,7 @@ impl Flows {
                     destination: other + usize::from(other >= source),
                     bytes: Some(sizes.draw(&mut stream)),
                     congestion: flow::turn(&self.congestion, number),
+                    priority: flow::turn(&self.priority, number).unwrap_or(0),
                 });
                 number += 1;
                 start = start.saturating_add(stream.exponential(gap_ps).max(1));

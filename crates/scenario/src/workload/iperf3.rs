@@ -12,6 +12,7 @@ use tailback_net::random::Stream;
 use tailback_units::{Duration, Time};
 
 use super::flow::Flow;
+use super::measured::{MeasuredFlow, Measurement, PingLine};
 use crate::problem::Finding;
 
 /// Continuous senders to one receiver, some of them measured.
@@ -94,9 +95,29 @@ impl Iperf3 {
         self.begin() + self.duration
     }
 
-    /// The flows, in the order of their starts, each with its sender, from 1.
+    /// What it comes down to, with the starts of a seed.
     #[must_use]
-    pub fn flows(&self, seed: u64) -> Vec<(u32, Flow)> {
+    pub fn measurement(&self, seed: u64) -> Measurement {
+        let ping = PingLine {
+            source: 1,
+            destination: 0,
+            priority: 0,
+            sender: 1,
+            series: "ping".to_owned(),
+        };
+        Measurement {
+            begin: self.begin(),
+            load: (self.begin(), self.end()),
+            end: self.end(),
+            flows: self.flows(seed),
+            pings: vec![ping],
+            ping_interval: self.ping_interval,
+            interval: self.interval,
+        }
+    }
+
+    /// The flows, in the order of their starts.
+    fn flows(&self, seed: u64) -> Vec<MeasuredFlow> {
         let mut flows = Vec::new();
         for sender in 1..=self.senders {
             let mut stream = Stream::new(seed, "iperf3-start", u64::from(sender));
@@ -113,24 +134,23 @@ impl Iperf3 {
                 } else {
                     (sender as usize, 0)
                 };
-                let flow = Flow {
-                    start: from + skew,
-                    source,
-                    destination,
-                    bytes: None,
-                    congestion: None,
-                };
-                flows.push((sender, flow));
+                flows.push(MeasuredFlow {
+                    sender,
+                    measured: self.measured == Measured::All || sender == 1,
+                    series: format!("sender {sender}"),
+                    flow: Flow {
+                        start: from + skew,
+                        source,
+                        destination,
+                        bytes: None,
+                        congestion: None,
+                        priority: 0,
+                    },
+                });
             }
         }
-        flows.sort_by_key(|(sender, flow)| (flow.start, *sender));
+        flows.sort_by_key(|one| (one.flow.start, one.sender));
         flows
-    }
-
-    /// Whether a sender is measured.
-    #[must_use]
-    pub fn is_measured(&self, sender: u32) -> bool {
-        self.measured == Measured::All || sender == 1
     }
 
     /// What one 25 Gb/s link carries meanwhile.

@@ -20,18 +20,18 @@ fn iperf3(measured: Measured) -> Iperf3 {
 fn the_measured_sender_comes_last_and_exactly_on_time() {
     let spec = iperf3(Measured::First);
     let flows = spec.flows(1);
-    let senders: Vec<u32> = flows.iter().map(|(sender, _)| *sender).collect();
+    let senders: Vec<u32> = flows.iter().map(|one| one.sender).collect();
     assert_eq!(senders.len(), 6);
     assert_eq!(senders[4..], [1, 1]);
     assert!(
         flows[..4]
             .iter()
-            .all(|(_, f)| f.start <= Time::ZERO + spec.start_skew)
+            .all(|one| one.flow.start <= Time::ZERO + spec.start_skew)
     );
-    assert!(flows[4..].iter().all(|(_, f)| f.start == spec.begin()));
+    assert!(flows[4..].iter().all(|one| one.flow.start == spec.begin()));
     assert_eq!(spec.begin(), Time::ZERO + Duration::from_secs(2));
     assert_eq!(spec.end(), Time::ZERO + Duration::from_secs(22));
-    assert!(spec.is_measured(1) && !spec.is_measured(2));
+    assert!(flows.iter().all(|one| one.measured == (one.sender == 1)));
 }
 
 #[test]
@@ -42,16 +42,17 @@ fn together_all_are_measured_from_the_start() {
     assert!(
         flows
             .iter()
-            .all(|(_, f)| f.start <= Time::ZERO + spec.start_skew)
+            .all(|one| one.flow.start <= Time::ZERO + spec.start_skew)
     );
-    assert!(flows.is_sorted_by_key(|(_, f)| f.start));
+    assert!(flows.is_sorted_by_key(|one| one.flow.start));
     assert!(
         flows
             .iter()
-            .all(|(sender, f)| f.source == *sender as usize && f.destination == 0)
+            .all(|one| one.flow.source == one.sender as usize && one.flow.destination == 0)
     );
     assert_ne!(flows, spec.flows(2), "another seed, other starts");
-    assert!(spec.is_measured(3));
+    assert!(flows.iter().all(|one| one.measured));
+    assert_eq!(spec.measurement(1).senders_measured(), 3);
 }
 
 #[test]
@@ -73,6 +74,6 @@ fn the_other_way_round_the_receiver_sends() {
     assert!(
         flows
             .iter()
-            .all(|(sender, f)| f.source == 0 && f.destination == *sender as usize)
+            .all(|one| one.flow.source == 0 && one.flow.destination == one.sender as usize)
     );
 }

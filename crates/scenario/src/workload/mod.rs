@@ -8,10 +8,12 @@ mod bernoulli;
 mod bulk;
 mod command;
 mod exchange;
+mod flent;
 mod flow;
 mod flows;
 mod incast;
 mod iperf3;
+mod measured;
 mod pareto;
 mod request_response;
 mod sizes;
@@ -21,10 +23,12 @@ pub use bernoulli::Bernoulli;
 pub use bulk::{Bulk, Pairs};
 pub use command::{Command, Commands};
 pub use exchange::{Deed, End, Exchange, TimedAction};
+pub use flent::{Flent, FlentTest};
 pub use flow::Flow;
 pub use flows::Flows;
 pub use incast::Incast;
 pub use iperf3::{Iperf3, Measured};
+pub use measured::{MeasuredFlow, Measurement, PingLine};
 pub use request_response::RequestResponse;
 pub use sizes::{SizePoint, Sizes};
 pub use udp::{Probe, Schedule, Udp};
@@ -50,6 +54,8 @@ pub enum Workload {
     Exchange(Exchange),
     /// Continuous senders to one receiver, some of them measured.
     Iperf3(Iperf3),
+    /// A test of Flent's: TCP with pings under load.
+    Flent(Flent),
     /// Messages from every host to all others at random.
     Bernoulli(Bernoulli),
     /// Datagrams at a constant rate between fixed pairs of hosts.
@@ -70,6 +76,7 @@ impl Workload {
             Workload::Flows(flows) => flows.findings(),
             Workload::Exchange(exchange) => exchange.findings(),
             Workload::Iperf3(iperf3) => iperf3.findings(hosts),
+            Workload::Flent(flent) => flent.findings(hosts),
             Workload::Bernoulli(bernoulli) => bernoulli.findings(),
             Workload::Udp(udp) => udp.findings(),
             Workload::RequestResponse(asking) => asking.findings(),
@@ -85,6 +92,7 @@ impl Workload {
             | Workload::Flows(_)
             | Workload::Exchange(_)
             | Workload::Iperf3(_)
+            | Workload::Flent(_)
             | Workload::Bernoulli(_) => Vec::new(),
             Workload::Bulk(bulk) => bulk.pairs.name_findings(network),
             Workload::Udp(udp) => udp.name_findings(network),
@@ -105,6 +113,7 @@ impl Workload {
                 exchange.written_bytes(End::Client) + exchange.written_bytes(End::Server)
             }
             Workload::Iperf3(iperf3) => iperf3.expected_bytes(),
+            Workload::Flent(flent) => flent.expected_bytes(),
             Workload::Bernoulli(bernoulli) => bernoulli.expected_bytes(),
             Workload::Udp(udp) => udp.expected_bytes(),
             Workload::RequestResponse(asking) => asking.expected_bytes(),
@@ -121,6 +130,7 @@ impl Workload {
             | Workload::Flows(_)
             | Workload::Exchange(_)
             | Workload::Iperf3(_)
+            | Workload::Flent(_)
             | Workload::Bernoulli(_)
             | Workload::Udp(_)
             | Workload::RequestResponse(_)

@@ -70,6 +70,7 @@ impl RequestResponse {
                     destination,
                     bytes: None,
                     congestion: None,
+                    priority: 0,
                 });
             }
         }

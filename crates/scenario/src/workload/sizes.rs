@@ -40,6 +40,12 @@ pub enum Sizes {
         #[schemars(length(min = 2))]
         points: Vec<SizePoint>,
     },
+    /// The same from a file, which stands for its points: a line a point, a size in bytes and the share
+    /// (or percent) of flows no larger.
+    File {
+        /// The file, relative to the scenario's own.
+        path: String,
+    },
 }
 
 /// A point of a distribution of sizes.
@@ -110,6 +116,8 @@ impl Sizes {
             Sizes::Fixed { bytes } => vec![(bytes.get(), 0.0), (bytes.get(), 1.0)],
             Sizes::Pareto { least, most, shape } => pareto::points(least.get(), most.get(), *shape),
             Sizes::Points { points } => points.iter().map(|p| (p.bytes.get(), p.share)).collect(),
+            // Refused below where its points have not taken its place.
+            Sizes::File { .. } => Vec::new(),
         };
         let fixed = |p: f64| (p * ONE as f64) as u64;
         Distribution {
@@ -135,6 +143,15 @@ impl Sizes {
                     "a least size above zero and a larger one",
                 ));
             }
+            Sizes::File { path } => found.push(Finding::new(
+                "sizes.path",
+                format!("{path} has not been read"),
+                "a file named in a scenario's own text",
+            )),
+            Sizes::Points { points } if points.len() < 2 => add(
+                "fewer than two points are no distribution".to_owned(),
+                "at least two points",
+            ),
             Sizes::Points { points } => {
                 let sorted = points.is_sorted_by(|a, b| a.bytes <= b.bytes && a.share <= b.share);
                 if !sorted || points.iter().any(|p| !(0.0..=1.0).contains(&p.share)) {

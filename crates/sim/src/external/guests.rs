@@ -255,13 +255,19 @@ pub(super) fn ends(run: &Run) -> Vec<usize> {
         Workload::Bulk(bulk) => of(bulk.flows(run.seed, &run.network)),
         Workload::Flows(flows) => of(flows.flows(run.seed, &run.network)),
         Workload::Exchange(_) => vec![0, 1],
-        Workload::Iperf3(spec) => of(spec.flows(run.seed).into_iter().map(|(_, f)| f).collect()),
+        Workload::Iperf3(spec) => {
+            let flows = spec.measurement(run.seed).flows;
+            of(flows.into_iter().map(|one| one.flow).collect())
+        }
         Workload::Udp(udp) => udp
             .probes(run.seed, &run.network)
             .into_iter()
             .flat_map(|probe| [probe.source, probe.destination])
             .collect(),
-        Workload::Bernoulli(_) | Workload::RequestResponse(_) | Workload::Command(_) => Vec::new(),
+        Workload::Flent(_)
+        | Workload::Bernoulli(_)
+        | Workload::RequestResponse(_)
+        | Workload::Command(_) => Vec::new(),
     }
 }
 
@@ -288,7 +294,7 @@ fn tasks(run: &Run, outside: &[bool]) -> Vec<(usize, Task)> {
         Workload::Iperf3(spec) => iperf3_tasks(run, spec),
         Workload::Udp(udp) => udp_tasks(run, udp),
         // Refused before it comes here.
-        Workload::Bernoulli(_) | Workload::RequestResponse(_) => Vec::new(),
+        Workload::Flent(_) | Workload::Bernoulli(_) | Workload::RequestResponse(_) => Vec::new(),
         Workload::Command(commands) => {
             let hosts = &run.network.hosts;
             let number = |name: &str| hosts.iter().position(|host| host.name == name);
@@ -384,7 +390,8 @@ const AFTER_LOOK: Duration = Duration::from_us(100);
 fn iperf3_tasks(run: &Run, spec: &Iperf3) -> Vec<(usize, Task)> {
     let end_ns = Some(kernel_ns(spec.end() + AFTER_LOOK));
     let mut tasks = Vec::new();
-    for (number, (_, flow)) in spec.flows(run.seed).iter().enumerate() {
+    let flows = spec.measurement(run.seed).flows;
+    for (number, flow) in flows.iter().map(|one| one.flow).enumerate() {
         let send = Task::Bulk(Bulk {
             address: plan::ipv4(flow.destination as u16),
             port: port(number),

@@ -25,7 +25,7 @@ pub(super) fn looks(spec: &Iperf3) -> Vec<Time> {
 /// Puts into the world what guests told of a measured window.
 pub(super) fn fill_window(world: &mut World, run: &Run, spec: &Iperf3, records: &Records) {
     let ends = [spec.begin(), spec.end()];
-    let flows = spec.flows(run.seed);
+    let flows = spec.measurement(run.seed).flows;
     let mut told: BTreeMap<usize, BTreeMap<Time, Told>> = BTreeMap::new();
     let mut pings = Vec::new();
     for (host, records) in records {
@@ -40,7 +40,7 @@ pub(super) fn fill_window(world: &mut World, run: &Run, spec: &Iperf3, records: 
                     tcp_info,
                 } => {
                     let number = listening(*local, *peer) as usize;
-                    let Some((_, flow)) = flows.get(number) else {
+                    let Some(flow) = flows.get(number).map(|one| one.flow) else {
                         continue;
                     };
                     let looks = told.entry(number).or_default();

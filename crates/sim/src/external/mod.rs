@@ -71,6 +71,7 @@ pub fn simulate_with_kernels(
 ) -> Result<RunOutcome, SimError> {
     let modelled_only = match &run.workload {
         Workload::Bernoulli(_) => Some("bernoulli"),
+        Workload::Flent(_) => Some("flent"),
         Workload::RequestResponse(_) => Some("request-response"),
         _ => None,
     };
@@ -177,6 +178,7 @@ fn starts_in_the_world(run: &Run, outside: &[bool]) -> bool {
         Workload::Command(_) => false,
         // The window, the queues and the time of datagrams are the world's in any case.
         Workload::Iperf3(_)
+        | Workload::Flent(_)
         | Workload::Bernoulli(_)
         | Workload::RequestResponse(_)
         | Workload::Udp(_) => true,

@@ -65,6 +65,7 @@ impl BernoulliApp {
                 actions.push_back(Action::Open {
                     source,
                     destination,
+                    priority: 0,
                 });
             }
             let at = self.next_of(source, now);

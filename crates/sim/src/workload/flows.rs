@@ -60,6 +60,7 @@ impl FlowsApp {
             actions.push_back(Action::Open {
                 source: flow.source,
                 destination: flow.destination,
+                priority: flow.priority,
             });
             if self.is_host_outside(flow.source) && self.is_host_outside(flow.destination) {
                 // Nothing of it is seen here.

@@ -18,6 +18,7 @@ fn flow(start_us: u64, bytes: Option<u64>) -> Flow {
         destination: 0,
         bytes,
         congestion: None,
+        priority: 0,
     }
 }
 
@@ -28,6 +29,7 @@ fn taken(actions: &mut VecDeque<Action>) -> Vec<Action> {
 const OPEN: Action = Action::Open {
     source: 1,
     destination: 0,
+    priority: 0,
 };
 
 #[test]

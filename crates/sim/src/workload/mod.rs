@@ -7,7 +7,7 @@ mod bernoulli;
 mod exchange;
 mod flows;
 mod incast;
-mod iperf3;
+mod measured;
 mod request_response;
 mod udp;
 
@@ -20,7 +20,7 @@ pub(crate) use bernoulli::BernoulliApp;
 pub(crate) use exchange::ExchangeApp;
 pub(crate) use flows::FlowsApp;
 pub(crate) use incast::{IncastApp, Latencies, Server};
-pub(crate) use iperf3::Iperf3App;
+pub(crate) use measured::MeasuredApp;
 pub(crate) use request_response::RequestResponseApp;
 pub(crate) use udp::{DRAIN as UDP_DRAIN, UdpApp};
 
@@ -31,7 +31,11 @@ pub(crate) enum Action {
     Connect { client: EndpointId },
     /// Make the two ends of a flow from one host to another, the next two endpoints, and open the
     /// connection.
-    Open { source: usize, destination: usize },
+    Open {
+        source: usize,
+        destination: usize,
+        priority: u8,
+    },
     /// A flow is complete, of which this is one end: take both ends away.
     Retire { endpoint: EndpointId },
     /// Call the workload's alarm, in place of any earlier wish that has not come true.
@@ -40,6 +44,7 @@ pub(crate) enum Action {
     Ping {
         source: usize,
         destination: usize,
+        priority: u8,
         number: u32,
     },
     /// A sender of datagrams sends its next; [`Notice::Sent`] says when it has.
@@ -99,7 +104,7 @@ pub(crate) enum Workload {
     Incast(IncastApp),
     Flows(FlowsApp),
     Exchange(ExchangeApp),
-    Iperf3(Iperf3App),
+    Measured(MeasuredApp),
     Bernoulli(BernoulliApp),
     Udp(UdpApp),
     RequestResponse(RequestResponseApp),
@@ -111,7 +116,7 @@ impl Workload {
             Workload::Incast(app) => app.start(now, actions),
             Workload::Flows(app) => app.start(now, actions),
             Workload::Exchange(app) => app.start(now, actions),
-            Workload::Iperf3(app) => app.alarm(now, actions),
+            Workload::Measured(app) => app.alarm(now, actions),
             Workload::Bernoulli(app) => app.start(now, actions),
             Workload::Udp(app) => app.start(actions),
             Workload::RequestResponse(app) => app.start(now, actions),
@@ -125,7 +130,7 @@ impl Workload {
             Workload::Incast(app) => app.finished_outside(iterations),
             Workload::Flows(app) => app.read_outside(flow_bytes),
             Workload::Exchange(_)
-            | Workload::Iperf3(_)
+            | Workload::Measured(_)
             | Workload::Bernoulli(_)
             | Workload::RequestResponse(_)
             | Workload::Udp(_) => {}
@@ -138,7 +143,7 @@ impl Workload {
             Workload::Incast(_) => {}
             Workload::Flows(app) => app.alarm(now, actions),
             Workload::Exchange(app) => app.alarm(now, actions),
-            Workload::Iperf3(app) => app.alarm(now, actions),
+            Workload::Measured(app) => app.alarm(now, actions),
             Workload::Bernoulli(app) => app.alarm(now, actions),
             Workload::Udp(app) => app.alarm(actions),
             Workload::RequestResponse(app) => app.alarm(now, actions),
@@ -175,23 +180,23 @@ impl Workload {
     }
 
     /// The measured senders, if it is those.
-    pub(crate) fn iperf3(&self) -> Option<&Iperf3App> {
+    pub(crate) fn measured(&self) -> Option<&MeasuredApp> {
         match self {
-            Workload::Iperf3(app) => Some(app),
+            Workload::Measured(app) => Some(app),
             _ => None,
         }
     }
 
     /// A host outside has sent these pings.
     pub(crate) fn pinged_outside(&mut self, pings: &[(Time, Option<Duration>)]) {
-        if let Workload::Iperf3(app) = self {
+        if let Workload::Measured(app) = self {
             app.pinged_outside(pings);
         }
     }
 
     /// The answer to a ping has come.
     pub(crate) fn ping_answered(&mut self, now: Time, number: u32) {
-        if let Workload::Iperf3(app) = self {
+        if let Workload::Measured(app) = self {
             app.ping_answered(now, number);
         }
     }
@@ -201,7 +206,7 @@ impl Workload {
         match self {
             Workload::Incast(_) => 1,
             Workload::Flows(_)
-            | Workload::Iperf3(_)
+            | Workload::Measured(_)
             | Workload::Bernoulli(_)
             | Workload::RequestResponse(_)
             | Workload::Udp(_) => 0,
@@ -221,7 +226,7 @@ impl Workload {
             Workload::Incast(app) => app.notice(now, id, notice, actions),
             Workload::Flows(app) => app.notice(now, id, notice, actions),
             Workload::Exchange(app) => app.notice(id, notice, actions),
-            Workload::Iperf3(app) => app.notice(id, notice, actions),
+            Workload::Measured(app) => app.notice(id, notice, actions),
             Workload::Bernoulli(app) => app.notice(id, notice, actions),
             Workload::Udp(app) => app.notice(now, id, notice, actions),
             Workload::RequestResponse(app) => app.notice(now, id, notice, actions),
@@ -233,7 +238,7 @@ impl Workload {
             Workload::Incast(app) => app.is_done(),
             Workload::Flows(app) => app.is_done(),
             Workload::Exchange(app) => app.is_done(),
-            Workload::Iperf3(app) => app.is_done(),
+            Workload::Measured(app) => app.is_done(),
             Workload::Bernoulli(app) => app.is_done(),
             Workload::Udp(app) => app.is_done(),
             Workload::RequestResponse(app) => app.is_done(),
@@ -246,7 +251,7 @@ impl Workload {
             Workload::Incast(app) => app.progress(),
             Workload::Flows(app) => app.progress(),
             Workload::Exchange(app) => u64::from(app.is_done()),
-            Workload::Iperf3(app) => u64::from(app.is_done()),
+            Workload::Measured(app) => u64::from(app.is_done()),
             Workload::Bernoulli(app) => u64::from(app.is_done()),
             Workload::Udp(app) => u64::from(app.is_done()),
             Workload::RequestResponse(app) => u64::from(app.is_done()),
@@ -259,7 +264,7 @@ impl Workload {
             Workload::Incast(app) => app.answer_bytes_total(),
             Workload::Flows(app) => app.read_bytes(),
             Workload::Exchange(app) => app.read_bytes(),
-            Workload::Iperf3(app) => app.read_bytes(),
+            Workload::Measured(app) => app.read_bytes(),
             Workload::Bernoulli(app) => app.read_bytes(),
             Workload::RequestResponse(app) => app.read_bytes(),
             Workload::Udp(_) => 0,

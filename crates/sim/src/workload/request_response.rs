@@ -62,6 +62,7 @@ impl RequestResponseApp {
             actions.push_back(Action::Open {
                 source: flow.source,
                 destination: flow.destination,
+                priority: flow.priority,
             });
             self.open.push(Asked {
                 at: now,

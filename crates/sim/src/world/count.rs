@@ -79,14 +79,14 @@ impl World {
     pub(super) fn begin_iteration(&mut self, iteration: u64) {
         self.iteration_start = self.totals();
         self.recorder.begin(self.now, iteration);
-        if self.workload.iperf3().is_some() {
+        if self.workload.measured().is_some() {
             self.open_window();
         }
     }
 
     pub(super) fn end_iteration(&mut self, started: Time) {
         self.recorder.end();
-        if self.workload.iperf3().is_some() {
+        if self.workload.measured().is_some() {
             self.close_window();
         }
         let counted = self.totals().since(self.iteration_start);

@@ -18,11 +18,17 @@ const PAYLOAD_BYTES: u16 = 44;
 
 impl World {
     /// A host sends a ping.
-    pub(super) fn ping(&mut self, source: usize, destination: usize, number: u32) {
+    pub(super) fn ping(
+        &mut self,
+        (source, destination): (usize, usize),
+        priority: u8,
+        number: u32,
+    ) {
         let mut segment = Segment::EMPTY;
         segment.seq = Seq(number);
         segment.ack = Seq(source as u32);
         segment.payload_bytes = PAYLOAD_BYTES;
+        segment.priority = priority;
         self.send_frame(
             source,
             Frame::new(segment, REQUEST, HostId(destination as u16)),

@@ -43,11 +43,13 @@ pub(crate) struct Retired {
 
 impl World {
     /// Makes the two ends of a flow and opens its connection.
-    pub(super) fn open(&mut self, source: usize, destination: usize) {
+    pub(super) fn open(&mut self, source: usize, destination: usize, priority: u8) {
         let id = self.endpoints.len() as u32;
-        self.endpoints.push(Endpoint::new(id, source, destination));
-        let listener = Endpoint::new(id + 1, destination, source);
-        self.endpoints.push(listener);
+        for (id, host, peer) in [(id, source, destination), (id + 1, destination, source)] {
+            let mut end = Endpoint::new(id, host, peer);
+            end.priority = priority;
+            self.endpoints.push(end);
+        }
         self.give_thread(EndpointId(id));
         self.give_thread(EndpointId(id + 1));
         if !self.hosts[source].outside {

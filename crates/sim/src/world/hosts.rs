@@ -122,6 +122,8 @@ pub(crate) struct Endpoint {
     pub(crate) listens: bool,
     /// The application does not read, or reads by a thread.
     pub(crate) holds: bool,
+    /// The priority of the packets it sends: a switch's traffic class.
+    pub(crate) priority: u8,
     /// Its thread on the host's machine, if that is modelled.
     pub(crate) task: u32,
     /// How the application ends the connection once TCP has taken all it has to write.
@@ -286,7 +288,8 @@ impl World {
             }
             return;
         }
-        while let Some(transmit) = connection.poll_transmit(now) {
+        while let Some(mut transmit) = connection.poll_transmit(now) {
+            transmit.segment.priority = endpoint.priority;
             let sender = &mut self.hosts[host];
             let at = sender.sending_at(now);
             if !sender
@@ -330,9 +333,10 @@ impl World {
             let Some(connection) = &mut endpoint.connection else {
                 break;
             };
-            let Some(transmit) = connection.poll_transmit(now) else {
+            let Some(mut transmit) = connection.poll_transmit(now) else {
                 break;
             };
+            transmit.segment.priority = endpoint.priority;
             let waiting = self.waiting_at_card(host).unwrap_or(0);
             let payload_bytes = transmit.segment.payload_bytes.into();
             let queue = &mut self.hosts[host].queue;
@@ -454,6 +458,7 @@ impl Endpoint {
             read_bytes: 0,
             listens: true,
             holds: false,
+            priority: 0,
             task: NO_TASK,
             ending: None,
             app_wake: Time::NEVER,

@@ -196,7 +196,8 @@ impl World {
                 Action::Open {
                     source,
                     destination,
-                } => self.open(source, destination),
+                    priority,
+                } => self.open(source, destination, priority),
                 Action::Retire { endpoint } => self.retire(endpoint),
                 Action::Alarm { at } => {
                     self.calendar.schedule(self.first_timer - 1, at);
@@ -209,8 +210,9 @@ impl World {
                 Action::Ping {
                     source,
                     destination,
+                    priority,
                     number,
-                } => self.ping(source, destination, number),
+                } => self.ping((source, destination), priority, number),
                 Action::Datagram { endpoint } => self.begin_datagram(endpoint),
                 Action::LookAtQueues => self.look_at_queues(),
                 Action::LookAtFlows => self.look_at_flows(),

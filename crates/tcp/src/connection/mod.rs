@@ -356,7 +356,8 @@ impl Connection {
         if let Some(at) = tick {
             deadline = deadline.min(self.clock.time_of(at));
         }
-        if self.is_modern() {
+        // As `handle_timeout` does: what a connection that is over had set, nobody would handle.
+        if self.is_modern() && self.life.is_synchronised() {
             deadline.min(self.sender_deadline())
         } else {
             deadline

@@ -24,7 +24,7 @@ def metric(view: View, column: str, *, height: int = HEIGHT) -> AnyChart:
     """Return the chart of one metric of `summary` along the sweep's main axis.
 
     Repetitions show as bars from the least to the greatest. Along names (not numbers) there is
-    no line to draw, only points.
+    no line to draw, only columns, or points where there are several to a name.
     """
     if column not in view.points.columns:
         raise NothingToDrawError(f"the summary has no metric '{column}'")
@@ -45,7 +45,11 @@ def metric(view: View, column: str, *, height: int = HEIGHT) -> AnyChart:
     layers: list[alt.Chart] = []
     if axis.kind != "nominal":
         layers.append(base.mark_line().encode(y=y))
-    layers.append(base.mark_point(size=18, opacity=1).encode(y=y, tooltip=tips))
+    if axis.kind == "nominal" and view.axes.colour is None:
+        layers.append(base.mark_bar(size=28).encode(y=y, tooltip=tips))
+    else:
+        size = 60 if axis.kind == "nominal" else 18
+        layers.append(base.mark_point(size=size, opacity=1).encode(y=y, tooltip=tips))
     if view.repeated:
         layers.append(
             base.mark_rule(opacity=0.6).encode(

@@ -1,12 +1,12 @@
 """The network over time: throughput in all, to one host, and the queue before it."""
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
 import altair as alt
 import polars as pl
 
+from tailback.analysis.times import seconds
 from tailback.analysis.view import View
 from tailback.report.charts.data import AnyChart, inline
 from tailback.report.charts.nothing import NothingToDrawError
@@ -18,8 +18,6 @@ _PANELS = (
     ("queue_kb", "Queue to it (kB)"),
 )
 _RUN = "run of"
-_MS = {"s": 1e3, "ms": 1.0, "us": 1e-3, "ns": 1e-6}
-_TIME = re.compile(r"([\d.]+)\s*(s|ms|us|ns)")
 _MARGIN = 52
 
 
@@ -62,17 +60,14 @@ def _spans(value: Any) -> Iterator[tuple[float, float]]:  # noqa: ANN401
     if isinstance(value, dict):
         for key, inner in value.items():
             if key == "service" and isinstance(inner, list):
-                yield from ((_ms(one["from"]), _ms(one["until"])) for one in inner)
+                yield from (
+                    (1e3 * seconds(one["from"]), 1e3 * seconds(one["until"])) for one in inner
+                )
             else:
                 yield from _spans(inner)
     elif isinstance(value, list):
         for inner in value:
             yield from _spans(inner)
-
-
-def _ms(text: str) -> float:
-    found = _TIME.fullmatch(text.strip())
-    return float(found[1]) * _MS[found[2]] if found else 0.0
 
 
 def _label(parameters: list[str]) -> pl.Expr:

@@ -28,6 +28,7 @@ from tailback.report.charts.places import lost_at
 from tailback.report.charts.probes import loss_histogram
 from tailback.report.charts.spacing import spacing
 from tailback.report.charts.surface import sides, surface
+from tailback.report.charts.totals import over_time
 from tailback.report.page import facts, tables
 from tailback.report.page.model import Choice, Figure, Page, Section
 
@@ -58,6 +59,7 @@ def contents(view: View) -> Page:
         _lost(view),
         _losses(view),
         _network(view),
+        _totals_over_time(view),
         _published(view),
         _beside(view),
         _distribution(view),
@@ -90,6 +92,8 @@ def _main(view: View) -> Section | None:
     if not wanted:
         return None
     title = "Completion time and goodput" if transactions else "Throughput, delay and queue"
+    if wanted == ["goodput_mbps_mean"]:
+        title = "Throughput"
     return Section("main", title, figures=figures)
 
 
@@ -141,6 +145,16 @@ def _network(view: View) -> Section | None:
     if view.optional("network").is_empty():
         return None
     return Section("network", "Over time", figures=[Figure.of("network", network(view))])
+
+
+def _totals_over_time(view: View) -> Section | None:
+    """Throughput and ping over time as Flent's totals plot, where the runs have them."""
+    if view.optional("intervals").is_empty():
+        return None
+    charts = over_time(view)
+    options = {name: [Figure.of(f"totals-{i}", c)] for i, (name, c) in enumerate(charts)}
+    choice = Choice("totals-over-time", "Runs", options)
+    return Section("over-time", "Throughput and ping over time", choice=choice)
 
 
 def _published(view: View) -> Section | None:

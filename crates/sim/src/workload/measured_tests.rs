@@ -1,18 +1,18 @@
 use std::collections::VecDeque;
 
 use tailback_net::frame::EndpointId;
-use tailback_scenario::{Iperf3, Measured};
+use tailback_scenario::{Flent, FlentTest, Iperf3, Measured};
 use tailback_units::{Duration, Time};
 
 use super::super::{Action, Notice};
-use super::Iperf3App;
+use super::{Answer, MeasuredApp};
 
 fn at(ms: u64) -> Time {
     Time::ZERO + Duration::from_ms(ms)
 }
 
 /// Two senders, the first measured from 5 ms to 15 ms, pings every 4 ms.
-fn app() -> Iperf3App {
+fn app() -> MeasuredApp {
     let spec = Iperf3 {
         senders: 2,
         measured: Measured::First,
@@ -24,11 +24,11 @@ fn app() -> Iperf3App {
         ping_interval: Duration::from_ms(4),
         interval: Duration::from_ms(5),
     };
-    Iperf3App::new(&spec, 1, &[])
+    MeasuredApp::new(spec.measurement(1), &[])
 }
 
 /// What it asks for, and when, up to its end.
-fn play(app: &mut Iperf3App) -> Vec<(Time, Action)> {
+fn play(app: &mut MeasuredApp) -> Vec<(Time, Action)> {
     let (mut now, mut asked) = (Time::ZERO, Vec::new());
     while !app.is_done() {
         let mut actions = VecDeque::new();
@@ -76,7 +76,8 @@ fn senders_pings_and_looks_come_at_their_times() {
     );
     assert_eq!(times(|a| matches!(a, Action::LookAtQueues)).len(), 10);
     assert_eq!(times(|a| matches!(a, Action::End { .. })), [at(15)]);
-    assert_eq!((app.sender(0), app.sender(1)), (2, 1));
+    let senders: Vec<u32> = app.spec().flows.iter().map(|one| one.sender).collect();
+    assert_eq!(senders, [2, 1]);
 }
 
 #[test]
@@ -85,7 +86,13 @@ fn an_answer_is_timed_from_its_own_ping() {
     play(&mut app);
     app.ping_answered(at(10), 1);
     app.ping_answered(at(11), 7);
-    assert_eq!(app.answers(), [(at(10), Duration::from_ms(1))]);
+    let answer = Answer {
+        line: 0,
+        sent: at(9),
+        at: at(10),
+    };
+    assert_eq!(app.answers(), [answer]);
+    assert_eq!(answer.rtt(), Duration::from_ms(1));
     assert_eq!(app.pings(), 3);
 }
 
@@ -103,4 +110,37 @@ fn what_the_receiver_reads_counts() {
             ..
         }
     ));
+}
+
+#[test]
+fn flents_load_begins_and_ends_within_its_pings() {
+    let spec = Flent {
+        test: FlentTest::TcpUpload,
+        clients: 2,
+        length: Duration::from_ms(30),
+        delay: Duration::from_ms(10),
+        step_size: Duration::from_ms(5),
+    };
+    let mut app = MeasuredApp::new(spec.measurement(), &[]);
+    let asked = play(&mut app);
+    let times = |wanted: fn(&Action) -> bool| -> Vec<Time> {
+        asked
+            .iter()
+            .filter(|(_, a)| wanted(a))
+            .map(|(t, _)| *t)
+            .collect()
+    };
+    assert_eq!(times(|a| matches!(a, Action::Begin { .. })), [at(0)]);
+    assert_eq!(
+        times(|a| matches!(a, Action::Open { .. })),
+        [at(10), at(10)]
+    );
+    assert_eq!(
+        times(|a| matches!(a, Action::Finish { .. })),
+        [at(40), at(40)]
+    );
+    assert_eq!(times(|a| matches!(a, Action::End { .. })), [at(50)]);
+    // From 0 to 50 ms, for both clients.
+    assert_eq!(times(|a| matches!(a, Action::Ping { .. })).len(), 22);
+    assert_eq!(times(|a| matches!(a, Action::LookAtQueues)).len(), 30);
 }

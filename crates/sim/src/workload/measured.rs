@@ -1,90 +1,108 @@
-//! Continuous senders, some of them measured, and a ping beside them.
+//! Continuous senders that are measured, and pings beside them: workloads `iperf3` and `flent`.
 //!
-//! What workload `iperf3` comes down to: flows without end that begin at their times, a window of
-//! time that is measured, a ping every so often from the first sender to the receiver, and a look
-//! at all flows every `interval`.
+//! Flows without end that begin at their times, a window of time that is measured, pings every so often
+//! and a look at all flows every `interval`. What still sends when the load ends before the run
+//! does is reset, as a program that is killed leaves its sockets.
 
 use std::collections::VecDeque;
 
 use tailback_net::frame::EndpointId;
-use tailback_scenario::{Flow, Iperf3};
+use tailback_scenario::Measurement;
 use tailback_units::{Duration, Time};
 
-use super::{Action, Notice};
+use super::{Action, Ending, Notice};
 
 /// Bytes that a sender wants to send: more than any run carries.
 const ENDLESS: u64 = 1 << 62;
 /// Time between looks at the queue: its mean over a run of seconds.
 const QUEUE_LOOK: Duration = Duration::from_ms(1);
 
+/// The answer to a ping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Answer {
+    /// Which of the measurement's pings.
+    pub(crate) line: usize,
+    /// When it was sent.
+    pub(crate) sent: Time,
+    /// When the answer came.
+    pub(crate) at: Time,
+}
+
+impl Answer {
+    /// The round trip.
+    pub(crate) fn rtt(&self) -> Duration {
+        self.at.since(self.sent)
+    }
+}
+
 /// The senders. Endpoint 2i is the sending end of flow i, in the order of their starts.
 #[derive(Debug)]
-pub(crate) struct Iperf3App {
-    spec: Iperf3,
-    flows: Vec<(u32, Flow)>,
+pub(crate) struct MeasuredApp {
+    spec: Measurement,
     opened: usize,
     begun: bool,
+    stopped: bool,
     done: bool,
     next_ping: Time,
     next_look: Time,
     next_interval: Time,
-    pings: u32,
     /// When each ping was sent.
     pinged: Vec<Time>,
-    /// When each answer came, and the round trip.
-    answers: Vec<(Time, Duration)>,
+    answers: Vec<Answer>,
     read_bytes: u64,
     /// The hosts between which the pings go send and answer them themselves: they are kernels.
     pings_outside: bool,
 }
 
-impl Iperf3App {
+impl MeasuredApp {
     /// `outside` are the hosts that are not modelled, by their numbers; missing: they are.
-    pub(crate) fn new(spec: &Iperf3, seed: u64, outside: &[bool]) -> Iperf3App {
-        Iperf3App {
+    pub(crate) fn new(spec: Measurement, outside: &[bool]) -> MeasuredApp {
+        MeasuredApp {
             pings_outside: outside.get(1) == Some(&true),
-            flows: spec.flows(seed),
             opened: 0,
             begun: false,
+            stopped: spec.load.1 >= spec.end,
             done: false,
             next_ping: if spec.ping_interval.is_zero() || outside.get(1) == Some(&true) {
                 Time::NEVER
             } else {
-                spec.begin()
+                spec.begin
             },
-            next_look: spec.begin() + QUEUE_LOOK,
-            next_interval: spec.begin() + spec.interval,
-            pings: 0,
+            next_look: spec.load.0 + QUEUE_LOOK,
+            next_interval: spec.begin + spec.interval,
             pinged: Vec::new(),
             answers: Vec::new(),
             read_bytes: 0,
-            spec: spec.clone(),
+            spec,
         }
     }
 
     pub(super) fn alarm(&mut self, now: Time, actions: &mut VecDeque<Action>) {
-        if !self.begun && now >= self.spec.begin() {
+        if !self.begun && now >= self.spec.begin {
             self.begun = true;
             actions.push_back(Action::Begin { iteration: 0 });
         }
-        while let Some((_, flow)) = self.flows.get(self.opened)
-            && flow.start <= now
+        while let Some(one) = self.spec.flows.get(self.opened)
+            && one.flow.start <= now
         {
             self.opened += 1;
             actions.push_back(Action::Open {
-                source: flow.source,
-                destination: flow.destination,
+                source: one.flow.source,
+                destination: one.flow.destination,
+                priority: one.flow.priority,
             });
         }
         if self.next_ping <= now {
             self.next_ping = now + self.spec.ping_interval;
-            self.pinged.push(now);
-            actions.push_back(Action::Ping {
-                source: 1,
-                destination: 0,
-                number: self.pings,
-            });
-            self.pings += 1;
+            for line in &self.spec.pings {
+                actions.push_back(Action::Ping {
+                    source: line.source,
+                    destination: line.destination,
+                    priority: line.priority,
+                    number: self.pinged.len() as u32,
+                });
+                self.pinged.push(now);
+            }
         }
         if self.next_look <= now {
             self.next_look = now + QUEUE_LOOK;
@@ -94,23 +112,34 @@ impl Iperf3App {
             self.next_interval = now + self.spec.interval;
             actions.push_back(Action::LookAtFlows);
         }
-        if now >= self.spec.end() {
+        if !self.stopped && now >= self.spec.load.1 {
+            self.stopped = true;
+            self.next_look = Time::NEVER;
+            for flow in 0..self.opened as u32 {
+                actions.push_back(Action::Finish {
+                    endpoint: EndpointId(2 * flow),
+                    ending: Ending::Abort,
+                });
+            }
+        }
+        if now >= self.spec.end {
             if !std::mem::replace(&mut self.done, true) {
                 actions.push_back(Action::End {
-                    started: self.spec.begin(),
+                    started: self.spec.begin,
                 });
             }
             return;
         }
-        let open = self.flows.get(self.opened).map(|(_, flow)| flow.start);
-        let begin = (!self.begun).then(|| self.spec.begin());
+        let open = self.spec.flows.get(self.opened).map(|one| one.flow.start);
+        let begin = (!self.begun).then_some(self.spec.begin);
+        let stop = (!self.stopped).then_some(self.spec.load.1);
         let next = [
             self.next_ping,
             self.next_look,
             self.next_interval,
-            self.spec.end(),
+            self.spec.end,
         ];
-        let at = next.into_iter().chain(open).chain(begin).min();
+        let at = next.into_iter().chain(open).chain(begin).chain(stop).min();
         actions.push_back(Action::Alarm {
             at: at.unwrap_or(Time::NEVER),
         });
@@ -141,18 +170,27 @@ impl Iperf3App {
     /// The answer to a ping has come.
     pub(super) fn ping_answered(&mut self, now: Time, number: u32) {
         if let Some(sent) = self.pinged.get(number as usize) {
-            self.answers.push((now, now.since(*sent)));
+            self.answers.push(Answer {
+                line: number as usize % self.spec.pings.len().max(1),
+                sent: *sent,
+                at: now,
+            });
         }
     }
 
     /// Pings that a host outside has sent, each with its time, and its round trip if it was answered.
-    pub(crate) fn pinged_outside(&mut self, pings: &[(Time, Option<Duration>)]) {
+    pub(super) fn pinged_outside(&mut self, pings: &[(Time, Option<Duration>)]) {
         if !self.pings_outside {
             return;
         }
-        self.pings = pings.len() as u32;
+        self.pinged = pings.iter().map(|(at, _)| *at).collect();
         let answered = pings.iter().filter_map(|(at, rtt)| Some((*at, (*rtt)?)));
-        self.answers = answered.map(|(at, rtt)| (at + rtt, rtt)).collect();
+        let answer = |(sent, rtt)| Answer {
+            line: 0,
+            sent,
+            at: sent + rtt,
+        };
+        self.answers = answered.map(answer).collect();
     }
 
     pub(super) fn is_done(&self) -> bool {
@@ -164,26 +202,21 @@ impl Iperf3App {
     }
 
     /// What is asked of it.
-    pub(crate) fn spec(&self) -> &Iperf3 {
+    pub(crate) fn spec(&self) -> &Measurement {
         &self.spec
     }
 
-    /// The sender of a flow, from 1.
-    pub(crate) fn sender(&self, flow: usize) -> u32 {
-        self.flows.get(flow).map_or(0, |(sender, _)| *sender)
-    }
-
-    /// Answers to pings: when each came, and its round trip.
-    pub(crate) fn answers(&self) -> &[(Time, Duration)] {
+    /// Answers to pings.
+    pub(crate) fn answers(&self) -> &[Answer] {
         &self.answers
     }
 
     /// Pings sent.
-    pub(crate) fn pings(&self) -> u32 {
-        self.pings
+    pub(crate) fn pings(&self) -> usize {
+        self.pinged.len()
     }
 }
 
 #[cfg(test)]
-#[path = "iperf3_tests.rs"]
+#[path = "measured_tests.rs"]
 mod tests;

@@ -1,0 +1,175 @@
+//! What workloads `iperf3` and `flent` add to the tables.
+
+use tailback_net::frame::{ETHERNET_BYTES, GAP_BYTES, HostId, IP_HEADER_BYTES};
+use tailback_scenario::MeasuredFlow;
+use tailback_units::Time;
+
+use crate::tables::Table;
+use crate::workload::MeasuredApp;
+use crate::world::{FlowRecord, World};
+
+/// Header of TCP with timestamps, bytes.
+const TCP_HEADER_BYTES: f64 = 32.0;
+
+/// What the window saw of the flows that `wanted` names: bytes received, segments retransmitted.
+fn seen(world: &World, app: &MeasuredApp, wanted: impl Fn(&MeasuredFlow) -> bool) -> (u64, u64) {
+    let flows = app.spec().flows.iter().enumerate();
+    flows
+        .take(world.endpoints.len() / 2)
+        .filter(|(_, one)| wanted(one))
+        .map(|(number, _)| world.flow_in_window(number))
+        .fold((0, 0), |sum, f| (sum.0 + f.0, sum.1 + f.1))
+}
+
+/// The table `summary`: bandwidth is the mean of the measured senders, retransmissions are their
+/// sum, and all else is of the whole network while it was measured. Pings are those sent under load.
+pub(crate) fn summary(world: &World, app: &MeasuredApp, queue_bytes_max: u64) -> Table {
+    let spec = app.spec();
+    let (bytes, retransmissions) = seen(world, app, |one| one.measured);
+    let seconds = spec.duration().as_secs_f64();
+    let gbps = |bytes: u64| bytes as f64 * 8.0 / seconds / 1e9;
+    let counted = world
+        .transactions
+        .first()
+        .map(|t| t.counted)
+        .unwrap_or_default();
+    let (from, until) = spec.load;
+    let answers = app
+        .answers()
+        .iter()
+        .filter(|a| (from..until).contains(&a.sent));
+    let rtts: Vec<f64> = answers.map(|a| a.rtt().as_ms_f64()).collect();
+    let way = |to_first: bool| {
+        let is = |one: &MeasuredFlow| (one.flow.destination == 0) == to_first;
+        gbps(seen(world, app, is).0)
+    };
+    Table::new("summary")
+        .counts("iterations", [world.transactions.len() as u64])
+        .measures(
+            "bandwidth_gbps_mean",
+            [gbps(bytes) / f64::from(spec.senders_measured().max(1))],
+        )
+        .measures("upload_gbps", [way(true)])
+        .measures("download_gbps", [way(false)])
+        .counts("retransmissions", [retransmissions])
+        .counts("switch_drops", [counted.switch_drops])
+        .counts("host_drops", [counted.host_drops])
+        .counts("marks", [counted.marks])
+        .counts("timeouts", [counted.timeouts])
+        .counts("fast_recoveries", [counted.fast_recoveries])
+        .measures("utilisation", [utilisation(world, app)])
+        .measures(
+            "ping_ms_mean",
+            [rtts.iter().sum::<f64>() / rtts.len().max(1) as f64],
+        )
+        .measures("ping_ms_max", [rtts.iter().copied().fold(0.0, f64::max)])
+        .counts("pings", [app.pings() as u64])
+        .counts("pings_lost", [(app.pings() - app.answers().len()) as u64])
+        .measures("queue_bytes_mean", [world.window.queue_bytes_mean()])
+        .counts("queue_bytes_max", [queue_bytes_max])
+        .counts("data_bytes_total", [seen(world, app, |_| true).0])
+        .measures("duration_s_total", [seconds])
+}
+
+/// The share of host 0's link that the flows took while they were measured, of the busier direction:
+/// payload received over what full segments could bring.
+fn utilisation(world: &World, app: &MeasuredApp) -> f64 {
+    let way = |to_first: bool| {
+        let is = |one: &MeasuredFlow| (one.flow.destination == 0) == to_first;
+        seen(world, app, is).0
+    };
+    let bytes = way(true).max(way(false));
+    let mtu = f64::from(world.hosts[0].config.mss) + 40.0;
+    let payload = mtu - f64::from(IP_HEADER_BYTES) - TCP_HEADER_BYTES;
+    let wire = mtu + f64::from(ETHERNET_BYTES + GAP_BYTES);
+    let link = &world.links[world.hosts[0].uplink as usize].link;
+    let bps = link.rate().as_bps() as f64 * payload / wire;
+    bytes as f64 * 8.0 / app.spec().duration().as_secs_f64() / bps
+}
+
+/// The table `flows`: who sent, whether measured, and what the window saw of it.
+pub(crate) fn flows(world: &World, app: &MeasuredApp) -> Table {
+    let flows = world.all_flows();
+    let host = |id: HostId| world.hosts[usize::from(id.0)].name.clone();
+    let seen = |f: &FlowRecord| world.flow_in_window(f.number as usize);
+    let asked = |f: &FlowRecord| app.spec().flows.get(f.number as usize);
+    let seconds = app.spec().duration().as_secs_f64();
+    let gbytes = |f: &FlowRecord| seen(f).0 as f64 / 1e9;
+    let sender = |f: &FlowRecord| u64::from(asked(f).map_or(0, |one| one.sender));
+    let series = |f: &FlowRecord| asked(f).map_or_else(String::new, |one| one.series.clone());
+    Table::new("flows")
+        .counts("flow", flows.iter().map(|f| u64::from(f.number)))
+        .names("source", flows.iter().map(|f| host(f.source)))
+        .names("destination", flows.iter().map(|f| host(f.destination)))
+        .counts("sender", flows.iter().map(sender))
+        .names("series", flows.iter().map(series))
+        .flags(
+            "measured",
+            flows
+                .iter()
+                .map(|f| asked(f).is_some_and(|one| one.measured)),
+        )
+        .measures(
+            "bandwidth_gbps",
+            flows.iter().map(|f| gbytes(f) * 8.0 / seconds),
+        )
+        .measures("transfer_gbytes", flows.iter().map(gbytes))
+        .counts("retransmissions", flows.iter().map(|f| seen(f).1))
+        .counts("timeouts", flows.iter().map(|f| f.sender.timeouts))
+        .counts("cwnd_segments", flows.iter().map(|f| u64::from(f.cwnd)))
+        .measures("srtt_us", flows.iter().map(|f| f.srtt.as_ps() as f64 / 1e6))
+}
+
+/// Tables of their own: `intervals`, a row a flow and interval, and `pings`.
+pub(crate) fn tables(world: &World, app: &MeasuredApp) -> Vec<Table> {
+    let spec = app.spec();
+    let seconds = |at: Time| at.since(spec.begin).as_secs_f64();
+    let looks = &world.window.intervals;
+    // What each flow had received at its last look, and when that was.
+    let mut last: Vec<(Time, u64)> = spec
+        .flows
+        .iter()
+        .map(|one| (spec.begin.max(one.flow.start), 0))
+        .collect();
+    let bandwidth: Vec<f64> = looks
+        .iter()
+        .map(|look| {
+            let last = &mut last[look.flow as usize];
+            let (at, bytes) = std::mem::replace(last, (look.at, look.received_bytes));
+            let time = look.at.since(at).as_secs_f64();
+            if time > 0.0 {
+                (look.received_bytes - bytes) as f64 * 8.0 / time / 1e9
+            } else {
+                0.0
+            }
+        })
+        .collect();
+    let asked = |flow: u32| &spec.flows[flow as usize];
+    let intervals = Table::new("intervals")
+        .measures("time_s", looks.iter().map(|l| seconds(l.at)))
+        .counts("flow", looks.iter().map(|l| u64::from(l.flow)))
+        .counts(
+            "sender",
+            looks.iter().map(|l| u64::from(asked(l.flow).sender)),
+        )
+        .names("series", looks.iter().map(|l| asked(l.flow).series.clone()))
+        .measures("bandwidth_gbps", bandwidth)
+        .counts("retransmissions", looks.iter().map(|l| l.retransmissions))
+        .counts("cwnd_segments", looks.iter().map(|l| u64::from(l.cwnd)))
+        .counts("switch_drops", looks.iter().map(|l| l.switch_drops))
+        .counts("queue_bytes", looks.iter().map(|l| l.queue_bytes));
+    let answers = app.answers();
+    let line = |number: usize| &spec.pings[number];
+    let pings = Table::new("pings")
+        .measures("time_s", answers.iter().map(|a| seconds(a.at)))
+        .counts(
+            "sender",
+            answers.iter().map(|a| u64::from(line(a.line).sender)),
+        )
+        .names(
+            "series",
+            answers.iter().map(|a| line(a.line).series.clone()),
+        )
+        .measures("rtt_ms", answers.iter().map(|a| a.rtt().as_ms_f64()));
+    vec![intervals, pings]
+}

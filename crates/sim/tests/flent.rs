@@ -1,0 +1,135 @@
+//! Flent's tests, pings and priorities in a whole network.
+
+use tailback_scenario::Plan;
+use tailback_sim::{ColumnData, Control, RunOutcome, simulate};
+
+const STAR: &str = r#"
+name = "flent"
+[network]
+topology = "star"
+hosts = 3
+link = { rate = "1Gbit", delay = "20us", mtu = "1500B" }
+switch = "queued"
+[host]
+preset = "server-25g"
+[preset.switch.queued]
+ports = 4
+forwarding = "store-and-forward"
+latency = "1us"
+marking = { kind = "off" }
+[preset.switch.queued.buffer]
+kind = "queued"
+shared = "1MB"
+segment = "64B"
+rx_private = "0B"
+tx_private = "0B"
+tx_limit = { kind = "hog", bytes = "100KB" }
+"#;
+
+fn run(workload: &str, overrides: &[&str]) -> RunOutcome {
+    let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
+    let text = format!("{STAR}[workload]\n{workload}");
+    let plan = Plan::from_toml(&text, "test.toml", &overrides, None).expect("a good scenario");
+    simulate(&plan.runs[0], &Control::default()).expect("a run that ends and adds up")
+}
+
+fn column<'a>(outcome: &'a RunOutcome, table: &str, column: &str) -> &'a ColumnData {
+    let table = outcome.tables.iter().find(|t| t.name == table);
+    let column = table.expect("the table is there").column(column);
+    column.expect("the column is there")
+}
+
+fn measures(outcome: &RunOutcome, table: &str, name: &str) -> Vec<f64> {
+    match column(outcome, table, name) {
+        ColumnData::F64(values) => values.clone(),
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+fn counts(outcome: &RunOutcome, table: &str, name: &str) -> Vec<u64> {
+    match column(outcome, table, name) {
+        ColumnData::U64(values) => values.clone(),
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+const RRUL: &str = r#"
+kind = "flent"
+test = "rrul"
+clients = 1
+length = "300ms"
+delay = "50ms"
+step_size = "10ms"
+"#;
+
+#[test]
+fn rrul_loads_both_directions_and_then_lets_go() {
+    let outcome = run(RRUL, &[]);
+    for way in ["upload_gbps", "download_gbps"] {
+        let gbps = measures(&outcome, "summary", way)[0];
+        assert!((0.75..0.97).contains(&gbps), "{way}: {gbps}");
+    }
+    assert_eq!(counts(&outcome, "summary", "pings"), [4 * 41]);
+    // Pings are short before and after the load, and long under it.
+    let (at, rtt) = (
+        measures(&outcome, "pings", "time_s"),
+        measures(&outcome, "pings", "rtt_ms"),
+    );
+    let mean = |from: f64, until: f64| {
+        let within = at
+            .iter()
+            .zip(&rtt)
+            .filter(|(at, _)| (from..until).contains(*at));
+        let rtts: Vec<f64> = within.map(|(_, rtt)| *rtt).collect();
+        rtts.iter().sum::<f64>() / rtts.len() as f64
+    };
+    let (before, under, after) = (mean(0.0, 0.05), mean(0.1, 0.35), mean(0.36, 0.41));
+    assert!(under > 3.0 * before, "{before} ms, {under} ms under load");
+    assert!(after < 1.2 * before, "{before} ms, {after} ms after it");
+    let again = run(RRUL, &[]);
+    assert_eq!(again.tables, outcome.tables);
+}
+
+#[test]
+fn a_strict_band_carries_its_priority_first() {
+    let bands =
+        r#"preset.switch.queued.buffer.scheduler={ strict = 2, priomap = [1, 1, 1, 1, 1, 0] }"#;
+    let workload = r#"
+kind = "bulk"
+pairs = { kind = "listed", list = [["host1", "host0"], ["host2", "host0"]] }
+connections = 2
+priority = [0, 5]
+duration = "500ms"
+"#;
+    let of_priority = |outcome: &RunOutcome| {
+        let received = counts(outcome, "flows", "received_bytes");
+        let part = |n: usize| received.iter().skip(n).step_by(2).sum::<u64>();
+        (part(0), part(1))
+    };
+    let (low, high) = of_priority(&run(workload, &[bands]));
+    assert!(high > 8 * low, "{high} against {low}");
+    // Which is first is decided by the map alone.
+    let other =
+        r#"preset.switch.queued.buffer.scheduler={ strict = 2, priomap = [0, 1, 1, 1, 1, 1] }"#;
+    let (low, high) = of_priority(&run(workload, &[other]));
+    assert!(low > 8 * high, "{high} against {low}");
+}
+
+#[test]
+fn pings_among_many_connections_are_fetched_ahead_as_nothing() {
+    // Beyond 256 endpoints what lands next is fetched ahead, and a ping is for none of them.
+    let workload = r#"
+kind = "iperf3"
+senders = 2
+parallel = 140
+measured = "all"
+duration = "20ms"
+ping_interval = "100us"
+interval = "10ms"
+"#;
+    let outcome = run(workload, &[]);
+    let answered =
+        counts(&outcome, "summary", "pings")[0] - counts(&outcome, "summary", "pings_lost")[0];
+    // Most find the queue full.
+    assert!(answered > 1, "{answered}");
+}
