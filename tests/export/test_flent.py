@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from helpers import Command
 from tailback import run
-from tailback.cli.main import main
 from tailback.errors import InputError
 from tailback.export import export_flent
 from tailback.results import Results
@@ -85,12 +85,13 @@ def test_rrul_has_the_series_that_flent_computes(tmp_path: Path) -> None:
     assert results["TCP totals"][at] == pytest.approx(sum(up) + sum(down))
 
 
-def test_the_command_writes_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_writes_a_folder(tmp_path: Path, command: Command) -> None:
     results = made(tmp_path, "tcp_download")
     out = tmp_path / "files"
-    assert main(["export", str(results.path), "--format", "flent", "-o", str(out)]) == 0
+    answer = command("export", str(results.path), "--format", "flent", "-o", str(out))
+    assert answer.code == 0
     assert len(list(out.glob("tcp_download.*.flent.gz"))) == 2
-    assert "client2.flent.gz" in capsys.readouterr().out
+    assert "client2.flent.gz" in answer.out
 
 
 def test_other_results_are_refused(tmp_path: Path) -> None:

@@ -99,6 +99,7 @@ kind = "bulk"
 pairs = { kind = "listed", list = [["host1", "host0"], ["host2", "host0"]] }
 connections = 2
 priority = [0, 5]
+start_within = "0s"
 duration = "500ms"
 "#;
     let of_priority = |outcome: &RunOutcome| {

@@ -1,10 +1,10 @@
 """Runs of Flent's tests as files that Flent opens: `.flent.gz`.
 
 Flent's data format, version 4 (flent/resultset.py of Flent 2.3): a gzipped JSON object with
-`version`, `metadata`, `x_values` (seconds since the test began), `results` (a value or null for each
-of these, by series) and `raw_values` (what was measured, with its time since 1970). Series have the
-names that the test's own definition gives them, and those that it computes from others are computed
-here as there.
+`version`, `metadata`, `x_values` (seconds since the test began), `results` (a value or null for
+each of these, by series) and `raw_values` (what was measured, with its time since 1970). Series
+have the names that the test's own definition gives them, and those that it computes from others are
+computed here as there.
 """
 
 import gzip
