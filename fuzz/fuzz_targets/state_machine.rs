@@ -2,6 +2,7 @@
 //! chooses the stack; what is looked for is in the test of the same name.
 #![no_main]
 
+#[allow(dead_code)] // Seeds are the test's.
 #[path = "../../crates/tcp/tests/state_machine/case.rs"]
 mod case;
 

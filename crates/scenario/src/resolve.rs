@@ -50,6 +50,23 @@ pub(crate) fn presets(
     resolver.skip
 }
 
+/// Sysctls of which older kernels have only the constant, or a route's: Linux's name, that of the
+/// profile's value, and the unit that Linux's has in its name.
+const LINUX_NAMES: [(&str, &str, &str); 2] = [
+    ("tcp_rto_min_us", "rto_min", "us"),
+    ("tcp_rto_max_ms", "rto_max", "ms"),
+];
+
+/// Takes these sysctls for the values they are.
+fn take_linux_names(stack: &mut Map<String, Value>) {
+    for (linux, name, unit) in LINUX_NAMES {
+        if let Some(number) = stack.get(linux).and_then(Value::as_u64) {
+            stack.shift_remove(linux);
+            stack.insert(name.to_owned(), format!("{number}{unit}").into());
+        }
+    }
+}
+
 struct Resolver<'a> {
     presets: &'a Presets,
     used: &'a mut BTreeSet<(Kind, String)>,
@@ -96,6 +113,9 @@ impl Resolver<'_> {
         base: Option<&Value>,
     ) -> Option<Value> {
         let slot = slot?;
+        if let (Kind::Stack, Value::Object(map)) = (kind, &mut *slot) {
+            take_linux_names(map);
+        }
         let (name, name_at) = match slot {
             Value::String(name) => (Some(name.clone()), at.to_owned()),
             Value::Object(map) => {

@@ -602,6 +602,17 @@ impl Receive {
         (self.rcv_nxt - self.copied).saturating_sub(fin)
     }
 
+    /// Whether there is so much that a reader is woken (tcp_epollin_ready of 7.2; a read of 2.6.18 goes
+    /// on waiting until it has as much): SO_RCVLOWAT, or all that there is room for.
+    #[inline]
+    pub(crate) fn is_enough(&self) -> bool {
+        self.rcvlowat <= 1
+            || self.readable() >= self.rcvlowat
+            || self.fin_end.is_some()
+            || self.queued_memory > self.rcvbuf - (self.rcvbuf >> 3)
+            || self.window_left() <= self.ack.rcv_mss
+    }
+
     /// The application reads `bytes` of what is readable.
     pub(crate) fn read(&mut self, bytes: u32, now: u32) {
         let readable = self.readable();

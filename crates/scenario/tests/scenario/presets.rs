@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use tailback_net::switch::BufferConfig;
 use tailback_scenario::{Kind, Plan, presets};
+use tailback_units::Duration;
 
 use crate::common::{EXPLICIT, STAR, inline, plan, problem, problems};
 
@@ -256,5 +257,22 @@ fn a_scenario_without_a_stack_has_today_s() {
     assert_eq!(
         (stack.rto_min.to_string().as_str(), stack.hz),
         ("5ms", 1000)
+    );
+}
+
+#[test]
+fn sysctls_with_their_unit_in_the_name_are_the_profiles_values() {
+    let text = STAR.replace(
+        "preset = \"linux-2.6.18\"",
+        "preset = \"linux-2.6.18\"\ntcp_rto_min_us = 5000\ntcp_rto_max_ms = 60000",
+    );
+    let made = plan(&text, &[]);
+    let stack = &made.runs[0].network.hosts[0].stack;
+    assert_eq!(stack.rto_min, Duration::from_ms(5));
+    assert_eq!(stack.rto_max, Duration::from_secs(60));
+    let over = plan(&text, &["stack.tcp_rto_min_us=7000"]);
+    assert_eq!(
+        over.runs[0].network.hosts[0].stack.rto_min,
+        Duration::from_ms(7)
     );
 }

@@ -191,7 +191,7 @@ impl Connection {
             self.peer_fin(jiffies);
         }
         self.take_reassembled(jiffies);
-        if segment.payload_bytes > 0 {
+        if segment.payload_bytes > 0 && self.receive.is_enough() {
             self.events.push(Event::Readable);
         }
     }

@@ -294,6 +294,10 @@ impl Connection {
         }
         self.receive.purge();
         if first {
+            // A reader that waited for more gets what there is.
+            if self.receive.readable() > 0 {
+                self.events.push(Event::Readable);
+            }
             self.events.push(Event::PeerClosed);
         }
     }

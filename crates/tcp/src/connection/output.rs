@@ -4,7 +4,7 @@
 //! tcp_tso_should_defer, tcp_nagle_check with Minshall's variant, tcp_cwnd_validate,
 //! tcp_push_one, tcp_event_data_sent, tcp_cwnd_restart). Packets wait to be sent as a count of bytes;
 //! they are divided as tcp_sendmsg would have.
-//! Left out: corking; a segment that the host's queue refuses counts as sent and lost.
+//! Left out: a segment that the host's queue refuses counts as sent and lost.
 
 use tailback_units::Time;
 
@@ -180,11 +180,14 @@ impl Connection {
 
     /// Nagle's rule as Minshall varied it: a short segment waits for an earlier short one.
     fn nagle_holds(&self, length: u32, mss: u32) -> bool {
-        length < mss
-            && !self.options.nodelay
+        if length >= mss {
+            return false;
+        }
+        let short_ones_wait = !self.options.nodelay
             && self.packets_out > 0
             && self.small_end.after(self.snd_una)
-            && !self.small_end.after(self.snd_nxt)
+            && !self.small_end.after(self.snd_nxt);
+        short_ones_wait || self.options.cork
     }
 
     /// Whether to wait until a larger packet may be sent (tcp_tso_should_defer); without a time

@@ -173,7 +173,9 @@ impl Connection {
         self.receive.rcv_nxt = segment.end_seq();
         self.stats.bytes_received += u64::from(segment.payload_bytes);
         self.data_received(now, segment);
-        self.events.push(Event::Readable);
+        if self.receive.is_enough() {
+            self.events.push(Event::Readable);
+        }
         if self.receive.ack.scheduled {
             self.check_ack(now);
         }

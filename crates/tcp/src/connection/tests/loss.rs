@@ -310,3 +310,25 @@ fn blocks_in_falling_order_are_sorted_as_the_kernel_sorts_them() {
     // The first is put in place twice, the last is lost.
     assert_eq!(sorted([3, 2, 1]), [2, 3, 2]);
 }
+
+#[test]
+fn tcp_fack_takes_what_lies_far_behind_the_highest_block_for_lost() {
+    // Of the last ten only one arrives: with FACK all but three are lost at once, without, the head alone
+    // is known to be.
+    for (fack, known) in [(true, 7), (false, 1)] {
+        let mut net = warm(Stack {
+            tcp_fack: fack,
+            tso: false,
+            ..stack()
+        });
+        net.judge(CLIENT, |f| match f.data_index {
+            20..=28 => Fate::Drop,
+            _ => Fate::Pass,
+        });
+        net.write(CLIENT, 30 * MSS);
+        assert!(net.run_until(Duration::from_secs(1), |n| {
+            n.ends[CLIENT].as_ref().is_some_and(|end| end.lost_out > 0)
+        }));
+        assert_eq!(net.end(CLIENT).lost_out, known, "{fack}");
+    }
+}

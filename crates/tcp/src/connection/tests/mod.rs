@@ -13,5 +13,6 @@ mod receiving;
 mod receiving_today;
 mod sce;
 mod sending;
+mod settings;
 mod timeouts;
 mod undo;

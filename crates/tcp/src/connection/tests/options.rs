@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tailback_units::{Bytes, Duration};
 
+use crate::congestion::CongestionKind;
 use crate::testing::{CLIENT, Fate, Net, SERVER, config, preset, stack};
 use crate::{Event, Failure, Flags, Life, SocketOption, SocketOptions, Stack};
 
@@ -251,4 +252,113 @@ fn tcp_info_tells_what_linux_tells() {
         net.end(SERVER).stats().data_segments_received
     );
     assert!(info.last_data_recv >= 90);
+}
+
+#[test]
+fn cork_holds_a_short_segment_until_it_is_taken_away() {
+    for name in ["linux-2.6.18", "linux-7.2"] {
+        let mut client = config(preset(name), 1);
+        Arc::make_mut(&mut client.options).cork = true;
+        let mut net = Net::between(client, config(preset(name), 2));
+        net.open();
+        net.write(CLIENT, 1448 + 100);
+        net.run_for(MS * 20);
+        assert_eq!(net.delivered[SERVER], 1448, "{name}");
+        net.set(CLIENT, SocketOption::Cork(false));
+        net.run_for(MS * 5);
+        assert_eq!(net.delivered[SERVER], 1548, "{name}");
+        // Forgotten, it is sent after 200 ms or a timeout (tcp_check_probe_timer).
+        net.set(CLIENT, SocketOption::Cork(true));
+        net.write(CLIENT, 100);
+        net.run_for(MS * 100);
+        assert_eq!(net.delivered[SERVER], 1548, "{name}");
+        net.run_for(MS * 300);
+        assert_eq!(net.delivered[SERVER], 1648, "{name}");
+    }
+}
+
+#[test]
+fn notsent_lowat_and_sndbuf_stop_a_writer() {
+    let taken = |options: SocketOptions| {
+        let mut client = config(preset("linux-7.2"), 1);
+        client.stack = Arc::new(Stack {
+            tcp_wmem: [Bytes::new(4096), Bytes::new(1 << 20), Bytes::new(1 << 22)],
+            ..preset("linux-7.2")
+        });
+        client.options = options.into();
+        let mut net = Net::between(client, config(preset("linux-7.2"), 2));
+        net.open();
+        let now = net.now;
+        net.end(CLIENT).write(now, 1 << 19)
+    };
+    let free = taken(SocketOptions::default());
+    let lowat = taken(SocketOptions {
+        notsent_lowat: 16_384,
+        ..SocketOptions::default()
+    });
+    let small = taken(SocketOptions {
+        sndbuf: Some(Bytes::new(20_000)),
+        ..SocketOptions::default()
+    });
+    assert_eq!(free, 1 << 19);
+    assert!(lowat < 100_000, "{lowat}");
+    assert!(small < 80_000, "{small}");
+}
+
+#[test]
+fn syncnt_is_how_often_a_syn_is_sent_again() {
+    let mut client = config(stack(), 1);
+    Arc::make_mut(&mut client.options)
+        .set(SocketOption::SynCnt(2))
+        .unwrap();
+    let mut net = Net::between(client, config(stack(), 2));
+    net.judge(CLIENT, |_| Fate::Drop);
+    net.connect();
+    net.run_for(Duration::from_secs(100));
+    assert_eq!(net.sent(CLIENT).count(), 3);
+}
+
+#[test]
+fn congestion_names_the_control_before_and_while_the_connection_lives() {
+    let mut client = config(preset("linux-7.2"), 1);
+    Arc::make_mut(&mut client.options).congestion = Some(CongestionKind::Bbr);
+    let mut net = Net::between(client, config(preset("linux-7.2"), 2));
+    net.open();
+    assert_eq!(net.end(CLIENT).congestion(), CongestionKind::Bbr);
+    assert_eq!(net.end(SERVER).congestion(), CongestionKind::Cubic);
+    net.set(CLIENT, SocketOption::Congestion(CongestionKind::Reno));
+    assert_eq!(net.end(CLIENT).congestion(), CongestionKind::Reno);
+}
+
+#[test]
+fn rcvlowat_wakes_a_reader_when_so_much_is_there() {
+    let mut server = config(preset("linux-7.2"), 2);
+    Arc::make_mut(&mut server.options).rcvlowat = 5000;
+    let mut net = Net::between(config(preset("linux-7.2"), 1), server);
+    net.open();
+    net.write(CLIENT, 3000);
+    net.run_for(MS * 20);
+    assert_eq!(net.delivered[SERVER], 0);
+    net.write(CLIENT, 2000);
+    net.run_for(MS * 20);
+    assert_eq!(net.delivered[SERVER], 5000);
+}
+
+#[test]
+fn rcvbuf_bounds_what_is_on_its_way() {
+    let mut server = config(preset("linux-7.2"), 2);
+    Arc::make_mut(&mut server.options)
+        .set(SocketOption::RcvBuf(Bytes::new(10_000)))
+        .unwrap();
+    let mut net = Net::between(config(preset("linux-7.2"), 1), server);
+    net.open();
+    net.write(CLIENT, 300_000);
+    net.run_for(MS * 300);
+    let shift = net.end(SERVER).receive.window_shift;
+    let most = net
+        .sent(SERVER)
+        .map(|s| u32::from(s.segment.window) << shift)
+        .max();
+    // Doubled, and by the part of frames that is payload: never above the buffer itself.
+    assert!(most.is_some_and(|most| most <= 20_000), "{most:?}");
 }

@@ -3,4 +3,5 @@ mod frto;
 mod host;
 mod rack;
 mod script;
+mod settings;
 mod tlp;
