@@ -37,6 +37,15 @@ def test_the_longest_numeric_axis_is_x() -> None:
     assert in_words(axes.colour, 0.5) == "jitter 0.5"
 
 
+def test_two_numbers_give_way_to_many_names() -> None:
+    rows = [(flows, f"control-{c}") for flows in (1, 4) for c in range(6)]
+    axes = choose(
+        pl.DataFrame(rows, schema=["flows", "control"], orient="row"), ["flows", "control"]
+    )
+    assert axes.x is not None
+    assert axes.x.name == "control"
+
+
 def test_one_value_is_no_axis() -> None:
     axes = choose(pl.DataFrame({"servers": [1], "switch": ["a"]}), ["switch", "servers"])
     assert axes.x is None

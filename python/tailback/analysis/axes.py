@@ -11,6 +11,8 @@ Kind = Literal["numeric", "ordinal", "nominal"]
 
 _QUANTITY = re.compile(r"[\d.]+\s*[A-Za-zµ%/]*$")
 _MANY_DECADES = 100.0
+_FEW = 3
+_MANY = 6
 
 
 @dataclass(frozen=True)
@@ -88,8 +90,8 @@ def choose(summary: pl.DataFrame, parameters: Sequence[str]) -> Axes:
     """Give each axis of the sweep its part; `parameters` are their columns, first axis first.
 
     The numeric axis with the most values runs along x, else the ordinal one, else the nominal
-    one; of equals the first. The others, in the order of the sweep, are told apart by colour,
-    then by dashes, then together with the colour.
+    one; of equals the first. One with two values gives way to one with many. The others, in the
+    order of the sweep, are told apart by colour, then by dashes, then together with the colour.
     """
     axes = [_axis(summary, name) for name in parameters]
     varying = [a for a in axes if a.varies]
@@ -100,6 +102,13 @@ def choose(summary: pl.DataFrame, parameters: Sequence[str]) -> Axes:
         if candidates:
             x = max(candidates, key=lambda a: len(a.values))
             break
+    longest = max(varying, key=lambda a: len(a.values), default=None)
+    if (
+        x is not None
+        and longest is not None
+        and len(x.values) < _FEW <= _MANY <= len(longest.values)
+    ):
+        x = longest
     others: Sequence[Axis] = [a for a in varying if a is not x]
     return Axes(
         x=x,
