@@ -66,7 +66,7 @@ SAID = {
     "9.3": r"host \S+ has not come to rest for 2 s .*spin",
     "9.4": r"the kernel process of host host0 was killed by signal 9",
     "9.5": r"has no time travel \(CONFIG_UML_TIME_TRAVEL_SUPPORT\)",
-    ON_A_DISK: r"is no tmpfs: .*mount a tmpfs there",
+    ON_A_DISK: r"there is no tmpfs at \S+, .*mount one there",
     TOO_DEEP: r"socket path \S+ has \d+ bytes, more than the 107",
 }
 

@@ -33,10 +33,10 @@ pub enum KernelError {
         /// Its length in bytes.
         length: usize,
     },
-    /// The guests' memory would be a file on a disk.
+    /// The guests' memory would be a file on a disk, or nowhere.
     #[error(
-        "{path} is no tmpfs: the guests' memory would be written to a disk; \
-         mount a tmpfs there (mount -t tmpfs tmpfs {path}) or set TMPDIR to one"
+        "there is no tmpfs at {path}, and the guests' memory must not be written to a disk; \
+         mount one there (as root: mkdir -p {path} && mount -t tmpfs tmpfs {path})"
     )]
     NoTmpfs {
         /// The directory that was looked at.

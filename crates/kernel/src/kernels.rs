@@ -358,8 +358,11 @@ fn check(config: &KernelsConfig) -> Result<(), KernelError> {
         });
     }
     let memory = &config.memory;
-    let system = rustix::fs::statfs(memory).context(|| format!("look at {}", memory.display()))?;
-    if system.f_type as u64 != TMPFS_MAGIC {
+    let system = match rustix::fs::statfs(memory) {
+        Err(rustix::io::Errno::NOENT) => None,
+        system => Some(system.context(|| format!("look at {}", memory.display()))?),
+    };
+    if system.is_none_or(|system| system.f_type as u64 != TMPFS_MAGIC) {
         return Err(KernelError::NoTmpfs {
             path: memory.clone(),
         });

@@ -162,9 +162,11 @@ fn a_program_that_is_no_kernel_is_refused() {
 fn folders_that_do_not_do_are_refused() {
     let folder = Folder::new();
     let mut options = Options::new(&folder);
-    options.kernels.memory = PathBuf::from("/proc");
-    let error = failure(&folder, &options, &[serve(), serve()]);
-    assert!(matches!(error, KernelError::NoTmpfs { .. }), "{error}");
+    for path in ["/proc", "/nonexistent"] {
+        options.kernels.memory = PathBuf::from(path);
+        let error = failure(&folder, &options, &[serve(), serve()]);
+        assert!(matches!(error, KernelError::NoTmpfs { .. }), "{error}");
+    }
     options.kernels.memory = PathBuf::from("/dev/shm");
     options.kernels.directory = folder.0.join("x".repeat(100));
     fs::create_dir_all(&options.kernels.directory).expect("a folder can be made");

@@ -89,7 +89,7 @@ def _memory() -> Finding:
     kind = _output(["stat", "-f", "-c", "%t", str(MEMORY)]).strip()
     works = MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and int(kind or "0", 16) == TMPFS
     if not works:
-        return Finding("memory", works, f"{MEMORY} is no tmpfs that you can write to")
+        return Finding("memory", works, f"there is no tmpfs at {MEMORY} that you can write to")
     free = shutil.disk_usage(MEMORY).free
     return Finding("memory", works, f"{MEMORY}, {free / 1e9:.1f} GB free")
 
