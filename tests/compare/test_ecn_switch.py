@@ -8,11 +8,12 @@ from tailback.analysis import View
 from tailback.compare.checks import Check
 from tailback.compare.studies import claims_for
 from tailback.published.ecn_switch import AXES
+from tailback.report.page.contents import contents
 from tailback.results import Results
 
 
-def judged(path: Path, *, factor: float = 1.0, leave_out: str = "") -> dict[str, Check]:
-    """The claims on a run that has every published cell, times a factor."""
+def view(path: Path, *, factor: float = 1.0, leave_out: str = "") -> View:
+    """A run that has every published cell, times a factor."""
     table = published.load("ecn-iperf3").frame
     rows = [
         {
@@ -39,9 +40,22 @@ def judged(path: Path, *, factor: float = 1.0, leave_out: str = "") -> dict[str,
         parameters=list(AXES),
         tables={"summary": rows},
     )
+    return View(Results(folder))
+
+
+def judged(path: Path, *, factor: float = 1.0, leave_out: str = "") -> dict[str, Check]:
+    """The claims on such a run."""
     claims = claims_for("ecn-switch")
     assert claims is not None
-    return {check.claim: check for check in claims.judge(View(Results(folder)))}
+    of = view(path, factor=factor, leave_out=leave_out)
+    return {check.claim: check for check in claims.judge(of)}
+
+
+def test_the_report_has_tables_and_errors_beside_the_published(tmp_path: Path) -> None:
+    page = contents(view(tmp_path / "own"))
+    section = next(s for s in page.sections if s.key == "published")
+    assert [figure.key for figure in section.small] == ["errors-bandwidth_gbps_mean"]
+    assert len(section.tables) == 2
 
 
 def test_the_study_s_own_rows_hold(tmp_path: Path) -> None:

@@ -176,7 +176,8 @@ def _published(view: View) -> Section | None:
         section.tables.append(tables.comparison(comparison))
         if view.axes.x is not None:
             section.small.extend(_error_figures(view))
-            section.figures.append(Figure.of("excess", excess(view)))
+            if "completion_ms_mean" in view.table.frame.columns:
+                section.figures.append(Figure.of("excess", excess(view)))
     return section
 
 
@@ -205,7 +206,10 @@ def _error_figures(view: View) -> list[Figure]:
             f"{label(column).text}, relative error",
             caption,
         )
-        for column in ("completion_ms_mean", "switch_drops_mean")
+        for column in ("completion_ms_mean", "bandwidth_gbps_mean", "switch_drops_mean")
+        if view.published is not None
+        and column in view.published.columns
+        and column in view.points.columns
     ]
 
 
