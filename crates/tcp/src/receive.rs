@@ -1,19 +1,20 @@
 //! The receiving half: buffer, window, out-of-order data, acknowledgement policy.
 //!
-//! Models Linux net/ipv4/tcp_input.c (tcp_init_buffer_space, tcp_clamp_window, tcp_prune_queue,
-//! tcp_measure_rcv_mss) and tcp_output.c (tcp_select_initial_window, tcp_select_window,
-//! __tcp_select_window) of 2.6.18 and of 7.2; `rules` says in what they differ. `tuning` has how
-//! buffer and window grow, `ack` when to acknowledge, `compression` which acknowledgements are held
-//! back, `reassembly` data out of order.
+//! Models Linux net/ipv4/tcp_input.c (tcp_init_buffer_space, tcp_measure_rcv_mss, tcp_epollin_ready) of
+//! 2.6.18 and of 7.2; `rules` says in what they differ. `window` has the window offered, `memory` what
+//! frames cost and what is thrown away, `tuning` how buffer and window grow, `ack` when to acknowledge,
+//! `compression` which acknowledgements are held back, `reassembly` data out of order.
 //! Memory is charged per received frame (truesize), whatever it carries, or as the host says.
 //! Left out: collapsing of queues when memory is short (a fifth to be gained with full frames), the
 //! prequeue, memory pressure of the whole machine.
 
 mod ack;
 mod compression;
+mod memory;
 mod reassembly;
 mod rules;
 mod tuning;
+mod window;
 
 use crate::clock::Jiffies;
 use crate::connection::{SocketOptions, TcpInfo};
@@ -25,21 +26,8 @@ pub(crate) use ack::AckPolicy;
 pub(crate) use reassembly::{Placed, Reassembly};
 pub use rules::{InitialReceiveWindow, RcvbufTuning, Receiver, WinFromSpace};
 
-/// Headers' room that the kernel reckons with for a received segment: MAX_TCP_HEADER + 16 +
-/// sizeof(sk_buff) (include/net/tcp.h, x86_64).
-const SEGMENT_ROOM: u32 = 160 + 16 + 240;
-
 /// Segments that a sender is taken to begin with (TCP_INIT_CWND, include/net/tcp.h).
 const INIT_CWND: u32 = 10;
-
-/// Largest window of a peer that takes it for a signed number (MAX_TCP_WINDOW), bytes.
-const WINDOW_SIGNED: u32 = 32_767;
-
-/// Pages that one packet holds at most (MAX_SKB_FRAGS, include/linux/skbuff.h).
-const MAX_FRAGS: u32 = 17;
-
-/// Least window that an application may set (half of SOCK_MIN_RCVBUF), bytes.
-const CLAMP_LEAST: u32 = 1152;
 
 /// The part of the buffer that is window before data tells more, in 256ths
 /// (TCP_DEFAULT_SCALING_RATIO, include/net/tcp.h).
@@ -188,63 +176,6 @@ impl Receive {
         self.window_clamp = self.window_of(bytes);
     }
 
-    /// The application limits the window (tcp_set_window_clamp); zero is no limit.
-    pub(crate) fn clamp_window(&mut self, bytes: u32) {
-        if bytes == 0 {
-            return;
-        }
-        let clamp = bytes.max(CLAMP_LEAST);
-        if clamp < self.window_clamp {
-            self.rcv_ssthresh = self.rcv_ssthresh.min(clamp);
-        } else {
-            self.rcv_ssthresh = self.rcv_ssthresh.max(self.rcv_wnd.min(clamp));
-        }
-        self.window_clamp = clamp;
-    }
-
-    /// The window offered in the SYN, and its scale (tcp_select_initial_window).
-    fn select_initial_window(&mut self) {
-        let mss = self.advmss.max(1);
-        self.window_clamp = match self.clamp {
-            0 => 65_535 << 14,
-            bytes => bytes,
-        };
-        if self.locked {
-            self.window_clamp = self.window_clamp.min(self.full_space());
-        }
-        self.window_shift = 0;
-        let mut space = self.full_space().min(self.window_clamp);
-        if space > mss {
-            space = space / mss * mss;
-        }
-        self.rcv_wnd = if self.signed {
-            space.min(WINDOW_SIGNED)
-        } else {
-            space
-        };
-        if self.scaling {
-            let mut most = self.rmem_max;
-            if self.initial_window == InitialReceiveWindow::Buffer {
-                most = most.max(space).max(self.core_rmem_max);
-            }
-            most = most.min(self.window_clamp);
-            while most > 65_535 && self.window_shift < 14 {
-                most >>= 1;
-                self.window_shift += 1;
-            }
-        }
-        if self.initial_window == InitialReceiveWindow::Segments && mss > 1 << self.window_shift {
-            let segments = match mss {
-                m if m > 1460 * 3 => 2,
-                m if m > 1460 => 3,
-                _ => 4,
-            };
-            self.rcv_wnd = self.rcv_wnd.min(segments * mss);
-        }
-        self.window_clamp = self.window_clamp.min(65_535 << self.window_shift);
-        self.rcv_ssthresh = self.rcv_wnd;
-    }
-
     /// The peer's SYN is in: sequence numbers are known. `scaled` if both sides scale,
     /// `timestamps` if both send them; `answering` if this side's SYN is still to be sent.
     pub(crate) fn synchronise(
@@ -306,203 +237,6 @@ impl Receive {
         }
     }
 
-    /// Buffer that a full segment needs, with its overhead.
-    fn segment_room(&self) -> u32 {
-        let mut room = self.advmss + SEGMENT_ROOM;
-        while self.window_of(room) < self.advmss {
-            room += 128;
-        }
-        room
-    }
-
-    /// The part of `space` that is window (tcp_win_from_space).
-    #[inline]
-    pub(crate) fn window_of(&self, space: u32) -> u32 {
-        if self.scaling_ratio > 0 {
-            return ((u64::from(space) * u64::from(self.scaling_ratio)) >> 8) as u32;
-        }
-        space - (space >> self.adv_win_scale)
-    }
-
-    /// The buffer of which `window` is the window (tcp_space_from_win).
-    fn space_of(&self, window: u64) -> u64 {
-        if self.scaling_ratio > 0 {
-            return (window << 8) / u64::from(self.scaling_ratio);
-        }
-        let segments = (window / u64::from(self.advmss.max(1))).max(1);
-        segments * u64::from(self.segment_room())
-    }
-
-    #[inline]
-    fn full_space(&self) -> u32 {
-        self.window_of(self.rcvbuf)
-    }
-
-    #[inline]
-    fn free_space(&self) -> u32 {
-        self.window_of(self.rcvbuf.saturating_sub(self.queued_memory))
-    }
-
-    /// What is left of the window last advertised (tcp_receive_window).
-    #[inline]
-    pub(crate) fn window_left(&self) -> u32 {
-        let left = (self.rcv_wup + self.rcv_wnd) - self.rcv_nxt;
-        if left as i32 > 0 { left } else { 0 }
-    }
-
-    /// Whether data in order up to `end` is taken in without further ado: nothing is out of order,
-    /// and there is room.
-    #[inline]
-    pub(crate) fn takes_at_once(&self, end: Seq) -> bool {
-        self.reassembly.is_idle()
-            && self.fin_end.is_none()
-            && self.window_left() > 0
-            && !end.after(self.rightmost())
-            && self.queued_memory <= self.rcvbuf
-    }
-
-    /// Up to where data has ever been welcome (tcp_max_receive_window).
-    #[inline]
-    pub(crate) fn rightmost(&self) -> Seq {
-        self.rightmost.max(self.rcv_nxt)
-    }
-
-    /// The window that could be advertised now (__tcp_select_window).
-    pub(crate) fn selectable_window(&mut self) -> u32 {
-        let mut free = self.free_space();
-        let full = self.window_clamp.min(self.full_space());
-        let mss = self.ack.rcv_mss.min(full);
-        if self.today {
-            return self.selectable_window_today(free, full, mss);
-        }
-        if free < full / 2 {
-            self.ack.quick = 0;
-            if free < mss {
-                return 0;
-            }
-        }
-        free = free.min(self.rcv_ssthresh);
-        if self.window_shift > 0 {
-            let unit = 1 << self.window_shift;
-            return free.next_multiple_of(unit);
-        }
-        let window = self.rcv_wnd;
-        if window + mss <= free || window > free {
-            free / mss.max(1) * mss
-        } else {
-            window
-        }
-    }
-
-    /// The same of today: zero is told before the buffer is quite full.
-    fn selectable_window_today(&mut self, mut free: u32, full: u32, mss: u32) -> u32 {
-        if mss == 0 {
-            return 0;
-        }
-        let unit = 1 << self.window_shift;
-        let shrinks = self.shrinks && self.window_shift > 0;
-        if shrinks {
-            free -= free % unit;
-        }
-        if free < full / 2 {
-            self.ack.quick = 0;
-            free -= free % unit;
-            if free < self.full_space() >> 4 || free < mss || (shrinks && free < unit) {
-                return 0;
-            }
-        }
-        free = free.min(self.rcv_ssthresh);
-        if self.window_shift > 0 {
-            return free.next_multiple_of(unit);
-        }
-        let window = self.rcv_wnd;
-        if window + mss <= free || window > free {
-            free / mss * mss
-        } else if mss == full && free > window + full / 2 {
-            free
-        } else {
-            window
-        }
-    }
-
-    /// The window field of a segment about to leave (tcp_select_window).
-    pub(crate) fn advertise(&mut self) -> u16 {
-        if std::mem::take(&mut self.no_memory) {
-            self.rcv_wnd = 0;
-            self.rcv_wup = self.rcv_nxt;
-            return 0;
-        }
-        let (left, window) = (self.window_left(), self.selectable_window());
-        self.rcv_wnd = if window >= left {
-            window
-        } else if !self.today {
-            left
-        } else if self.shrinks && self.window_shift > 0 {
-            window
-        } else {
-            left.next_multiple_of(1 << self.window_shift)
-        };
-        self.rcv_wup = self.rcv_nxt;
-        self.rightmost = self.rightmost.max(self.rcv_wup + self.rcv_wnd);
-        let most = if self.signed && self.window_shift == 0 {
-            WINDOW_SIGNED
-        } else {
-            65_535 << self.window_shift
-        };
-        (self.rcv_wnd.min(most) >> self.window_shift) as u16
-    }
-
-    /// Makes room for one more frame; false if there is none and it must be dropped
-    /// (tcp_prune_queue).
-    pub(crate) fn make_room(&mut self, seq: Seq) -> bool {
-        if self.queued_memory <= self.rcvbuf {
-            return true;
-        }
-        self.ack.quick = 0;
-        if self.rcvbuf < self.rmem_max && !self.locked {
-            self.rcvbuf = self.queued_memory.min(self.rmem_max);
-        }
-        if self.queued_memory <= self.rcvbuf {
-            return true;
-        }
-        self.rcv_ssthresh = self.window_clamp.min(2 * self.advmss);
-        if self.today {
-            return self.prune(seq);
-        }
-        self.pruned += u64::from(!self.reassembly.is_empty());
-        self.purge();
-        self.queued_memory <= self.rcvbuf
-    }
-
-    /// Throws away what is furthest out of order, an eighth of the buffer at a time, but nothing
-    /// before `seq` (tcp_prune_ofo_queue).
-    fn prune(&mut self, seq: Seq) -> bool {
-        let goal = (self.rcvbuf >> 3).max(1);
-        let mut any = false;
-        while self.queued_memory > self.rcvbuf {
-            let memory = self.reassembly.prune(seq, goal, self.ack.rcv_mss);
-            if memory == 0 {
-                break;
-            }
-            any = true;
-            self.release(memory);
-        }
-        self.pruned += u64::from(any);
-        self.queued_memory <= self.rcvbuf
-    }
-
-    /// There is no room for what comes in order: the peer is told so at once. True if it is taken
-    /// nevertheless, since nothing waits to be read.
-    pub(crate) fn out_of_memory(&mut self) -> bool {
-        if !self.today {
-            return false;
-        }
-        self.no_memory = true;
-        self.ack.now = true;
-        self.ack.scheduled = true;
-        self.readable() == 0
-    }
-
     /// The round trip as the receiver sees it, times 8, microseconds.
     pub(crate) fn rtt_us_8(&self) -> u32 {
         self.rtt
@@ -544,57 +278,6 @@ impl Receive {
         }
     }
 
-    /// Throws out-of-order data away.
-    pub(crate) fn purge(&mut self) {
-        let memory = self.reassembly.purge();
-        self.release(memory);
-    }
-
-    /// The segment at hand is `mss` bytes of payload each, put together by the host, and takes
-    /// `memory` bytes; zeros: one frame as usual.
-    pub(crate) fn set_frame(&mut self, memory: u32, mss: u32) {
-        let memory = if memory > 0 { memory } else { self.truesize };
-        self.frame = (memory, mss);
-    }
-
-    /// Memory that the segment at hand takes.
-    #[inline]
-    pub(crate) fn frame_memory(&self) -> u32 {
-        self.frame.0
-    }
-
-    /// The part of a frame's memory that is given up when its data joins the frame before.
-    pub(crate) fn set_head(&mut self, bytes: u32) {
-        self.head = bytes;
-    }
-
-    /// The data of the segment at hand is kept, out of order.
-    #[inline]
-    pub(crate) fn charge(&mut self) {
-        self.queued_memory += self.frame.0;
-    }
-
-    /// The same in order: its pages join the frame before if that was not read (tcp_try_coalesce,
-    /// skb_try_coalesce). What was kept out of order is not joined here.
-    #[inline]
-    pub(crate) fn charge_in_order(&mut self) {
-        self.charge();
-        if self.head == 0 {
-            return;
-        }
-        if self.readable() > 0 && self.joined < MAX_FRAGS {
-            self.joined += 1;
-            self.release(self.head);
-        } else {
-            self.joined = 1;
-        }
-    }
-
-    /// What was kept turned out to be superfluous.
-    pub(crate) fn release(&mut self, memory: u32) {
-        self.queued_memory -= memory.min(self.queued_memory);
-    }
-
     /// Bytes in order that the application has not read.
     #[inline]
     pub(crate) fn readable(&self) -> u32 {
@@ -628,16 +311,6 @@ impl Receive {
         self.adjust_space(now);
     }
 
-    /// Whether a read has freed so much that the peer should be told (tcp_cleanup_rbuf).
-    pub(crate) fn window_opened(&mut self) -> bool {
-        let left = self.window_left();
-        if 2 * left > self.window_clamp {
-            return false;
-        }
-        let window = self.selectable_window();
-        window > 0 && window >= 2 * left
-    }
-
     /// What TCP_INFO tells of this half; `us` makes microseconds of ticks.
     pub(crate) fn tell(&self, info: &mut TcpInfo, us: impl Fn(Jiffies) -> u32) {
         info.rcv_ssthresh = self.rcv_ssthresh;
@@ -663,10 +336,5 @@ impl Receive {
     #[cfg(test)]
     pub(crate) fn rcv_ssthresh(&self) -> u32 {
         self.rcv_ssthresh
-    }
-
-    /// True if neither queue holds anything.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.queued_memory == 0
     }
 }
