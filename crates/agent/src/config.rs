@@ -111,6 +111,8 @@ pub enum Task {
     IncastClient(IncastClient),
     /// Answers each request; ends when all its connections have closed.
     IncastServer(IncastServer),
+    /// Asks one server again and again until an end.
+    Ask(Ask),
     /// Sends parallel flows.
     Bulk(Bulk),
     /// Receives flows; ends when all have closed.
@@ -133,6 +135,7 @@ impl Task {
     pub fn start_ns(&self) -> u64 {
         match self {
             Task::IncastClient(t) => t.start_ns,
+            Task::Ask(t) => t.start_ns,
             Task::Bulk(t) => t.start_ns,
             Task::UdpSource(t) => t.start_ns,
             Task::Ping(t) => t.start_ns,
@@ -189,6 +192,22 @@ pub struct Answerer {
     pub port: u16,
     /// Bytes of its answer.
     pub answer_bytes: u64,
+}
+
+/// The client of one connection that asks again as soon as it is answered (netperf's TCP_RR). Its server
+/// is an [`IncastServer`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ask {
+    /// Whom it asks, and what it gets.
+    pub server: Answerer,
+    /// Bytes of a request.
+    pub request_bytes: u64,
+    /// When it begins, ns.
+    #[serde(default)]
+    pub start_ns: u64,
+    /// From then on it does not ask any more, ns; what it has asked is answered first.
+    pub end_ns: u64,
 }
 
 /// A server of synchronised reads.

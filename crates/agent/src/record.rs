@@ -36,6 +36,14 @@ pub enum Record {
         /// Retransmission timeouts of the client's own connections so far.
         timeouts: u64,
     },
+    /// What a client that asks one server again and again has waited for its answers.
+    Answered {
+        /// The server.
+        peer: SocketAddrV4,
+        /// From each request's write to the last byte of its answer, ns, of those that came before the
+        /// end.
+        latencies_ns: Vec<u64>,
+    },
     /// A server of synchronised reads has got a request in whole.
     Request {
         /// The client.

@@ -426,7 +426,7 @@ fn applications(run: &Run, outside: &[bool]) -> (Vec<Endpoint>, Workload) {
             (ends.collect(), Workload::Udp(app))
         }
         Spec::RequestResponse(spec) => {
-            let app = RequestResponseApp::new(spec, spec.flows(run.seed, &run.network));
+            let app = RequestResponseApp::new(spec, spec.flows(run.seed, &run.network), outside);
             (Vec::new(), Workload::RequestResponse(app))
         }
         // Programs run on kernels: no host of the model sends anything by itself.

@@ -225,3 +225,50 @@ fn datagrams_that_a_slow_reader_s_socket_has_no_room_for_are_lost_there() {
         .map(|name| measure(&outcome, "summary", name)[0]);
     assert_eq!(sent, received + lost);
 }
+
+/// Two clients that ask one server.
+const ASK: &str = r#"
+name = "ask"
+[network]
+topology = "star"
+switch = "arista-7124s"
+hosts = 3
+link = { rate = "1Gbit", delay = "50us", mtu = "1500B" }
+[host]
+preset = "rhel-5.4-x5540-ne020"
+[stack]
+preset = "linux-7.2"
+[kernel]
+interrupt_moderation = "0s"
+[workload]
+kind = "request-response"
+pairs = { kind = "to-first" }
+request = "100B"
+response = "3kB"
+connections = 2
+duration = "50ms"
+"#;
+
+#[test]
+fn questions_of_kernels_are_answered_in_the_network_s_time() {
+    // The server's answer is three frames; links and switch are crossed twice.
+    let least_us = 2.0 * 2.0 * 50.0 + (2.0 * 190.0 + 4.0 * 1538.0) * 8.0 / 1e3;
+    for outside in [[true; 3], [true, false, false], [false, true, true]] {
+        let outcome = run(ASK, &[], |host| outside[host]).expect("it runs");
+        let figure = |name| measure(&outcome, "summary", name)[0];
+        let latency_us = figure("latency_us_min");
+        assert!(
+            latency_us > 200.0 && latency_us < 2.0 * least_us,
+            "{outside:?}: {latency_us}"
+        );
+        // Four connections, each with one question at a time until the end.
+        let possible = 4.0 * 50_000.0 / figure("latency_us_mean");
+        let requests = figure("requests");
+        assert!(
+            (requests / possible - 1.0).abs() < 0.05,
+            "{outside:?}: {requests} {possible}"
+        );
+        let again = run(ASK, &[], |host| outside[host]).expect("it runs");
+        assert_eq!(again.tables, outcome.tables);
+    }
+}

@@ -105,6 +105,40 @@ fn collect(context: &Context<'_>, servers: &mut [Server]) -> io::Result<()> {
     }
 }
 
+/// Asks one server again and again.
+pub(super) fn ask(context: &Context<'_>, task: &config::Ask) -> io::Result<()> {
+    let clock = context.clock;
+    let stream = connect(
+        context,
+        task.server.address,
+        task.server.port,
+        Options::default(),
+    )?;
+    let connection = Counted::connected(stream, context)?;
+    let mut latencies_ns = Vec::new();
+    let mut asked_ns = clock.now_ns();
+    while asked_ns < task.end_ns {
+        connection.write_bytes(task.request_bytes, clock)?;
+        let mut left = task.server.answer_bytes;
+        while left > 0 {
+            match connection.skip(left.min(CHUNK_BYTES as u64) as usize, clock)? {
+                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                bytes => left -= bytes as u64,
+            }
+        }
+        let now_ns = clock.now_ns();
+        if now_ns <= task.end_ns {
+            latencies_ns.push(now_ns - asked_ns);
+        }
+        asked_ns = now_ns;
+    }
+    context.recorder.add(&Record::Answered {
+        peer: connection.peer,
+        latencies_ns,
+    });
+    connection.record(context)
+}
+
 pub(super) fn server(context: &Context<'_>, task: &config::IncastServer) -> io::Result<()> {
     let listener = listen(context, task.port, None)?;
     thread::scope(|scope| {

@@ -8,15 +8,15 @@ use std::fs;
 use std::path::Path;
 
 use tailback_agent::config::{
-    self, Answerer, Bulk, Command, GuestConfig, IncastClient, IncastServer, Interface, Neighbour,
-    Offloads, Ping, Sink, Task, UdpSink, UdpSource,
+    self, Answerer, Ask, Bulk, Command, GuestConfig, IncastClient, IncastServer, Interface,
+    Neighbour, Offloads, Ping, Sink, Task, UdpSink, UdpSource,
 };
 use tailback_agent::{Record, record, root};
 use tailback_kernel::{HostConfig, NicConfig, RunFolder};
 use tailback_net::random::Stream;
 use tailback_scenario::{
-    Deed, End, Exchange, Flow, Incast, Iperf3, LinuxValue, Run, SocketConfig, TimedAction, Udp,
-    Workload,
+    Deed, End, Exchange, Flow, Incast, Iperf3, LinuxValue, RequestResponse, Run, SocketConfig,
+    TimedAction, Udp, Workload,
 };
 use tailback_units::{Duration, Time};
 use tailback_wire::plan;
@@ -254,6 +254,7 @@ pub(super) fn ends(run: &Run) -> Vec<usize> {
             .collect(),
         Workload::Bulk(bulk) => of(bulk.flows(run.seed, &run.network)),
         Workload::Flows(flows) => of(flows.flows(run.seed, &run.network)),
+        Workload::RequestResponse(spec) => of(spec.flows(run.seed, &run.network)),
         Workload::Exchange(_) => vec![0, 1],
         Workload::Iperf3(spec) => {
             let flows = spec.measurement(run.seed).flows;
@@ -264,10 +265,7 @@ pub(super) fn ends(run: &Run) -> Vec<usize> {
             .into_iter()
             .flat_map(|probe| [probe.source, probe.destination])
             .collect(),
-        Workload::Flent(_)
-        | Workload::Bernoulli(_)
-        | Workload::RequestResponse(_)
-        | Workload::Command(_) => Vec::new(),
+        Workload::Flent(_) | Workload::Bernoulli(_) | Workload::Command(_) => Vec::new(),
     }
 }
 
@@ -293,8 +291,9 @@ fn tasks(run: &Run, outside: &[bool]) -> Vec<(usize, Task)> {
             .collect(),
         Workload::Iperf3(spec) => iperf3_tasks(run, spec),
         Workload::Udp(udp) => udp_tasks(run, udp),
+        Workload::RequestResponse(spec) => request_tasks(run, spec),
         // Refused before it comes here.
-        Workload::Flent(_) | Workload::Bernoulli(_) | Workload::RequestResponse(_) => Vec::new(),
+        Workload::Flent(_) | Workload::Bernoulli(_) => Vec::new(),
         Workload::Command(commands) => {
             let hosts = &run.network.hosts;
             let number = |name: &str| hosts.iter().position(|host| host.name == name);
@@ -428,6 +427,36 @@ fn iperf3_tasks(run: &Run, spec: &Iperf3) -> Vec<(usize, Task)> {
 
 /// As ping(8) sends, and the model.
 const PING_PAYLOAD_BYTES: u32 = 56;
+
+fn request_tasks(run: &Run, spec: &RequestResponse) -> Vec<(usize, Task)> {
+    let end = Time::ZERO + spec.duration;
+    let flows = spec.flows(run.seed, &run.network);
+    let mut tasks = Vec::new();
+    for (number, flow) in flows.iter().enumerate().filter(|(_, f)| f.start < end) {
+        let ask = Task::Ask(Ask {
+            server: Answerer {
+                address: plan::ipv4(flow.destination as u16),
+                port: port(number),
+                answer_bytes: spec.response.get(),
+            },
+            request_bytes: spec.request.get(),
+            start_ns: kernel_ns(flow.start),
+            end_ns: kernel_ns(end),
+        });
+        let answer = Task::IncastServer(IncastServer {
+            port: port(number),
+            connections: 1,
+            request_bytes: spec.request.get(),
+            answer_bytes: spec.response.get(),
+            service_latency_ns: 0,
+            service_jitter_ns: 0,
+            stream: number as u64,
+        });
+        tasks.push((flow.source, ask));
+        tasks.push((flow.destination, answer));
+    }
+    tasks
+}
 
 fn udp_tasks(run: &Run, udp: &Udp) -> Vec<(usize, Task)> {
     let mut tasks = Vec::new();

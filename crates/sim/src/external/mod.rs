@@ -72,13 +72,12 @@ pub fn simulate_with_kernels(
     let modelled_only = match &run.workload {
         Workload::Bernoulli(_) => Some("bernoulli"),
         Workload::Flent(_) => Some("flent"),
-        Workload::RequestResponse(_) => Some("request-response"),
         _ => None,
     };
     if let (Some(name), true) = (modelled_only, outside.contains(&true)) {
         return Err(SimError::Kernel(format!(
             "the workload {name:?} runs on modelled hosts only: kernels have no agent for it; use \
-             incast, bulk, flows, exchange, iperf3, udp or command"
+             incast, bulk, flows, request-response, exchange, iperf3, udp or command"
         )));
     }
     if let Workload::Iperf3(spec) = &run.workload

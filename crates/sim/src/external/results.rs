@@ -38,6 +38,16 @@ pub(super) fn fill(world: &mut World, run: &Run, log: &[(Time, Totals)], records
         seen.checked_sub(1)
             .map_or(Totals::default(), |last| log[last].1)
     };
+    if let Workload::RequestResponse(_) = &run.workload {
+        let told = records.values().flatten();
+        let latencies = told.filter_map(|record| match record {
+            Record::Answered { latencies_ns, .. } => Some(latencies_ns),
+            _ => None,
+        });
+        let latencies = latencies.flatten().map(|ns| Duration::from_ps(ns * 1000));
+        world.workload.answered_outside(latencies);
+        return senders(world, records);
+    }
     if let Workload::Incast(_) = &run.workload {
         let told = || records.values().flatten();
         for record in told() {

@@ -187,6 +187,13 @@ impl Workload {
         }
     }
 
+    /// A client outside has waited so long for the answers to its requests.
+    pub(crate) fn answered_outside(&mut self, latencies: impl Iterator<Item = Duration>) {
+        if let Workload::RequestResponse(app) = self {
+            app.answered_outside(latencies);
+        }
+    }
+
     /// A host outside has sent these pings.
     pub(crate) fn pinged_outside(&mut self, pings: &[(Time, Option<Duration>)]) {
         if let Workload::Measured(app) = self {

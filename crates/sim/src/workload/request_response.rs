@@ -6,7 +6,7 @@ use tailback_net::frame::EndpointId;
 use tailback_scenario::{Flow, RequestResponse};
 use tailback_units::{Duration, Time};
 
-use super::{Action, Notice};
+use super::{Action, Ending, Notice};
 
 /// The connections. Endpoint 2i is the client's end of connection i, 2i + 1 the server's.
 #[derive(Debug)]
@@ -18,6 +18,9 @@ pub(crate) struct RequestResponseApp {
     response_bytes: u64,
     end: Time,
     latencies: Vec<Duration>,
+    /// Of each connection, whether an end of it is on a kernel: it is closed in the end, so that that
+    /// kernel's end is over.
+    outside: Vec<bool>,
     done: bool,
 }
 
@@ -29,8 +32,16 @@ struct Asked {
 }
 
 impl RequestResponseApp {
-    pub(crate) fn new(spec: &RequestResponse, flows: Vec<Flow>) -> RequestResponseApp {
+    /// `outside` are the hosts that are not modelled, by their numbers; missing: they are.
+    pub(crate) fn new(
+        spec: &RequestResponse,
+        flows: Vec<Flow>,
+        outside: &[bool],
+    ) -> RequestResponseApp {
+        let is_outside = |host: usize| outside.get(host) == Some(&true);
+        let has_end_outside = |f: &Flow| is_outside(f.source) || is_outside(f.destination);
         RequestResponseApp {
+            outside: flows.iter().map(has_end_outside).collect(),
             open: Vec::with_capacity(flows.len()),
             flows,
             request_bytes: spec.request.get(),
@@ -82,16 +93,20 @@ impl RequestResponseApp {
         notice: Notice,
         actions: &mut VecDeque<Action>,
     ) {
+        let over = self.done && self.outside[(id.0 / 2) as usize];
         let asked = &mut self.open[(id.0 / 2) as usize];
         let is_client = id.0.is_multiple_of(2);
         match notice {
+            Notice::Connected if is_client && over => actions.push_back(close(id)),
             Notice::Connected if is_client => {
                 asked.at = now;
                 actions.push_back(write(id, self.request_bytes));
             }
             Notice::Received(bytes) if is_client => {
                 asked.response_left -= bytes.min(asked.response_left);
-                if asked.response_left == 0 {
+                if asked.response_left == 0 && over {
+                    actions.push_back(close(id));
+                } else if asked.response_left == 0 {
                     self.latencies.push(now.since(asked.at));
                     asked.at = now;
                     asked.response_left = self.response_bytes;
@@ -105,6 +120,8 @@ impl RequestResponseApp {
                     actions.push_back(write(id, self.response_bytes));
                 }
             }
+            // A client outside has gone: the server closes too.
+            Notice::Closed if !is_client => actions.push_back(close(id)),
             Notice::Connected | Notice::Awake | Notice::Sent | Notice::Closed => {}
         }
     }
@@ -118,9 +135,21 @@ impl RequestResponseApp {
         self.latencies.len() as u64 * (self.request_bytes + self.response_bytes)
     }
 
+    /// A client outside has waited so long for its answers.
+    pub(crate) fn answered_outside(&mut self, latencies: impl Iterator<Item = Duration>) {
+        self.latencies.extend(latencies);
+    }
+
     /// From each request to its answer, in the order of the answers.
     pub(crate) fn latencies(&self) -> &[Duration] {
         &self.latencies
+    }
+}
+
+fn close(endpoint: EndpointId) -> Action {
+    Action::Finish {
+        endpoint,
+        ending: Ending::Close,
     }
 }
 
