@@ -83,3 +83,32 @@ def test_the_option_captures_every_link_of_every_run(command: Command, tmp_path:
 def test_without_the_option_there_is_no_capture(command: Command, tmp_path: Path) -> None:
     assert command("run", "incast-8mb", *SMALL_ARGS, "--out", tmp_path / "out").code == 0
     assert not (tmp_path / "out" / "captures").exists()
+
+
+def test_marks_are_comments_and_only_the_link_and_the_window_asked_for_are_there(
+    tmp_path: Path,
+) -> None:
+    scenario = (
+        tailback.load("incast-8mb")
+        .override(*OVERFLOWING[1::2])
+        .set("sweep.switch", ["arista-7124s"])
+        .set("sweep.marking", [{"kind": "step", "threshold": "60KB"}])
+        .set("stack.tcp_ecn", 1)
+        .set("record.pcap.links", ["host1>switch", "switch>host0"])
+        .set("record.pcap.start", "2ms")
+        .set("record.pcap.end", "4ms")
+    )
+    results = tailback.run(scenario, out=tmp_path / "out")
+    capture = results.path / "captures" / "0000.pcapng"
+    fields = ("-e", "frame.time_epoch", "-e", "frame.interface_name", "-e", "frame.comment")
+    lines = tshark(capture, "-T", "fields", *fields, "-e", "ip.dsfield.ecn")
+    rows = [line.split("\t") for line in lines]
+    assert {link for _, link, *_ in rows} == {"host1>switch", "switch>host0"}
+    times_us = [float(time) * 1e6 % 1e6 for time, *_ in rows]
+    assert min(times_us) >= 2000
+    assert max(times_us) <= 4000
+    # A mark is told of where the frame came in, and seen where it went out.
+    told = [(link, comment) for _, link, comment, _ in rows if comment]
+    assert told
+    assert all(link == "host1>switch" and "marked at switch" in c for link, c in told)
+    assert {link for _, link, _, ecn in rows if ecn == "3"} == {"switch>host0"}

@@ -1,5 +1,7 @@
 """Cases, and where two traces part."""
 
+from pathlib import Path
+
 import polars as pl
 import pytest
 
@@ -76,3 +78,11 @@ def test_every_case_is_a_good_scenario(case: object) -> None:
 def test_an_unknown_case_is_refused_with_those_there_are() -> None:
     with pytest.raises(InputError, match=r"no case x; there are slow-start"):
         parity(["x"])
+
+
+@pytest.mark.parametrize("name", ["slow-start", "one-loss", "lost-tail", "rto", "ecn"])
+def test_modelled_ends_are_like_the_kernel(name: str, tmp_path: Path) -> None:
+    """A fixed part of `tailback reproduce tcp-parity`; where they part it says."""
+    for result in parity([name], folder=tmp_path).results:
+        assert result.segments > 10
+        assert result.holds, f"{result.modelled}: {result.verdict}"
