@@ -2,7 +2,7 @@
 
 mod support;
 
-use support::{counter, measure, run};
+use support::{counter, counters, measure, run};
 use tailback_sim::{ColumnData, RunOutcome};
 
 fn incast() -> String {
@@ -266,6 +266,15 @@ fn marks_are_echoed_between_model_and_kernel() {
         assert!(last(&outcome, "delivered_ce") > 0);
         assert_eq!(last(&outcome, "total_retrans"), 0, "nothing was lost");
     }
+    // SCE: what is marked CE comes to TCP as ECT(1).
+    let text = text.replace("[host]\n", "[host]\nce_to_ect1 = true\n");
+    let outcome = run(&text, &[], |_| true).expect("it runs");
+    let all = |name: &str| {
+        let counts = counters(&outcome, name);
+        counts.iter().sum::<u64>()
+    };
+    assert_eq!(all("IpExt.InCEPkts"), 0);
+    assert_eq!(all("IpExt.InECT1Pkts"), 4);
 }
 
 #[test]

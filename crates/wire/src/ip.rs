@@ -273,15 +273,27 @@ fn ecn(traffic_class: u8) -> Ecn {
 /// Marks an IP packet CE in place, its IPv4 checksum with it (RFC 3168 section 5, RFC 1624).
 /// Answers whether it was ECN-capable; if not, nothing is changed.
 pub fn mark_ce(packet: &mut [u8]) -> bool {
-    let (at, shift) = match packet.first().map(|first| first >> 4) {
-        Some(4) if packet.len() >= V4_BYTES => (1, 0),
-        Some(6) if packet.len() >= V6_BYTES => (1, 4),
+    set_ecn(packet, Ecn::Ce)
+}
+
+/// Gives an IP packet another codepoint in place, its IPv4 checksum with it. Answers whether it was
+/// ECN-capable; if not, nothing is changed.
+pub fn set_ecn(packet: &mut [u8], to: Ecn) -> bool {
+    let shift = match packet.first().map(|first| first >> 4) {
+        Some(4) if packet.len() >= V4_BYTES => 0,
+        Some(6) if packet.len() >= V6_BYTES => 4,
         _ => return false,
     };
-    if packet[at] >> shift & 0b11 == 0 {
+    if packet[1] >> shift & 0b11 == 0 {
         return false;
     }
-    packet[at] |= 0b11 << shift;
+    let bits = match to {
+        Ecn::NotEct => 0b00,
+        Ecn::Ect1 => 0b01,
+        Ecn::Ect0 => 0b10,
+        Ecn::Ce => 0b11,
+    };
+    packet[1] = packet[1] & !(0b11 << shift) | bits << shift;
     if shift == 0 {
         let header_bytes = (usize::from(packet[0] & 0xf) * 4).clamp(V4_BYTES, packet.len());
         packet[10..12].fill(0);

@@ -63,7 +63,11 @@ impl Cable {
     pub(super) fn deliver(&mut self, kernels: &mut Kernels) {
         let mut arrivals = std::mem::take(&mut self.world.arrivals);
         for (host, flight) in arrivals.drain(..) {
-            let frame = *self.world.frames.get(flight.frame);
+            let mut frame = *self.world.frames.get(flight.frame);
+            let ecn = &mut frame.segment.ecn;
+            if self.world.hosts[usize::from(host.0)].ce_to_ect1 && *ecn == Ecn::Ce {
+                *ecn = Ecn::Ect1;
+            }
             self.world.note_delivery(&flight);
             self.world.frames.release(flight.frame);
             let mut packet = Packet {
@@ -76,8 +80,9 @@ impl Cable {
                 self.write_segment(&mut packet.bytes, &frame);
             } else {
                 self.bytes.read(frame.payload, &mut packet);
-                if frame.segment.ecn == Ecn::Ce {
-                    ip::mark_ce(&mut packet.bytes[HEADER_BYTES..]);
+                if matches!(frame.segment.ecn, Ecn::Ce | Ecn::Ect1) {
+                    // It may have been marked on its way.
+                    ip::set_ecn(&mut packet.bytes[HEADER_BYTES..], frame.segment.ecn);
                 }
             }
             if let Some(kernel) = self.kernels[usize::from(host.0)] {

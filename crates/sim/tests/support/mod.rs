@@ -66,13 +66,18 @@ pub fn measure(outcome: &RunOutcome, table: &str, name: &str) -> Vec<f64> {
     }
 }
 
-/// Counter of one host's kernel.
+/// Counter of one host's kernel, the first that has it.
 pub fn counter(outcome: &RunOutcome, name: &str) -> u64 {
+    counters(outcome, name).first().copied().unwrap_or(0)
+}
+
+/// A counter of all hosts' kernels that have it.
+pub fn counters(outcome: &RunOutcome, name: &str) -> Vec<u64> {
     let table = outcome.tables.iter().find(|t| t.name == "counters");
     let columns = table.and_then(|t| Some((t.column("counter")?, t.column("value")?)));
     let Some((ColumnData::Str(names), ColumnData::U64(values))) = columns else {
         panic!("kernels tell their counters")
     };
-    let found = names.iter().zip(values).find(|(n, _)| *n == name);
-    found.map_or(0, |(_, value)| *value)
+    let rows = names.iter().zip(values).filter(|(n, _)| *n == name);
+    rows.map(|(_, value)| *value).collect()
 }
