@@ -238,6 +238,10 @@ pub struct Stack {
     pub timestamp_hz: u32,
     /// Memory charged for a packet to send beyond its data: sizeof(sk_buff) and headers' room.
     pub tx_skb_overhead: Bytes,
+    /// The first six timeouts of a connection with fewer than four packets in flight do not double
+    /// (sender linux-7.2); off in every kernel unless asked for.
+    #[serde(default)]
+    pub tcp_thin_linear_timeouts: bool,
     /// Parameters of `bic`.
     #[serde(default)]
     pub bic: BicParameters,

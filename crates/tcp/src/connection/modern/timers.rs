@@ -4,14 +4,15 @@
 //! tcp_write_timeout, tcp_probe_timer), tcp_input.c (tcp_rearm_rto, tcp_set_xmit_timer),
 //! tcp_output.c (tcp_send_probe0, tcp_write_wakeup) and kernel/time/timer.c: a timer fires no
 //! sooner than asked for, and the later the coarser, since the wheel it waits in has buckets of
-//! 1, 8, 64, … ticks. `patience` beside this folder says when it is enough. Left out: thin streams,
-//! the doubt about the route after tcp_retries1.
+//! 1, 8, 64, … ticks. `patience` beside this folder says when it is enough. Left out: the
+//! doubt about the route after tcp_retries1.
 
 use tailback_units::Time;
 
-use super::super::{Connection, TimerKind};
+use super::super::{Connection, Life, TimerKind};
 use super::queue::PSH;
 use crate::clock::{self, Jiffies};
+use crate::congestion::INFINITE_SSTHRESH;
 
 /// The least wait of a zero-window probe, milliseconds (TCP_RTO_MIN, include/net/tcp.h).
 const PROBE_MIN_MS: u64 = 200;
@@ -19,6 +20,10 @@ const PROBE_MIN_MS: u64 = 200;
 const RESOURCE_PROBE_US: u64 = 500_000;
 /// The longest timeout that back-off is reckoned with, in times the least (TCP_RTO_MAX_SEC).
 const RTO_MAX_PER_MIN: u32 = 600;
+/// Timeouts of a thin stream that do not double (TCP_THIN_LINEAR_RETRIES, include/net/tcp.h).
+const THIN_LINEAR_RETRIES: u32 = 6;
+/// Packets in flight below which a stream is thin (tcp_stream_is_thin).
+const THIN_PACKETS: u32 = 4;
 
 impl Connection {
     /// When the sender wants to be called for pacing, or because the host's queue has room.
@@ -139,11 +144,26 @@ impl Connection {
                 return self.arm(now, TimerKind::Retransmit, ticks);
             }
         }
-        self.backoff += 1;
-        self.rtt.rto = self.rtt.rto.saturating_mul(2).min(self.modern.rto_max);
+        if self.is_thin() && self.retransmits <= THIN_LINEAR_RETRIES {
+            self.backoff = 0;
+            let least = self.clock.ticks(self.stack.rto_min);
+            self.rtt.rto = self.base_rto().max(least);
+        } else {
+            self.backoff += 1;
+            self.rtt.rto = self.rtt.rto.saturating_mul(2).min(self.modern.rto_max);
+        }
         let since = self.first_retransmission(now);
         let ticks = self.within_user_timeout(now, since, self.rtt.rto);
         self.arm(now, TimerKind::Retransmit, ticks);
+    }
+
+    /// Few packets are in flight, and not because it has just begun (tcp_stream_is_thin), and the stack
+    /// makes a difference.
+    fn is_thin(&self) -> bool {
+        self.stack.tcp_thin_linear_timeouts
+            && self.life == Life::Established
+            && self.packets_out < THIN_PACKETS
+            && self.window.ssthresh < INFINITE_SSTHRESH
     }
 
     /// Whether retransmissions into a window shrunk to nothing have gone on for long enough

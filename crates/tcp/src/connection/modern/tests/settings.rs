@@ -260,3 +260,26 @@ fn tcp_min_rtt_wlen_is_how_long_the_least_round_trip_is_believed() {
         assert_eq!(least_ms, rtt_ms, "{seconds}");
     }
 }
+
+#[test]
+fn tcp_thin_linear_timeouts_keeps_timeouts_of_few_packets_short() {
+    for (linear, segments, doubles) in [(false, 2, true), (true, 2, false), (true, 6, true)] {
+        let mut script = Script::open(
+            single(Stack {
+                tcp_thin_linear_timeouts: linear,
+                tcp_early_retrans: 0,
+                ..today()
+            }),
+            RTT_US,
+        );
+        script.write(segments);
+        script.sent();
+        script.wait(20_000_000);
+        let at: Vec<u64> = script.sent().iter().map(|s| s.at_us).collect();
+        let gaps: Vec<u64> = at.windows(2).map(|w| (w[1] - w[0]) / 1000).collect();
+        // After six the waits double all the same.
+        let first_six = gaps[..5].iter().all(|gap| *gap < 260);
+        assert_eq!(first_six, !doubles, "{gaps:?}");
+        assert!(gaps.iter().any(|gap| *gap > 400), "{gaps:?}");
+    }
+}
