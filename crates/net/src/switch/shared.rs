@@ -257,7 +257,8 @@ impl SharedBuffer {
     }
 
     /// Takes what has left one port by `now` off the books.
-    #[inline]
+    // In place where every frame is queued: a call costs 29 instructions a hop (fat-tree, callgrind).
+    #[inline(always)]
     pub fn settle(&mut self, now: Time, out_port: u16) {
         let egress = &mut self.egress[usize::from(out_port)];
         while let Some(departure) = egress.leaving.front() {
