@@ -132,6 +132,13 @@ fn queue_findings(queued: &QueuedConfig, ports: u16) -> Vec<Finding> {
             ));
         }
     }
+    if queued.band_limits.len() > bands {
+        found.push(Finding::new(
+            "buffer.band_limits",
+            format!("{} caps for {bands} bands", queued.band_limits.len()),
+            "a cap for each band of buffer.scheduler at most",
+        ));
+    }
     found.extend(discipline_findings(&queued.queue));
     for (i, service) in queued.service.iter().enumerate() {
         let at = format!("buffer.service[{i}]");

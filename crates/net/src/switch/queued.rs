@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use tailback_units::{Duration, Rate, Time};
 
 use super::DropCause;
-use super::shared::{SharedBuffer, SharedConfig};
+use super::shared::{SharedBuffer, SharedConfig, TxLimit};
 use crate::flow_control::Paused;
 use crate::pool::{Flight, FramePool};
 use crate::queue::ets::{Ets, EtsConfig};
@@ -30,6 +30,12 @@ pub struct QueuedConfig {
     /// Which band is served first.
     #[serde(default)]
     pub scheduler: EtsConfig,
+    /// Cap on what each band of a port may hold beside the port's own cap, from band 0; bands beyond
+    /// the last have none. With `dynamic` a threshold over ports and classes: each band's factor times the
+    /// shared memory that is free (Choudhury and Hahne; the alpha of each queue in Broadcom's chips).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 8))]
+    pub band_limits: Vec<TxLimit>,
     /// Ports that are served slower for a time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub service: Vec<Service>,
@@ -64,12 +70,15 @@ impl Service {
 struct Port {
     scheduler: Ets,
     bands: Vec<Discipline>,
+    /// Bytes that each band holds.
+    held_bytes: Vec<u64>,
 }
 
 /// Such a switch's memory and queues at work.
 #[derive(Clone, Debug)]
 pub struct QueuedBuffer {
     memory: SharedBuffer,
+    band_limits: Vec<TxLimit>,
     ports: Vec<Port>,
     effects: Effects,
 }
@@ -86,9 +95,11 @@ impl QueuedBuffer {
         let port = |port: u16| Port {
             scheduler: Ets::new(&config.scheduler),
             bands: (0..bands).map(|number| band(port, number)).collect(),
+            held_bytes: vec![0; bands as usize],
         };
         QueuedBuffer {
             memory: SharedBuffer::new(&config.memory, ports),
+            band_limits: config.band_limits.clone(),
             ports: (0..ports).map(port).collect(),
             effects: Effects::default(),
         }
@@ -103,6 +114,14 @@ impl QueuedBuffer {
         out_port: u16,
         frame: Flight,
     ) -> Result<Held, DropCause> {
+        let port = &self.ports[usize::from(out_port)];
+        let band = port.scheduler.band(frame.class);
+        if let Some(limit) = self.band_limits.get(band) {
+            let held = port.held_bytes[band] + u64::from(frame.frame_bytes);
+            if held > limit.most_bytes(self.memory.free_bytes()) {
+                return Err(DropCause::QueueLimit);
+            }
+        }
         let pool = self
             .memory
             .offer(now, in_port, out_port, frame.frame_bytes)?;
@@ -121,6 +140,7 @@ impl QueuedBuffer {
         self.memory.hold(held.in_port, out_port, bytes, held.pool);
         let port = &mut self.ports[usize::from(out_port)];
         let band = port.scheduler.band(held.frame.class);
+        port.held_bytes[band] += u64::from(bytes);
         port.bands[band].enqueue(now, held, frames, &mut self.effects);
         self.release_dropped(out_port);
     }
@@ -163,6 +183,8 @@ impl QueuedBuffer {
 
     fn release(&mut self, out_port: u16, held: &Held) {
         let bytes = held.frame.frame_bytes;
+        let port = &mut self.ports[usize::from(out_port)];
+        port.held_bytes[port.scheduler.band(held.frame.class)] -= u64::from(bytes);
         self.memory
             .release(held.in_port, out_port, bytes, held.pool);
     }

@@ -10,6 +10,10 @@ use crate::switch::shared::{SharedConfig, TxLimit};
 use crate::testing::flight;
 
 fn buffer(scheduler: &EtsConfig) -> QueuedBuffer {
+    limited(scheduler, Vec::new())
+}
+
+fn limited(scheduler: &EtsConfig, band_limits: Vec<TxLimit>) -> QueuedBuffer {
     let memory = SharedConfig {
         shared: Bytes::new(15_180),
         segment: Bytes::new(1518),
@@ -22,6 +26,7 @@ fn buffer(scheduler: &EtsConfig) -> QueuedBuffer {
         memory,
         queue: QueueConfig::Fifo {},
         scheduler: scheduler.clone(),
+        band_limits,
         service: Vec::new(),
     };
     QueuedBuffer::new(&config, 2, 1, 0)
@@ -81,4 +86,46 @@ fn a_paused_class_lets_others_by_but_not_in_its_own_band() {
     let later = Time::ZERO + Duration::from_us(1);
     let rest = [(); 2].map(|()| class(next(&mut buffer, later, 0, &both)));
     assert_eq!(rest, [Some(3), Some(1)]);
+}
+
+/// Frames of a class for a port that are admitted until one is not.
+fn fill(buffer: &mut QueuedBuffer, port: u16, class: u8) -> usize {
+    let admitted =
+        (0..100).take_while(
+            |_| match buffer.admit(Time::ZERO, 1, port, of_class(class)) {
+                Ok(held) => {
+                    buffer.enqueue(Time::ZERO, port, held, &mut FramePool::default());
+                    true
+                }
+                Err(cause) => {
+                    assert_eq!(cause, DropCause::QueueLimit);
+                    false
+                }
+            },
+        );
+    admitted.count()
+}
+
+#[test]
+fn thresholds_are_dynamic_over_ports_and_classes() {
+    // Room for ten frames, and a queue may hold as much as is free (alpha 1): one queue gets half, and
+    // each of the others half of what is left when it comes.
+    let bands = EtsConfig {
+        strict: 2,
+        quanta: Vec::new(),
+        priomap: vec![1, 0],
+    };
+    let alpha = |alpha| TxLimit::Dynamic { alpha };
+    let mut alone = limited(&bands, vec![alpha(1.0), alpha(1.0)]);
+    assert_eq!(fill(&mut alone, 0, 0), 5);
+    assert_eq!(fill(&mut alone, 0, 1), 3, "another class of the port");
+    assert_eq!(fill(&mut alone, 1, 0), 1, "the same class of another port");
+    // A class with a larger factor gets more of the same memory.
+    let mut favoured = limited(&bands, vec![alpha(4.0), alpha(0.25)]);
+    assert_eq!(fill(&mut favoured, 0, 0), 2);
+    assert_eq!(fill(&mut favoured, 0, 1), 7);
+    // What leaves makes room again.
+    let free = Paused::default();
+    assert!(next(&mut favoured, Time::ZERO, 0, &free).is_some());
+    assert_eq!(fill(&mut favoured, 0, 1), 1);
 }

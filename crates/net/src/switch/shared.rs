@@ -68,6 +68,18 @@ pub enum TxLimit {
     },
 }
 
+impl TxLimit {
+    /// The cap, bytes, while so much of the shared memory is free.
+    #[must_use]
+    pub fn most_bytes(&self, free_bytes: u64) -> u64 {
+        match *self {
+            TxLimit::None {} => u64::MAX,
+            TxLimit::Hog { bytes } => bytes.get(),
+            TxLimit::Dynamic { alpha } => (free_bytes as f64 * alpha) as u64,
+        }
+    }
+}
+
 /// What holds an admitted frame's segments until it has left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pool {
@@ -233,6 +245,13 @@ impl SharedBuffer {
                 self.shared_used -= segments;
             }
         }
+    }
+
+    /// Bytes of the shared memory that nothing holds, by the books.
+    #[must_use]
+    pub fn free_bytes(&self) -> u64 {
+        u64::from(self.shared_limit.saturating_sub(self.shared_used))
+            * u64::from(self.segment_bytes)
     }
 
     /// Bytes of frames queued for a port, as of the last time it was settled.

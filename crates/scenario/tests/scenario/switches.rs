@@ -214,3 +214,11 @@ fn every_sce_sender_needs_ecn() {
         assert_eq!(plan(STAR, &[&set, "stack.tcp_ecn=1"]).runs.len(), 1);
     }
 }
+
+#[test]
+fn caps_for_bands_that_there_are_not_are_told() {
+    let limits = r#"network.switch.buffer.band_limits=[{ kind = "dynamic", alpha = 1.0 }, { kind = "none" }]"#;
+    said(&[QUEUED, limits], "buffer.band_limits: 2 caps for 1 bands");
+    let bands = r#"network.switch.buffer.scheduler={ strict = 2, priomap = [1, 0] }"#;
+    assert_eq!(plan(STAR, &[QUEUED, bands, limits]).runs.len(), 1);
+}
