@@ -16,7 +16,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use crate::config::GuestConfig;
+use crate::config::{GuestConfig, Task};
 use crate::record::{Record, Recorder};
 use crate::{sys, traffic};
 
@@ -58,7 +58,10 @@ fn start() -> Result<(), String> {
                 recorder.add(&Record::NotSet { sysctls: not_set });
             }
             traffic::run(&config, folder, &recorder);
-            wait_for_closing();
+            // An exchange is over at its time, whatever state its connection is in.
+            if !config.tasks.iter().any(|t| matches!(t, Task::Exchange(_))) {
+                wait_for_closing();
+            }
         }
         Err(message) => recorder.fail(message),
     }
