@@ -54,8 +54,8 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
     ),
     (
         "loss-mesh",
-        "scenarios/loss-mesh/loss-mesh.toml",
-        include_str!("../../../scenarios/loss-mesh/loss-mesh.toml"),
+        "scenarios/lambda/loss-mesh.toml",
+        include_str!("../../../scenarios/lambda/loss-mesh.toml"),
     ),
     (
         "lambda-path",

@@ -133,12 +133,11 @@ def _anatomy(
     view: View, queues: pl.DataFrame, progress: pl.DataFrame, row: Mapping[str, Any]
 ) -> Anatomy:
     axes = view.axes
-    named = (*axes.groups, *((axes.x,) if axes.x else ()))
     of_run = pl.col("run") == row["run"]
     mine = progress if progress.is_empty() else progress.filter(of_run)
     return Anatomy(
         run=row["run"],
-        title=", ".join(in_words(a, row[a.name]) for a in named) or "the run",
+        title=", ".join(in_words(a, row[a.name]) for a in axes.varying) or "the run",
         group=row[GROUP],
         x=row[axes.x.name] if axes.x else None,
         queues=queues if queues.is_empty() else per_switch(queues.filter(of_run)),

@@ -1,7 +1,7 @@
 """Which column of a sweep runs along x, and which ones tell curves apart."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -67,9 +67,14 @@ class Axes:
         return tuple(a for a in (self.colour, self.dash) if a is not None) + self.rest
 
     @property
+    def varying(self) -> tuple[Axis, ...]:
+        """All axes that vary, x last."""
+        return self.groups + ((self.x,) if self.x else ())
+
+    @property
     def names(self) -> list[str]:
         """Columns of all axes that vary, x last."""
-        return [a.name for a in self.groups] + ([self.x.name] if self.x else [])
+        return [a.name for a in self.varying]
 
     @property
     def all_names(self) -> list[str]:
@@ -125,3 +130,14 @@ def in_words(axis: Axis, value: object) -> str:
         return str(value)
     text = f"{value:g}" if isinstance(value, float) else str(value)
     return f"{axis.name} {text}"
+
+
+def label_of(axes: Iterable[Axis]) -> pl.Expr:
+    """Return a row's values of these axes in words, as a column; empty text without axes."""
+    parts = [
+        pl.col(a.name).replace_strict(
+            list(a.values), [in_words(a, v) for v in a.values], return_dtype=pl.String, default=None
+        )
+        for a in axes
+    ]
+    return pl.concat_str(parts, separator=", ") if parts else pl.lit("")

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from tailback.analysis.axes import in_words
+from tailback.analysis.axes import label_of
 from tailback.analysis.view import View
 
 PLACE = "place"
@@ -55,12 +55,15 @@ class Places:
     lossless: int
 
 
-def places(view: View) -> Places | None:
-    """Return the losses of every run by place; `None` if no run lost anything."""
+def losses(view: View) -> pl.DataFrame | None:
+    """Return the losses of every run by place, mean of its repetitions; `None` without any.
+
+    Columns: `run`, `place`, `frames`, `data_frames`, `ack_frames`, `payload_bytes`.
+    """
     drops = view.optional("drops")
     if drops.is_empty() or "data_frames" not in drops.columns:
         return None
-    located = (
+    return (
         drops.join(_roles(view), on=["run", "repetition", PLACE], how="left", nulls_equal=True)
         .with_columns(_stage().alias(PLACE))
         .group_by("run", "repetition", PLACE)
@@ -69,6 +72,13 @@ def places(view: View) -> Places | None:
         .group_by("run", PLACE)
         .agg(pl.col("frames", "data_frames", "ack_frames", "payload_bytes").mean())
     )
+
+
+def places(view: View) -> Places | None:
+    """Return the losses of the runs that lost most, for a picture; `None` without any."""
+    located = losses(view)
+    if located is None:
+        return None
     labelled = _labels(view)
     total = located.group_by("run").agg(pl.col("frames").sum().alias("total"))
     most = labelled.join(total, on="run", how="inner", maintain_order="left")
@@ -120,13 +130,6 @@ def _stage() -> pl.Expr:
 
 
 def _labels(view: View) -> pl.DataFrame:
-    axes = [*view.axes.groups, *([view.axes.x] if view.axes.x else [])]
     frame = view.results.summary.unique("run", keep="first", maintain_order=True)
-    parts = [
-        pl.col(a.name).replace_strict(
-            list(a.values), [in_words(a, v) for v in a.values], return_dtype=pl.String, default=None
-        )
-        for a in axes
-    ]
-    label = pl.concat_str(parts, separator=", ") if parts else pl.lit("the run")
-    return frame.select("run", label.alias(RUN))
+    named = label_of(view.axes.varying) if view.axes.varying else pl.lit("the run")
+    return frame.select("run", named.alias(RUN))

@@ -7,7 +7,7 @@ from functools import cached_property
 import polars as pl
 
 from tailback import published
-from tailback.analysis.axes import Axes, Axis, choose, in_words
+from tailback.analysis.axes import Axes, choose, label_of
 from tailback.analysis.beside import beside_points
 from tailback.published import PublishedTable
 from tailback.results import Results
@@ -64,11 +64,11 @@ class View:
     @cached_property
     def timed(self) -> bool:
         """Whether every run lasted as long as it was told to: then completion times say nothing."""
-        summary = self.results.summary
-        if "completion_ms_mean" not in summary.columns:
+        if "completion_ms_mean" not in self.results.summary.columns:
             return True
-        once = bool((summary.get_column("iterations") == 1).all())
-        return once and summary.get_column("completion_ms_mean").n_unique() == 1
+        workload = self.results.manifest["scenario"]["workload"]
+        sized = workload.get("size") is not None or "size" in self.results.parameters
+        return workload["kind"] == "bulk" and not sized
 
     @cached_property
     def groups(self) -> list[str]:
@@ -125,17 +125,7 @@ class View:
         axes = self.axes
         joined = tuple(a for a in (axes.colour, *axes.rest) if a is not None)
         return frame.with_columns(
-            _label(axes.groups).alias(GROUP),
-            _label(joined).alias(COLOUR),
-            _label((axes.dash,) if axes.dash else ()).alias(DASH),
+            label_of(axes.groups).alias(GROUP),
+            label_of(joined).alias(COLOUR),
+            label_of((axes.dash,) if axes.dash else ()).alias(DASH),
         )
-
-
-def _label(axes: tuple[Axis, ...]) -> pl.Expr:
-    parts = [
-        pl.col(a.name).replace_strict(
-            list(a.values), [in_words(a, v) for v in a.values], return_dtype=pl.String, default=None
-        )
-        for a in axes
-    ]
-    return pl.concat_str(parts, separator=", ") if parts else pl.lit("")

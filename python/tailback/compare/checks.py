@@ -16,7 +16,8 @@ class Check:
         ours: what the run gives, in words.
         limit: how far apart the two may be.
         verdict: whether they are within the limit; `not run` when the sweep lacks the points,
-            `no band` when nothing was published that could be a limit.
+            `no band` when nothing was published that could be a limit, or when the model was
+            fitted to the published value and is not judged by it.
     """
 
     claim: str
@@ -39,6 +40,11 @@ class Check:
     def unjudged(cls, claim: str, published: str, ours: str) -> "Check":
         """Return a value for which no limit was published."""
         return cls(claim, published, ours, "no band", "no band")
+
+    @classmethod
+    def fitted(cls, claim: str, published: str, ours: str) -> "Check":
+        """Return a value that the model, or its input, was fitted to."""
+        return cls(claim, published, ours, "fitted to it", "no band")
 
     @property
     def mark(self) -> str:

@@ -70,7 +70,7 @@ pub struct NicCounters {
     pub rx_bytes: u64,
     /// Frames dropped because the guest had no buffer for them.
     pub rx_ring_drops: u64,
-    /// Those of them that carried payload, and that payload.
+    /// Those of them that carried payload.
     pub rx_ring_data_drops: u64,
     /// Payload of the frames dropped, bytes.
     pub rx_ring_payload_bytes: u64,

@@ -71,6 +71,8 @@ fn datagram() -> Bytes {
     Bytes::new(1470)
 }
 
+/// Longest run: a hundred days; the simulator's clock ends after 213.
+const SPAN_MAX: Duration = Duration::from_secs(100 * 86_400);
 /// Largest payload of a datagram that is not fragmented on jumbo Ethernet of 9216 bytes.
 const DATAGRAM_MAX: u64 = 9216 - 28;
 
@@ -79,14 +81,19 @@ impl Udp {
     #[must_use]
     pub fn probes(&self, seed: u64, network: &Topology) -> Vec<Probe> {
         let pairs = self.pairs.of(seed, network);
+        let mut slots = vec![0_u64; network.hosts.len()];
+        let mut own_slots = Vec::with_capacity(pairs.len());
+        for (source, _) in &pairs {
+            own_slots.push(slots[*source]);
+            slots[*source] += 1;
+        }
         // Senders of different hosts are not in step.
         let phase = |pair: usize| self.gap() * pair as u64 / pairs.len().max(1) as u64;
         let probe = |round: u32, pair: usize| {
             let (source, destination) = pairs[pair];
-            let slot = slot_count(&pairs[..pair], source);
             let offset = self.schedule.as_ref().map_or(Duration::ZERO, |schedule| {
-                let slots = slot + slot_count(&pairs[pair..], source);
-                schedule.every * u64::from(round) + schedule.every * slot / slots
+                let slot = schedule.every / slots[source];
+                schedule.every * u64::from(round) + slot * own_slots[pair]
             });
             Probe {
                 start: Time::ZERO + offset + phase(pair),
@@ -132,6 +139,13 @@ impl Udp {
                 "a rate above zero, such as \"400Mbit\"",
             ));
         }
+        if self.span() > SPAN_MAX {
+            found.push(Finding::new(
+                "schedule.rounds",
+                format!("all rounds together take {}", self.span()),
+                format!("fewer rounds, or more often: {SPAN_MAX} at most"),
+            ));
+        }
         let bytes = self.datagram.get();
         if bytes == 0 || bytes > DATAGRAM_MAX {
             found.push(Finding::new(
@@ -148,8 +162,11 @@ impl Udp {
         let mut found = self.pairs.name_findings(network);
         if let Some(schedule) = &self.schedule {
             let pairs = self.pairs.of(0, network);
-            let most = pairs.iter().map(|(source, _)| slot_count(&pairs, *source));
-            let busy = self.duration * most.max().unwrap_or(0);
+            let mut slots = vec![0_u64; network.hosts.len()];
+            for (source, _) in &pairs {
+                slots[*source] += 1;
+            }
+            let busy = self.duration * slots.into_iter().max().unwrap_or(0);
             if busy > schedule.every {
                 found.push(Finding::new(
                     "schedule.every",
@@ -172,11 +189,6 @@ impl Udp {
         }
         found
     }
-}
-
-/// How many of these pairs have this source; of those before a pair: which of its source's it is.
-fn slot_count(pairs: &[(usize, usize)], source: usize) -> u64 {
-    pairs.iter().filter(|pair| pair.0 == source).count() as u64
 }
 
 #[cfg(test)]

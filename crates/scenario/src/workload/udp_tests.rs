@@ -55,6 +55,18 @@ fn a_mesh_on_a_schedule_never_has_two_at_one_destination() {
             alike.filter(|p| (p.source, p.destination) != (probe.source, probe.destination));
         assert!(alike.all(|p| p.destination != probe.destination && p.source != probe.source));
     }
+    let endless = Udp {
+        schedule: Some(Schedule {
+            every: Duration::from_secs(3600),
+            rounds: 10_000,
+        }),
+        ..mesh.clone()
+    };
+    let found = endless.findings();
+    assert!(
+        format!("{found:?}").contains("schedule.rounds"),
+        "{found:?}"
+    );
     let hasty = Udp {
         duration: Duration::from_secs(401),
         ..mesh

@@ -2,7 +2,8 @@
 //!
 //! Models SNMP's ifHCOutOctets and ifHCOutUcastPkts (RFC 2863) of every interface, read a fixed time
 //! apart: 64-bit counters since the beginning, and the rate between two polls. Octets include the
-//! Ethernet header and FCS, not preamble and gap. Left out: the poller's own packets and jitter.
+//! Ethernet header and FCS, not preamble and gap, whatever a link's framing is. Left out: the poller's own
+//! packets and jitter.
 
 use tailback_units::{Duration, Time};
 
@@ -31,6 +32,18 @@ impl Interfaces {
     /// When it polls next.
     pub(crate) fn next(&self) -> Time {
         self.next
+    }
+
+    /// Keeps a poll. What still waits was taken off by a mean: no counter runs back because of that.
+    fn keep(&mut self, counters: impl Iterator<Item = (u64, u64)>) {
+        let before = self.polls.last().map_or(&[][..], |(_, seen)| seen);
+        let forward = |(link, (octets, frames)): (usize, (u64, u64))| {
+            let seen = before.get(link).copied().unwrap_or_default();
+            (octets.max(seen.0), frames.max(seen.1))
+        };
+        let counters = counters.enumerate().map(forward).collect();
+        self.polls.push((self.next, counters));
+        self.next += self.interval;
     }
 
     /// The table: a row a poll and link direction that has carried anything.
@@ -69,8 +82,7 @@ impl World {
         };
         let at = interfaces.next;
         let counters = self.links.iter().map(|state| state.link.counters(at));
-        interfaces.polls.push((at, counters.collect()));
-        interfaces.next += interfaces.interval;
+        interfaces.keep(counters);
     }
 
     /// When the network as a whole is to be looked at or polled next.
@@ -80,3 +92,7 @@ impl World {
         series.min(polls)
     }
 }
+
+#[cfg(test)]
+#[path = "interfaces_tests.rs"]
+mod tests;

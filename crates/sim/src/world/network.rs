@@ -270,7 +270,8 @@ impl LinkState {
         frames: &mut FramePool,
         ledger: &mut Ledger,
     ) -> Option<Time> {
-        frame.at = self.link.arrival(finish);
+        let arrival = self.link.arrival(finish);
+        frame.at = arrival + self.link.hold(arrival);
         let mut first = false;
         match self.link.fate(&frame) {
             Fate::Lost => {
@@ -290,7 +291,6 @@ impl LinkState {
             }
             Fate::Pass => {}
         }
-        frame.at += self.link.hold(frame.at);
         first |= self.link.launch_out_of_order(frame);
         first.then_some(frame.at)
     }

@@ -74,14 +74,13 @@ def y_channel(column: str, title: str, low: float, high: float) -> alt.Y:
 
 def tooltips(view: View, *metrics: str) -> list[alt.Tooltip]:
     """Return the point's place in the sweep and its metrics, with units."""
-    axes = [*view.axes.groups, *([view.axes.x] if view.axes.x else [])]
     places = [
         alt.Tooltip(
             field(a.name),
             type="quantitative" if a.kind == "numeric" else "nominal",
             title=axis_label(a.name),
         )
-        for a in axes
+        for a in view.axes.varying
     ]
     values = [
         alt.Tooltip(field(m), type="quantitative", format=",.4~r", title=label(m).full)

@@ -1,9 +1,8 @@
 """A metric over two numeric axes at once: a heat map for each combination of the others."""
 
 import altair as alt
-import polars as pl
 
-from tailback.analysis.axes import Axis, in_words
+from tailback.analysis.axes import Axis, label_of
 from tailback.analysis.columns import axis_label, label
 from tailback.analysis.view import View
 from tailback.report.charts.data import AnyChart, inline
@@ -19,8 +18,7 @@ _COLUMNS = 4
 
 def sides(view: View) -> tuple[Axis, Axis] | None:
     """Return the two numeric axes with most values, if both have enough of them."""
-    axes = [*view.axes.groups, *([view.axes.x] if view.axes.x else [])]
-    numeric = [a for a in axes if a.kind == "numeric" and len(a.values) >= _LEAST]
+    numeric = [a for a in view.axes.varying if a.kind == "numeric" and len(a.values) >= _LEAST]
     if len(numeric) < 2:
         return None
     first, second = sorted(numeric, key=lambda a: -len(a.values))[:2]
@@ -35,15 +33,7 @@ def surface(view: View, column: str) -> AnyChart:
     if column not in view.points.columns:
         raise NothingToDrawError(f"the summary has no metric '{column}'")
     x, y = found
-    axes = [*view.axes.groups, *([view.axes.x] if view.axes.x else [])]
-    others = [a for a in axes if a not in found]
-    parts = [
-        pl.col(a.name).replace_strict(
-            list(a.values), [in_words(a, v) for v in a.values], return_dtype=pl.String, default=None
-        )
-        for a in others
-    ]
-    panel = pl.concat_str(parts, separator=", ") if parts else pl.lit("")
+    panel = label_of(a for a in view.axes.varying if a not in found)
     rows = view.points.select(x.name, y.name, column, panel.alias(_PANEL))
     panels = rows.get_column(_PANEL).unique(maintain_order=True).to_list()
     words = label(column)

@@ -27,8 +27,7 @@ def over_time(view: View) -> Iterator[tuple[str, AnyChart]]:
     table = view.optional("intervals")
     if table.is_empty():
         raise NothingToDrawError("no run has looks at its flows over time")
-    varying = [a for a in (*view.axes.groups, view.axes.x) if a is not None]
-    order = [a for p in view.results.parameters for a in varying if a.name == p]
+    order = [a for p in view.results.parameters for a in view.axes.varying if a.name == p]
     line = order[-1] if order else None
     keys = [a.name for a in order[:-1]]
     data = _series(view, table)

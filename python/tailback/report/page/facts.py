@@ -61,7 +61,7 @@ def waiting(one: Anatomy) -> str:
 
 def _sweep(view: View) -> str:
     axes = view.axes
-    every = (*axes.groups, *((axes.x,) if axes.x else ()), *axes.fixed)
+    every = (*axes.varying, *axes.fixed)
     order = {name: i for i, name in enumerate(view.results.parameters)}
     return "; ".join(_axis(a) for a in sorted(every, key=lambda a: order[a.name]))
 

@@ -88,7 +88,7 @@ def totals(view: View) -> Table:
 
 def points(view: View) -> Table:
     """Return every point of the sweep with its metrics."""
-    axes = (*view.axes.groups, *((view.axes.x,) if view.axes.x else ()))
+    axes = view.axes.varying
     metrics = [m for m in _SHOWN if m in view.points.columns and (m not in COUNTS or view.has(m))]
     columns = {m: _column(view.points.get_column(m)) for m in metrics}
     heads = [Cell(axis_label(a.name), number=a.kind == "numeric") for a in axes]
