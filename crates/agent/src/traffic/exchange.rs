@@ -49,7 +49,7 @@ fn act(context: &Context<'_>, flow: &Arc<Counted>, task: &config::Exchange) -> i
     for action in &task.actions {
         context.clock.sleep_until(action.at_ns);
         let done = match action.does {
-            Deed::Write => flow.write_bytes(action.bytes, context.clock),
+            Deed::Write => flow.write_at_once(action.bytes, context.clock),
             Deed::Hold | Deed::Read => Ok(()),
             Deed::Shutdown => flow.stream.shutdown(Shutdown::Write),
             Deed::Close | Deed::Abort => {

@@ -1,6 +1,6 @@
 //! Sockets with their options, and connections that are counted.
 
-use std::io;
+use std::io::{self, IoSlice};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -20,6 +20,9 @@ const TRIES: u32 = 10_000;
 
 /// Bytes that one call reads or writes at most: a few of the largest offloaded packets.
 pub(super) const CHUNK_BYTES: usize = 1 << 18;
+
+/// Pieces of memory that one call takes (UIO_MAXIOV, include/uapi/linux/uio.h).
+const VECTORS_MAX: usize = 1024;
 
 /// What a connecting socket is to have.
 #[derive(Clone, Copy, Debug, Default)]
@@ -196,6 +199,24 @@ impl Counted {
         let bytes = io::Write::write(&mut &self.stream, from)?;
         self.written.add(bytes, clock.now_ns());
         Ok(bytes)
+    }
+
+    /// Writes so many bytes of no meaning in one call (or the fewest, beyond what a call can name):
+    /// where a call ends the kernel pushes.
+    pub(super) fn write_at_once(&self, mut bytes: u64, clock: Clock) -> io::Result<()> {
+        while bytes > 0 {
+            let whole = (bytes / CHUNK_BYTES as u64).min(VECTORS_MAX as u64) as usize;
+            let mut parts = vec![IoSlice::new(&ZEROES); whole];
+            if whole < VECTORS_MAX {
+                parts.push(IoSlice::new(
+                    &ZEROES[..(bytes % CHUNK_BYTES as u64) as usize],
+                ));
+            }
+            let written = io::Write::write_vectored(&mut &self.stream, &parts)?;
+            self.written.add(written, clock.now_ns());
+            bytes -= written as u64;
+        }
+        Ok(())
     }
 
     /// Writes so many bytes of no meaning.
