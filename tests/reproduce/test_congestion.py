@@ -8,6 +8,7 @@ from polars.testing import assert_frame_equal
 
 import tailback
 from tailback.reproduce.congestion import CONTROLS, GROUPS, cells, congestion_parity
+from tailback.reproduce.congestion.draw import draw
 from tailback.reproduce.congestion.observe import (
     GOODPUT,
     RETRANSMISSIONS,
@@ -82,6 +83,8 @@ def test_a_cell_holds_against_real_kernels(name: str, tmp_path: Path) -> None:
     assert found.holds, found.to_dict()
     [result] = found.results
     assert result.comparisons[0].kernel[0] > 800
+    [figure] = draw(found, tmp_path / "figures")
+    assert f">{name}</text>" in figure.read_text(encoding="utf-8")
     # What is there is used.
     assert congestion_parity([cell], folder=tmp_path).to_dict() == found.to_dict()
 

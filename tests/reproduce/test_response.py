@@ -1,10 +1,16 @@
 """The closed forms against published tables, and one measured point end to end."""
 
-import pytest
+from pathlib import Path
 
-from tailback.reproduce.response.formulas import FORMS, padhye, scalable
+import pytest
+from click.testing import CliRunner
+
+from tailback.cli.report import command
+from tailback.reproduce.response.formulas import FORMS, padhye, reno, scalable
 from tailback.reproduce.response.links import jain
 from tailback.reproduce.response.measure import flow, run_all, under_loss
+from tailback.reproduce.response.page import keep, kept
+from tailback.reproduce.response.run import Found, Point, ResponseFunctions
 
 # RFC 9438 section 5.1 (tables 1 and 2): RTT, p, Reno, HighSpeed, CUBIC. RFC 9438 takes 1.2 for
 # the square root of 3/2.
@@ -66,3 +72,23 @@ def test_hybla_counts_whole_128ths() -> None:
     few, many = FORMS["hybla"].window(1e-4, 0.1), FORMS["hybla"].window(1e-6, 0.1)
     assert few == pytest.approx(490, rel=0.08)
     assert many < 0.5 * 4899
+
+
+def test_what_was_measured_is_kept_and_drawn_again(tmp_path: Path) -> None:
+    found = ResponseFunctions(
+        [
+            Point("reno", 0.01, p, reno(p, 0.01), 0.98 * reno(p, 0.01), 0, "Mathis", reno(p, 0.01))
+            for p in (1e-3, 1e-4)
+        ],
+        [Found("cubic: share", (1.0, 6.0), 0.3, "between two bounds")],
+    )
+    keep(found, tmp_path)
+    assert kept(tmp_path) == found
+    assert kept(tmp_path / "other") is None
+    # `tailback report` draws it from what was kept.
+    result = CliRunner().invoke(command, [str(tmp_path)])
+    assert result.exit_code == 0, result.output
+    html = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "1 of 1 mean errors are at most 10%; 0 of 1 quantities on links" in html
+    for cell in ("122 / 120 (-2%)", "cubic: share", "1 to 6", "outside", 'id="spec-windows"'):
+        assert cell in html

@@ -102,4 +102,14 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
         "scenarios/parity/congestion-parity.toml",
         include_str!("../../../scenarios/parity/congestion-parity.toml"),
     ),
+    (
+        "congestion-incast",
+        "scenarios/congestion/congestion-incast.toml",
+        include_str!("../../../scenarios/congestion/congestion-incast.toml"),
+    ),
+    (
+        "congestion-long-path",
+        "scenarios/congestion/congestion-long-path.toml",
+        include_str!("../../../scenarios/congestion/congestion-long-path.toml"),
+    ),
 ];

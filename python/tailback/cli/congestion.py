@@ -49,14 +49,18 @@ def show_response(folder: Path | None, jobs: int | None, *, as_json: bool) -> No
     """Measure every response function, print the tables, draw the windows."""
     from tailback.reproduce.response import response_functions
     from tailback.reproduce.response.draw import draw
+    from tailback.reproduce.response.page import keep, write
 
+    folder = folder or Path("results/response-functions")
     with Progress(console=console.err, transient=True) as progress:
         task = progress.add_task("Closed forms", total=None)
         found = response_functions(
             jobs=jobs,
             on_progress=lambda done, of: progress.update(task, completed=done, total=of),
         )
-    figure = draw(found, folder or Path("results/response-functions"))
+    keep(found, folder)
+    figure = draw(found, folder)
+    report = write(found, folder / "report.html")
     if as_json:
         console.print_json(found.to_dict())
         return
@@ -68,3 +72,4 @@ def show_response(folder: Path | None, jobs: int | None, *, as_json: bool) -> No
     )
     console.out.out(found.verdict)
     console.out.out(f"Figure: {figure}")
+    console.out.out(f"Report: {report}")

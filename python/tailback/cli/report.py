@@ -31,13 +31,31 @@ import click
     "these; may be given several times.",
 )
 def command(folder: Path, output: Path | None, png: Path | None, beside: tuple[Path, ...]) -> None:
-    """One HTML file with the charts of a results folder; it opens offline."""
+    """One HTML file with the charts of a results folder; it opens offline.
+
+    DIR may also be a folder of `tailback reproduce response-functions`.
+    """
     from tailback.cli import console
     from tailback.report import write_pngs
 
+    if _closed_forms(folder, output):
+        return
     write(folder, output, beside)
     for path in write_pngs(folder, png) if png is not None else ():
         console.out.out(f"Chart: {path}")
+
+
+def _closed_forms(folder: Path, output: Path | None) -> bool:
+    """Write the report on closed forms if the folder has those."""
+    from tailback.cli import console
+    from tailback.reproduce.response.page import kept
+    from tailback.reproduce.response.page import write as write_forms
+
+    found = kept(folder)
+    if found is None:
+        return False
+    console.out.out(f"Report: {write_forms(found, output or folder / 'report.html')}")
+    return True
 
 
 def write(folder: Path, output: Path | None = None, beside: Sequence[Path] = ()) -> None:

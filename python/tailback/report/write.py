@@ -68,7 +68,15 @@ def write_several(title: str, description: str, of: Sequence[Results], out: Path
     Raises:
         StorageError: `out` cannot be written.
     """
-    page = several(title, description, [View(results) for results in of])
+    return write_page(several(title, description, [View(results) for results in of]), out)
+
+
+def write_page(page: Page, out: Path) -> Path:
+    """Write a page of one's own sections and figures; return `out`.
+
+    Raises:
+        StorageError: `out` cannot be written.
+    """
     with explained(out, "name a file in a folder that can be written"):
         out.parent.mkdir(parents=True, exist_ok=True)
         write_bytes(out, _html(page).encode())

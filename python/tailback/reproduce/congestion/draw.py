@@ -13,6 +13,7 @@ from tailback.reproduce.congestion.study import CellResult, CongestionParity
 
 _COLUMNS = 3
 _KINDS = ("kernel", "model")
+_WIDTHS = alt.Scale(domain=list(_KINDS), range=[3.5, 1.2])
 
 
 def draw(found: CongestionParity, folder: Path) -> list[Path]:
@@ -52,11 +53,14 @@ def _panel(result: CellResult) -> alt.Chart:
     verdict = "" if result.holds else " (differs)"
     panel: alt.Chart = (
         alt.Chart(inline(rows), title=f"{result.cell.name}{verdict}", width=300, height=140)
-        .mark_line(strokeWidth=1.2, opacity=0.8)
+        .mark_line()
         .encode(
             x=alt.X("time_s:Q", title="Time (s)"),
             y=alt.Y("cwnd:Q", title="cwnd (segments)"),
             color=alt.Color("hosts:N", scale=alt.Scale(domain=list(_KINDS)), title=None),
+            # The model's thin line on the kernel's broad one: both are seen where they are one.
+            strokeWidth=alt.StrokeWidth("hosts:N", scale=_WIDTHS, legend=None),
+            order=alt.Order("hosts:N"),
             detail="line:N",
         )
     )

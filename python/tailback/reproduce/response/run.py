@@ -1,7 +1,7 @@
 """All closed forms at once: measured, held against what they should be, as a table."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from tailback.reproduce.response.formulas import FORMS, padhye, reno
@@ -113,6 +113,21 @@ class ResponseFunctions:
             "mean_errors": self.mean_errors(),
             "links": [asdict(found) | {"within": found.within} for found in self.links],
         }
+
+    @classmethod
+    def of_dict(cls, values: dict[str, Any]) -> "ResponseFunctions":
+        """Return what `to_dict` gave."""
+
+        def own(kind: type[Any], one: dict[str, Any]) -> dict[str, Any]:
+            return {field.name: one[field.name] for field in fields(kind)}
+
+        return cls(
+            points=[Point(**own(Point, one)) for one in values["points"]],
+            links=[
+                Found(**(own(Found, one) | {"expected": tuple(one["expected"])}))
+                for one in values["links"]
+            ],
+        )
 
     def tables(self) -> list["Table"]:
         """Return the windows and the links as tables for a terminal."""
