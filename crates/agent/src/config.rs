@@ -284,6 +284,9 @@ pub struct Sink {
     /// It is over then, ns, whatever is on its way; absent: when all flows have closed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_ns: Option<u64>,
+    /// Flows have no end of their own: nobody waits for what is on its way when it is over.
+    #[serde(default)]
+    pub endless: bool,
 }
 
 /// Datagrams at a constant rate.

@@ -51,6 +51,7 @@ fn through(congestion_control: &str, ecn: &str, mark_above_bytes: Option<u64>) -
         connections: 1,
         window_bytes: None,
         end_ns: None,
+        endless: false,
     });
     run(&folder, &options, star, &[vec![bulk], vec![sink]]).expect("the guests run")
 }

@@ -42,6 +42,7 @@ fn tasks(duration_ns: u64) -> [Vec<Task>; 2] {
         connections: 1,
         window_bytes: None,
         end_ns: None,
+        endless: false,
     });
     [vec![bulk], vec![sink]]
 }

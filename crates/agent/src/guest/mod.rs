@@ -58,8 +58,7 @@ fn start() -> Result<(), String> {
                 recorder.add(&Record::NotSet { sysctls: not_set });
             }
             traffic::run(&config, folder, &recorder);
-            // An exchange is over at its time, whatever state its connection is in.
-            if !config.tasks.iter().any(|t| matches!(t, Task::Exchange(_))) {
+            if !config.tasks.iter().any(is_over_at_its_time) {
                 wait_for_closing();
             }
         }
@@ -67,6 +66,16 @@ fn start() -> Result<(), String> {
     }
     recorder.flush();
     Ok(())
+}
+
+/// Whether a task is over at a time, whatever state its connections are in.
+fn is_over_at_its_time(task: &Task) -> bool {
+    match task {
+        Task::Exchange(_) => true,
+        Task::Bulk(bulk) => bulk.bytes.is_none() && bulk.end_ns.is_some(),
+        Task::Sink(sink) => sink.endless && sink.end_ns.is_some(),
+        _ => false,
+    }
 }
 
 /// The longest that connections are given to close.

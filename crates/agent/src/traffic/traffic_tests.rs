@@ -136,6 +136,7 @@ fn bulk_flows_arrive_whole() {
                 connections: 3,
                 window_bytes: Some(1 << 20),
                 end_ns: None,
+                endless: false,
             }),
             Task::Bulk(config::Bulk {
                 address: Ipv4Addr::LOCALHOST,
@@ -174,6 +175,7 @@ fn a_duration_ends_a_flow() {
                 connections: 1,
                 window_bytes: None,
                 end_ns: None,
+                endless: false,
             }),
             Task::Bulk(config::Bulk {
                 address: Ipv4Addr::LOCALHOST,
@@ -210,6 +212,7 @@ fn a_flow_with_an_end_is_over_then_and_looked_at_before() {
                 connections: 3,
                 window_bytes: None,
                 end_ns: Some(at(80)),
+                endless: false,
             }),
             Task::Bulk(config::Bulk {
                 address: Ipv4Addr::LOCALHOST,

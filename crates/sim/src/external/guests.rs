@@ -407,6 +407,7 @@ fn iperf3_tasks(run: &Run, spec: &Iperf3) -> Vec<(usize, Task)> {
             connections: 1,
             window_bytes: None,
             end_ns,
+            endless: true,
         });
         tasks.push((flow.source, send));
         tasks.push((flow.destination, receive));
@@ -490,9 +491,11 @@ fn flow_tasks(
 ) -> Vec<(usize, Task)> {
     let mut tasks = Vec::new();
     for (number, flow) in flows.iter().enumerate() {
-        // A modelled end does not close a flow that is not complete.
+        // A modelled end does not close a flow that is not complete, and one without an end of its own
+        // is over with the run.
         let mixed = outside[flow.source] != outside[flow.destination];
-        let end_ns = mixed.then(|| kernel_ns(end));
+        let endless = flow.bytes.is_none();
+        let end_ns = (mixed || endless).then(|| kernel_ns(end));
         let send = Task::Bulk(Bulk {
             address: plan::ipv4(flow.destination as u16),
             port: port(number),
@@ -509,6 +512,7 @@ fn flow_tasks(
             connections: 1,
             window_bytes,
             end_ns,
+            endless,
         });
         tasks.push((flow.source, send));
         tasks.push((flow.destination, receive));

@@ -85,8 +85,10 @@ def cells(groups: Sequence[str] = (), congestion: Sequence[str] = ()) -> list[Ce
     return [cell for cell in chosen if not congestion or cell.congestion in congestion]
 
 
-def _repetitions(congestion: str) -> int:
-    return 4 if congestion in RANDOM else 1
+def _repetitions(congestion: str, *, long: bool = False) -> int:
+    if congestion not in RANDOM:
+        return 1
+    return 2 if long else 4
 
 
 _VARIED = (1.0, 0.97, 1.03)
@@ -156,7 +158,7 @@ def _bulk(
             *more,
         ),
         until_s=duration_s,
-        repetitions=_repetitions(congestion),
+        repetitions=_repetitions(congestion, long=rtt_us == 100_000),
     )
 
 
