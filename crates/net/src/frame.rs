@@ -30,9 +30,9 @@ pub struct HostId(pub u16);
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PayloadHandle(pub u32);
 
-/// One Ethernet frame: 64 bytes.
+/// One Ethernet frame: 64 bytes, a line of the processor's cache.
 #[derive(Clone, Copy, Debug)]
-#[repr(C)]
+#[repr(C, align(64))]
 pub struct Frame {
     /// What TCP put into it.
     pub segment: Segment,

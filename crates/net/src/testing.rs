@@ -19,7 +19,7 @@ pub(crate) fn frame(payload_bytes: u16) -> Frame {
 
 /// Such a frame on its way.
 pub(crate) fn flight(payload_bytes: u16) -> Flight {
-    FramePool::default().put(Time::ZERO, frame(payload_bytes))
+    FramePool::default().put(Time::ZERO, &frame(payload_bytes))
 }
 
 /// The same, ECN-capable.
@@ -59,7 +59,7 @@ pub(crate) fn held(frames: &mut FramePool, now: Time, to: u32, bytes: u16, ecn: 
     frame.segment.ecn = ecn;
     frame.to = EndpointId(to);
     Held {
-        frame: frames.put(now, frame),
+        frame: frames.put(now, &frame),
         in_port: 0,
         pool: Pool::Shared,
         since: now,

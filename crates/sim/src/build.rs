@@ -330,6 +330,7 @@ fn hosts(run: &Run, wiring: &Wiring, outside: &[bool], first_machine: u32) -> Ve
         rank += 1;
         Some(Box::new(MachineState::new(machine, rank - 1)))
     };
+    let mut shared = None;
     let state = |(number, host): (usize, &tailback_scenario::Host)| HostState {
         machine: machine(number, host),
         name: host.name.clone(),
@@ -339,7 +340,7 @@ fn hosts(run: &Run, wiring: &Wiring, outside: &[bool], first_machine: u32) -> Ve
         ring: ReceiveRing::new(&host.config),
         ce_to_ect1: host.config.ce_to_ect1,
         buffers: PageBuffers::new(&host.config, mtu(run, wiring, number)),
-        config: config(run, wiring, number),
+        config: config(run, wiring, number, &mut shared),
         metrics: MetricsCache::default(),
         stream: Stream::new(run.seed, "interrupt", number as u64),
     };
@@ -462,18 +463,29 @@ fn datagrams(run: &Run) -> Vec<DatagramFlow> {
     probes.into_iter().map(flow).collect()
 }
 
-/// What a connection's end at `host` is made with; each gets a seed of its own.
-fn config(run: &Run, wiring: &Wiring, host: usize) -> Config {
+/// What a connection's end at `host` is made with; each gets a seed of its own. Hosts whose sockets are
+/// alike have their options in `shared`: one place in the processor's cache for all.
+fn config(
+    run: &Run,
+    wiring: &Wiring,
+    host: usize,
+    shared: &mut Option<Arc<SocketOptions>>,
+) -> Config {
     let node = &run.network.hosts[host];
     let mtu = mtu(run, wiring, host);
     let tick = Duration::from_secs(1) / u64::from(node.stack.hz.max(1));
+    let options = options(run, host);
+    let options = match shared {
+        Some(known) if **known == options => Arc::clone(known),
+        _ => Arc::clone(shared.insert(options.into())),
+    };
     Config {
         stack: Arc::clone(&node.stack),
         mss: (mtu - IP_HEADER_BYTES - TCP_HEADER_BYTES) as u16,
         clock_phase: Duration::from_ps(
             Stream::new(run.seed, "clock", host as u64).below(tick.as_ps()),
         ),
-        options: options(run, host).into(),
+        options,
         rx_truesize_bytes: node.config.rx_truesize_bytes(mtu),
         rx_head_bytes: node.config.rx_head_bytes(),
         seed: 0,

@@ -40,17 +40,28 @@ pub(crate) const CROWD: usize = 2048;
 /// Shortest and longest day: 2^this picoseconds (16 ps, 1 ms).
 const SHIFTS: std::ops::RangeInclusive<u32> = 4..=30;
 
+/// An event, and the node of the next of the same day.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     event: Event,
     next: u32,
 }
 
+/// What an empty day holds.
+const EMPTY: Node = Node {
+    event: Event {
+        at: Time::NEVER,
+        rank: 0,
+    },
+    next: NONE,
+};
+
 /// What has happened since the last review of the length of a day.
 #[derive(Clone, Copy, Debug, Default)]
 struct Review {
     days: u32,
-    events: u32,
+    /// Events beyond the first of their day.
+    more: u32,
     far: u32,
 }
 
@@ -62,8 +73,9 @@ pub(crate) struct Calendar {
     today: u64,
     /// A day has 2^shift picoseconds.
     shift: u32,
-    /// For each of the days after `today` the list of its events; as many as a power of two.
-    days: Vec<u32>,
+    /// For each of the days after `today`, if it has events, one of them, and the list of the others in
+    /// `nodes`; as many as a power of two.
+    days: Vec<Node>,
     /// A bit for each day that has events.
     busy: Vec<u64>,
     nodes: Vec<Node>,
@@ -88,9 +100,9 @@ impl Calendar {
             sorted: Vec::with_capacity(64),
             today: 0,
             shift: shift.clamp(*SHIFTS.start(), *SHIFTS.end()),
-            days: vec![NONE; days],
+            days: vec![EMPTY; days],
             busy: vec![0; days / 64],
-            nodes: Vec::with_capacity(components),
+            nodes: Vec::new(),
             free: NONE,
             aim: if components < CROWD { 1 } else { 10 },
             far: BinaryHeap::new(),
@@ -111,20 +123,30 @@ impl Calendar {
             return self.schedule_off_wheel(event, day);
         }
         let slot = day as usize & (self.days.len() - 1);
+        let (word, bit) = (&mut self.busy[slot / 64], 1 << (slot % 64));
+        if *word & bit != 0 {
+            self.schedule_beside(event, slot);
+            return Wait::Near;
+        }
+        *word |= bit;
+        self.days[slot] = Node { event, next: NONE };
+        Wait::Near
+    }
+
+    /// An event of a day that has one already.
+    fn schedule_beside(&mut self, event: Event, slot: usize) {
         let index = self.free;
         let Some(node) = self.nodes.get_mut(index as usize) else {
-            return self.schedule_anew(event);
+            return self.schedule_anew(event, slot);
         };
         self.free = node.next;
         node.event = event;
-        node.next = std::mem::replace(&mut self.days[slot], index);
-        self.busy[slot / 64] |= 1 << (slot % 64);
-        Wait::Near
+        node.next = std::mem::replace(&mut self.days[slot].next, index);
     }
 
     /// All nodes are in use: makes more.
     #[cold]
-    fn schedule_anew(&mut self, event: Event) -> Wait {
+    fn schedule_anew(&mut self, event: Event, slot: usize) {
         let first = self.nodes.len() as u32;
         let more = first.max(64);
         for index in first..first + more {
@@ -136,7 +158,7 @@ impl Calendar {
             self.nodes.push(Node { event, next });
         }
         self.free = first;
-        self.schedule(event.rank, event.at)
+        self.schedule_beside(event, slot);
     }
 
     /// An event of today, or of a day that the wheel does not reach.
@@ -203,16 +225,16 @@ impl Calendar {
 
     /// Whose events come on the next day that has any, as far as that is known, in no order.
     pub(crate) fn next_day(&self) -> impl Iterator<Item = u32> {
-        let mut node = self.next_busy().map_or(NONE, |slot| self.days[slot]);
+        let mut node = self.next_busy().map(|slot| &self.days[slot]);
         std::iter::from_fn(move || {
-            let Node { event, next } = self.nodes.get(node as usize)?;
-            node = *next;
+            let Node { event, next } = node?;
+            node = self.nodes.get(*next as usize);
             Some(event.rank)
         })
     }
 
     /// Takes the earliest event out.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn pop(&mut self) -> Option<Event> {
         let Some(near) = self.sorted.pop().or_else(|| self.turn()) else {
             return self.pop_far();
@@ -245,8 +267,8 @@ impl Calendar {
     }
 
     /// Turns the wheel to the next day that has events; answers its first, and sorts the others. None
-    /// if nothing is on the wheel, or what is far away comes on a day before.
-    #[inline]
+    /// if nothing is on the wheel. What is far away may come before it.
+    #[inline(always)]
     fn turn(&mut self) -> Option<Event> {
         if self.review.days >= DAYS_PER_REVIEW {
             self.adjust();
@@ -257,26 +279,28 @@ impl Calendar {
         let slot = self.next_busy()?;
         let mask = self.days.len() - 1;
         let ahead = slot.wrapping_sub(self.today as usize) & mask;
-        let day = self.today + ahead as u64;
-        if self.far_at.as_ps() >> self.shift < day {
-            return None;
-        }
-        self.today = day;
+        self.today += ahead as u64;
         self.turned = true;
         self.busy[slot / 64] &= !(1 << (slot % 64));
-        let node = std::mem::replace(&mut self.days[slot], NONE);
-        let mut first = self.free_node(node)?;
         self.review.days += 1;
-        self.review.events += 1;
-        let mut node = first.next;
+        let Node { event, next } = self.days[slot];
+        if next == NONE {
+            return Some(event);
+        }
+        Some(self.sort_day(event, next))
+    }
+
+    /// A day has `first` and the events of the list that begins at `node`: answers the earliest, and
+    /// sorts the others.
+    fn sort_day(&mut self, mut first: Event, mut node: u32) -> Event {
         while let Some(Node { event, next }) = self.free_node(node) {
-            let later = event.max(first.event);
-            first.event = event.min(first.event);
+            let later = event.max(first);
+            first = event.min(first);
             self.insert_sorted(later);
-            self.review.events += 1;
+            self.review.more += 1;
             node = next;
         }
-        Some(first.event)
+        first
     }
 
     /// Takes a node out of use; answers what it was.
@@ -290,31 +314,38 @@ impl Calendar {
     }
 
     /// The next day after today that has events.
-    #[inline]
+    #[inline(always)]
     fn next_busy(&self) -> Option<usize> {
         let start = (self.today as usize + 1) & (self.days.len() - 1);
-        let words = self.busy.len();
         let first = self.busy[start / 64] & (u64::MAX << (start % 64));
         if first != 0 {
             return Some(start / 64 * 64 + first.trailing_zeros() as usize);
         }
-        // The last step comes back to the first word, for the days before `start` in it.
-        for step in 1..=words {
-            let word = (start / 64 + step) & (words - 1);
-            if self.busy[word] != 0 {
-                return Some(word * 64 + self.busy[word].trailing_zeros() as usize);
-            }
-        }
-        None
+        self.busy_beyond(start / 64)
+    }
+
+    /// The first day that has events in the words after `word`, and last in that itself: for the days
+    /// before the one the search began with.
+    fn busy_beyond(&self, word: usize) -> Option<usize> {
+        let words = self.busy.len();
+        (1..=words).find_map(|step| {
+            let word = (word + step) & (words - 1);
+            let busy = self.busy[word];
+            (busy != 0).then(|| word * 64 + busy.trailing_zeros() as usize)
+        })
     }
 
     /// Makes days shorter if they have many events, longer if many events lie beyond the wheel or
     /// most days have but one.
     #[cold]
     fn adjust(&mut self) {
-        let Review { days, events, far } = std::mem::take(&mut self.review);
+        let Review { days, more, far } = std::mem::take(&mut self.review);
+        let events = days + more;
         let shift = if far > events / 8 {
             self.shift + 1
+        } else if self.aim == 1 && more > days / 4 {
+            // The first of a day costs least.
+            self.shift - (events / days).ilog2().clamp(1, self.shift)
         } else if events > 2 * self.aim * days {
             self.shift - (events / (self.aim * days)).ilog2().min(self.shift)
         } else if events < self.aim * days * 5 / 8 {
@@ -327,11 +358,14 @@ impl Calendar {
             return;
         }
         let mut events = Vec::new();
-        for list in &mut self.days {
-            let mut node = std::mem::replace(list, NONE);
-            while let Some(Node { event, next }) = self.nodes.get(node as usize) {
+        for (slot, first) in self.days.iter().enumerate() {
+            if self.busy[slot / 64] & (1 << (slot % 64)) == 0 {
+                continue;
+            }
+            let mut node = Some(first);
+            while let Some(Node { event, next }) = node {
                 events.push(*event);
-                node = *next;
+                node = self.nodes.get(*next as usize);
             }
         }
         self.busy.fill(0);

@@ -72,6 +72,6 @@ proptest! {
         }
         prop_assert!(calendar.sorted.len() <= 64);
         let review = calendar.review;
-        prop_assert!(review.events <= 8 * review.days.max(8), "{review:?}");
+        prop_assert!(review.more <= 7 * review.days.max(8), "{review:?}");
     }
 }

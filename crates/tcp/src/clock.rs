@@ -193,10 +193,16 @@ impl JiffyClock {
         (span / tick.max(1)) as Jiffies
     }
 
-    /// When the tick `at` begins; `at` is not far before or after the last `now` asked for.
+    /// The tick last asked for.
     #[inline]
-    pub(crate) fn time_of(&self, at: Jiffies) -> Time {
-        let ahead = i64::from(at.wrapping_sub(self.now as Jiffies) as i32);
+    pub(crate) fn tick(&self) -> Jiffies {
+        self.now as Jiffies
+    }
+
+    /// When the tick begins that comes so many ticks after the last asked for, or before.
+    #[inline]
+    pub(crate) fn time_ahead(&self, ticks: i32) -> Time {
+        let ahead = i64::from(ticks);
         let ticks = self.now.wrapping_add_signed(ahead).saturating_sub(BASE);
         Time::from_ps((ticks * self.tick_ps).saturating_sub(self.phase_ps))
     }

@@ -21,7 +21,7 @@ mod stack;
 pub use connection::{
     CaState, Config, Connection, CwndReduction, Event, Failure, InvalidOption, Learned, Life,
     Metrics, MetricsCache, Pacing, Probe, Sender, Shutdown, SocketOption, SocketOptions, Stats,
-    TcpInfo, Transmit, WriteFlags,
+    TcpInfo, Told, Transmit, WriteFlags,
 };
 pub use receive::{InitialReceiveWindow, RcvbufTuning, Receiver, WinFromSpace};
 pub use segment::{Ecn, Flags, SackBlock, SackBlocks, Segment, SynOptions};

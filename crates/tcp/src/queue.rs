@@ -7,6 +7,7 @@
 //! Left out: collapsing small packets on retransmission (tcp_retrans_try_collapse).
 
 use std::collections::VecDeque;
+use std::ops::{Deref, DerefMut};
 
 use crate::clock::Jiffies;
 use crate::seq::Seq;
@@ -81,6 +82,36 @@ pub(crate) struct Queue {
     pub(crate) forward_hint: Option<Hint>,
     /// Marking what has timed out (scoreboard_skb_hint).
     pub(crate) timed_out_hint: Option<usize>,
+}
+
+/// The queue of a connection that may never have one: nothing is held for it until it is written to, since
+/// today's sender has a queue of its own.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LazyQueue(Option<Box<Queue>>);
+
+/// What a queue that was never written to looks like.
+static EMPTY: Queue = Queue {
+    packets: VecDeque::new(),
+    sack_hint: None,
+    lost_hint: None,
+    retransmit_hint: None,
+    forward_hint: None,
+    timed_out_hint: None,
+};
+
+impl Deref for LazyQueue {
+    type Target = Queue;
+    #[inline]
+    fn deref(&self) -> &Queue {
+        self.0.as_deref().unwrap_or(&EMPTY)
+    }
+}
+
+impl DerefMut for LazyQueue {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Queue {
+        self.0.get_or_insert_default()
+    }
 }
 
 impl Queue {

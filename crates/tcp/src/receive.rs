@@ -249,7 +249,7 @@ impl Receive {
     }
 
     /// The size of the peer's segments, and how much of a frame is payload (tcp_measure_rcv_mss).
-    #[inline]
+    #[inline(always)]
     pub(crate) fn measure_mss(&mut self, segment: &Segment, fixed_bytes: u32) {
         let whole = u32::from(segment.payload_bytes);
         let payload_bytes = match self.frame.1 {
@@ -297,6 +297,7 @@ impl Receive {
     }
 
     /// The application reads `bytes` of what is readable.
+    #[inline(always)]
     pub(crate) fn read(&mut self, bytes: u32, now: u32) {
         let readable = self.readable();
         let in_order = self.queued_memory - self.reassembly.memory().min(self.queued_memory);

@@ -19,7 +19,7 @@ fn acted(config: &CodelConfig, depth: u64, ms: u64, ect: bool) -> (Vec<u64>, Vec
     let join = |queue: &mut Codel, now: Time, frames: &mut FramePool, effects: &mut Effects| {
         let frame = if ect { ect_frame(1448) } else { frame(1448) };
         let held = Held {
-            frame: frames.put(now, frame),
+            frame: frames.put(now, &frame),
             in_port: 0,
             pool: Pool::Shared,
             since: now,

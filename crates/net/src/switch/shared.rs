@@ -115,6 +115,52 @@ struct Ingress {
     shared_segments: u32,
 }
 
+impl Egress {
+    /// A frame takes its segments from a pool, of which those that all share have `used` in use.
+    #[inline(always)]
+    fn take(
+        &mut self,
+        ingress: &mut Ingress,
+        used: &mut u32,
+        frame_bytes: u16,
+        segments: u32,
+        pool: Pool,
+    ) {
+        self.queued_bytes += u64::from(frame_bytes);
+        match pool {
+            Pool::TxPrivate => self.private_segments += segments,
+            Pool::RxPrivate => ingress.private_segments += segments,
+            Pool::Shared => {
+                self.shared_segments += segments;
+                ingress.shared_segments += segments;
+                *used += segments;
+            }
+        }
+    }
+
+    /// A frame gives its segments back.
+    #[inline(always)]
+    fn give_back(
+        &mut self,
+        ingress: &mut Ingress,
+        used: &mut u32,
+        frame_bytes: u16,
+        segments: u32,
+        pool: Pool,
+    ) {
+        self.queued_bytes -= u64::from(frame_bytes);
+        match pool {
+            Pool::TxPrivate => self.private_segments -= segments,
+            Pool::RxPrivate => ingress.private_segments -= segments,
+            Pool::Shared => {
+                self.shared_segments -= segments;
+                ingress.shared_segments -= segments;
+                *used -= segments;
+            }
+        }
+    }
+}
+
 /// The most one egress queue may hold of the shared pool.
 #[derive(Clone, Copy, Debug)]
 enum Cap {
@@ -184,30 +230,50 @@ impl SharedBuffer {
         frame_bytes: u16,
     ) -> Result<Pool, DropCause> {
         self.settle(now, out_port);
-        let segments = self.segments(frame_bytes);
         if self.rx_private == 0
-            && let Ok(pool) = self.place(in_port, out_port, segments)
+            && let Ok(pool) = self.place(in_port, out_port, frame_bytes)
         {
             return Ok(pool);
         }
-        self.settle_all(now);
-        self.place(in_port, out_port, segments)
+        self.offer_anew(now, in_port, out_port, frame_bytes)
     }
 
-    /// The frame just admitted will have left at `at`, no earlier than those before it.
+    /// The same with the books of all ports up to date.
+    #[inline(never)]
+    fn offer_anew(
+        &mut self,
+        now: Time,
+        in_port: u16,
+        out_port: u16,
+        frame_bytes: u16,
+    ) -> Result<Pool, DropCause> {
+        self.settle_all(now);
+        self.place(in_port, out_port, frame_bytes)
+    }
+
+    /// The frame just admitted will have left at `at`, no earlier than those before it. Answers the bytes
+    /// that wait for its port now, as far as they have been settled.
     #[inline]
-    pub fn leaves(&mut self, in_port: u16, out_port: u16, frame_bytes: u16, pool: Pool, at: Time) {
-        let segments = self.segments(frame_bytes) as u16;
-        self.hold(in_port, out_port, frame_bytes, pool);
-        self.egress[usize::from(out_port)]
-            .leaving
-            .push_back(Departure {
-                at,
-                frame_bytes,
-                segments,
-                in_port,
-                pool,
-            });
+    pub fn leaves(
+        &mut self,
+        in_port: u16,
+        out_port: u16,
+        frame_bytes: u16,
+        pool: Pool,
+        at: Time,
+    ) -> u64 {
+        let segments = self.segments(frame_bytes);
+        let egress = &mut self.egress[usize::from(out_port)];
+        egress.leaving.push_back(Departure {
+            at,
+            frame_bytes,
+            segments: segments as u16,
+            in_port,
+            pool,
+        });
+        let ingress = &mut self.ingress[usize::from(in_port)];
+        egress.take(ingress, &mut self.shared_used, frame_bytes, segments, pool);
+        egress.queued_bytes
     }
 
     /// The frame just admitted is held until [`SharedBuffer::release`]: for queues of which it is
@@ -216,17 +282,8 @@ impl SharedBuffer {
     pub fn hold(&mut self, in_port: u16, out_port: u16, frame_bytes: u16, pool: Pool) {
         let segments = self.segments(frame_bytes);
         let egress = &mut self.egress[usize::from(out_port)];
-        egress.queued_bytes += u64::from(frame_bytes);
         let ingress = &mut self.ingress[usize::from(in_port)];
-        match pool {
-            Pool::TxPrivate => egress.private_segments += segments,
-            Pool::RxPrivate => ingress.private_segments += segments,
-            Pool::Shared => {
-                egress.shared_segments += segments;
-                ingress.shared_segments += segments;
-                self.shared_used += segments;
-            }
-        }
+        egress.take(ingress, &mut self.shared_used, frame_bytes, segments, pool);
     }
 
     /// A frame that was held has left.
@@ -235,16 +292,7 @@ impl SharedBuffer {
         let segments = self.segments(frame_bytes);
         let egress = &mut self.egress[usize::from(out_port)];
         let ingress = &mut self.ingress[usize::from(in_port)];
-        egress.queued_bytes -= u64::from(frame_bytes);
-        match pool {
-            Pool::TxPrivate => egress.private_segments -= segments,
-            Pool::RxPrivate => ingress.private_segments -= segments,
-            Pool::Shared => {
-                egress.shared_segments -= segments;
-                ingress.shared_segments -= segments;
-                self.shared_used -= segments;
-            }
-        }
+        egress.give_back(ingress, &mut self.shared_used, frame_bytes, segments, pool);
     }
 
     /// Bytes of the shared memory that nothing holds, by the books.
@@ -280,23 +328,15 @@ impl SharedBuffer {
     #[inline(always)]
     pub fn settle(&mut self, now: Time, out_port: u16) {
         let egress = &mut self.egress[usize::from(out_port)];
-        while let Some(departure) = egress.leaving.front() {
-            if departure.at > now {
-                break;
-            }
-            let segments = u32::from(departure.segments);
-            let ingress = &mut self.ingress[usize::from(departure.in_port)];
-            egress.queued_bytes -= u64::from(departure.frame_bytes);
-            match departure.pool {
-                Pool::TxPrivate => egress.private_segments -= segments,
-                Pool::RxPrivate => ingress.private_segments -= segments,
-                Pool::Shared => {
-                    egress.shared_segments -= segments;
-                    ingress.shared_segments -= segments;
-                    self.shared_used -= segments;
-                }
-            }
-            egress.leaving.pop_front();
+        while let Some(left) = egress.leaving.pop_front_if(|departure| departure.at <= now) {
+            let ingress = &mut self.ingress[usize::from(left.in_port)];
+            egress.give_back(
+                ingress,
+                &mut self.shared_used,
+                left.frame_bytes,
+                left.segments.into(),
+                left.pool,
+            );
         }
     }
 
@@ -314,7 +354,8 @@ impl SharedBuffer {
     }
 
     #[inline]
-    fn place(&self, in_port: u16, out_port: u16, segments: u32) -> Result<Pool, DropCause> {
+    fn place(&self, in_port: u16, out_port: u16, frame_bytes: u16) -> Result<Pool, DropCause> {
+        let segments = self.segments(frame_bytes);
         let egress = &self.egress[usize::from(out_port)];
         let ingress = &self.ingress[usize::from(in_port)];
         if egress.private_segments + segments <= self.tx_private {

@@ -81,7 +81,7 @@ mod tests {
         for number in 0..100_000_u32 {
             let mut frame = Frame::new(Segment::EMPTY, EndpointId(0), HostId(0));
             frame.payload = store.keep(packet(number), &frames).0;
-            flights.push_back((number, frames.put(Time::ZERO, frame)));
+            flights.push_back((number, frames.put(Time::ZERO, &frame)));
             if flights.len() > 100
                 && let Some((sent, flight)) = flights.pop_front()
             {

@@ -208,7 +208,7 @@ impl Network for Cable {
             (frame.payload, spare) = self.bytes.keep(packet, &world.frames);
         }
         let earliest = to_world(earliest);
-        let flight = world.frames.put(earliest, frame);
+        let flight = world.frames.put(earliest, &frame);
         if let (Some(capture), Some(bytes)) = (&mut world.ledger.capture, captured) {
             capture.sent_by_kernel(&flight, &world.frames, bytes);
         }

@@ -83,7 +83,7 @@ impl FlowsApp {
         actions.push_back(Action::Alarm { at });
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn notice(
         &mut self,
         now: Time,

@@ -221,7 +221,7 @@ impl Workload {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn notice(
         &mut self,
         now: Time,

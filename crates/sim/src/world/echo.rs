@@ -57,7 +57,7 @@ impl World {
         if let Some(waiting) = self.waiting_at_card(host) {
             let admitted = self.hosts[host].queue.admits_beside(waiting, payload_bytes);
             if admitted {
-                let flight = self.frames.put(now, frame);
+                let flight = self.frames.put(now, &frame);
                 self.ledger.sent.count(&flight);
                 self.put_at_card(host, flight);
             }
@@ -69,7 +69,7 @@ impl World {
         }
         let uplink = self.hosts[host].uplink;
         let state = &mut self.links[uplink as usize];
-        let flight = self.frames.put(now, frame);
+        let flight = self.frames.put(now, &frame);
         self.ledger.sent.count(&flight);
         let finish = state.link.transmit(at, &flight);
         let first = state.launch(

@@ -7,7 +7,7 @@ use tailback_net::host::{PageBuffers, ReceiveRing, TransmitQueue};
 use tailback_net::loss::Losses;
 use tailback_net::pool::{Flight, FramePool};
 use tailback_net::random::Stream;
-use tailback_tcp::{Config, Connection, Ecn, Event, Flags, MetricsCache, Shutdown, Transmit};
+use tailback_tcp::{Config, Connection, Ecn, Event, Flags, MetricsCache, Shutdown, Told, Transmit};
 use tailback_units::Time;
 
 use super::machines::NO_TASK;
@@ -179,7 +179,7 @@ impl World {
     }
 
     /// A frame has come through a host's receive path.
-    #[inline]
+    #[inline(always)]
     pub(super) fn receive(&mut self, frame: Flight) {
         self.note_delivery(&frame);
         let Some(endpoint) = self.endpoints.get_mut(frame.to.0 as usize) else {
@@ -192,6 +192,19 @@ impl World {
         }
         let segment = &self.frames.get(frame.frame).segment;
         match &mut endpoint.connection {
+            Some(connection) if memory_bytes == 0 && !endpoint.holds => {
+                let told = connection.handle_segment_and_read(self.now, segment);
+                self.frames.release(frame.frame);
+                if let Told::Read(bytes) = told {
+                    endpoint.read_bytes += bytes;
+                    let notice = Notice::Received(bytes);
+                    self.workload
+                        .notice(self.now, frame.to, notice, &mut self.actions);
+                } else if told == Told::More {
+                    return self.drive(frame.to);
+                }
+                return self.drive_on(frame.to, told != Told::Nothing, false);
+            }
             Some(connection) if memory_bytes == 0 => connection.handle_segment(self.now, segment),
             Some(connection) => connection.handle_aggregate(self.now, segment, 0, memory_bytes),
             None if endpoint.listens && segment.flags.contains(Flags::SYN) => {
@@ -233,7 +246,6 @@ impl World {
     }
 
     /// Lets an endpoint do all it can: events to the application, segments to the wire, timers.
-    #[inline]
     pub(super) fn drive(&mut self, id: EndpointId) {
         let now = self.now;
         let endpoint = &mut self.endpoints[id.0 as usize];
@@ -280,7 +292,14 @@ impl World {
                 host.metrics.learn(endpoint.peer_host, now, &learned);
             }
         }
-        let host = usize::from(endpoint.host.0);
+        self.drive_on(id, noticed, woken);
+    }
+
+    /// The rest of [`World::drive`], once the application has been told of events: whether it has been
+    /// `noticed` of any, and its thread `woken`.
+    #[inline(always)]
+    fn drive_on(&mut self, id: EndpointId, noticed: bool, woken: bool) {
+        let now = self.now;
         if self.pushback.is_some() {
             self.drive_by_card(id, noticed);
             if woken {
@@ -288,7 +307,12 @@ impl World {
             }
             return;
         }
+        let endpoint = &mut self.endpoints[id.0 as usize];
+        let Some(connection) = &mut endpoint.connection else {
+            return;
+        };
         while let Some(mut transmit) = connection.poll_transmit(now) {
+            let host = usize::from(endpoint.host.0);
             transmit.segment.priority = endpoint.priority;
             let sender = &mut self.hosts[host];
             let at = sender.sending_at(now);
@@ -468,7 +492,7 @@ impl Endpoint {
 
     /// Sees to it that the calendar looks at this endpoint by its deadline. A deadline that moved
     /// away is found out when the calendar looks; only one that came closer costs anything now.
-    #[inline]
+    #[inline(always)]
     fn arm(&mut self, rank: u32, calendar: &mut Calendar) {
         let tcp = self
             .connection
@@ -486,7 +510,7 @@ impl Endpoint {
 
 /// Cuts what TCP gave into frames and puts them on the host's link. Answers when the link's next
 /// event is, if it had none, and when the last frame has left.
-#[inline]
+#[inline(always)]
 fn send(
     state: &mut LinkState,
     hosts: &mut [HostState],
@@ -507,26 +531,31 @@ fn send(
 }
 
 /// Cuts what TCP gave into frames of the MSS.
-#[inline]
+#[inline(always)]
 pub(super) fn cut(
     transmit: &Transmit,
     to: EndpointId,
     destination: HostId,
-    mut put: impl FnMut(Frame),
+    mut put: impl FnMut(&Frame),
 ) {
     let flags = transmit.segment.flags;
     let mut rest = transmit.segment.payload_bytes;
     let mut frame = Frame::new(transmit.segment, to, destination);
-    // All but the last are full, and say neither that they are the last …
-    while rest > transmit.mss {
-        frame.resize(transmit.mss);
-        frame.segment.flags = frame.segment.flags.without(Flags::PSH.with(Flags::FIN));
-        put(frame);
+    loop {
+        let last = rest <= transmit.mss;
+        if !last {
+            // All but the last are full, and say neither that they are the last …
+            frame.resize(transmit.mss);
+            frame.segment.flags = frame.segment.flags.without(Flags::PSH.with(Flags::FIN));
+        }
+        put(&frame);
+        if last {
+            return;
+        }
         rest -= transmit.mss;
         frame.segment.seq += u32::from(transmit.mss);
         // … nor, but for the first, that the window was reduced.
         frame.segment.flags = flags.without(Flags::CWR);
         frame.resize(rest);
     }
-    put(frame);
 }

@@ -180,14 +180,21 @@ impl LinkState {
         egress: &Link,
         frame: &Flight,
     ) -> Time {
-        if !cut_through {
-            return now + latency;
+        if cut_through {
+            self.cut_through(now + latency, egress, frame)
+        } else {
+            now + latency
         }
+    }
+
+    /// The same of a switch that cuts through, and would else send it at `whole`.
+    #[inline]
+    pub(super) fn cut_through(&self, whole: Time, egress: &Link, frame: &Flight) -> Time {
         let overlap = self
             .link
             .serialisation(frame)
             .min(egress.serialisation(frame));
-        (now + latency).before(overlap)
+        whole.before(overlap)
     }
 
     /// A frame's last bit has left onto this link at `finish`: it is lost, dropped by a receive
@@ -283,7 +290,8 @@ impl LinkState {
             Fate::Late(by) => frame.at += by,
             Fate::Doubled => {
                 ledger.sent.count(&frame);
-                let double = frames.put(frame.at, *frames.get(frame.frame));
+                let copy = *frames.get(frame.frame);
+                let double = frames.put(frame.at, &copy);
                 first = self.link.launch_out_of_order(double);
             }
             Fate::Marked => {

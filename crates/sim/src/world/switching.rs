@@ -15,7 +15,7 @@ const CACHED: usize = 256;
 
 impl World {
     /// The first frame of a link is there.
-    #[inline]
+    #[inline(always)]
     pub(super) fn handle_landing(&mut self, rank: u32) {
         let state = &mut self.links[rank as usize];
         // An event whose frame has been overtaken, and landed, is out of date.
@@ -25,15 +25,17 @@ impl World {
         let sink = state.sink;
         if let Some(next) = state.link.next() {
             self.calendar.schedule(rank, next.at);
-            if self.endpoints.len() > CACHED
-                && let Sink::Host { .. } = sink
-            {
+            if let Sink::Host { .. } = sink {
                 // It comes a frame's line time later: what it needs may come from memory meanwhile.
-                self.frames.prefetch(next.frame);
-                // A ping is for no endpoint.
-                let endpoint = self.endpoints.get(next.to.0 as usize);
-                if let Some(connection) = endpoint.and_then(|e| e.connection.as_ref()) {
-                    connection.prefetch();
+                if self.frames.is_large() {
+                    self.frames.prefetch(next.frame);
+                }
+                if self.endpoints.len() > CACHED {
+                    // A ping is for no endpoint.
+                    let endpoint = self.endpoints.get(next.to.0 as usize);
+                    if let Some(connection) = endpoint.and_then(|e| e.connection.as_ref()) {
+                        connection.prefetch();
+                    }
                 }
             }
         }
@@ -62,7 +64,7 @@ impl World {
     }
 
     /// A frame has arrived whole at a switch.
-    #[inline]
+    #[inline(always)]
     fn forward(&mut self, switch: u16, in_port: u16, in_link: u32, frame: Flight) {
         let now = self.now;
         let state = &mut self.switches[usize::from(switch)];
@@ -76,12 +78,11 @@ impl World {
                     Ok(pool) => pool,
                     Err(cause) => return self.drop_frame(switch, out_port, cause, &frame),
                 };
-                let queued_bytes = buffer.queued_bytes(out_port);
                 let out_link = port.out_link;
                 if state.marker.is_on() {
                     let look = QueueLook {
                         port: out_port,
-                        queued_bytes,
+                        queued_bytes: buffer.queued_bytes(out_port),
                         free_at: self.links[out_link as usize].link.free_at(),
                     };
                     let frames = &mut self.frames;
@@ -97,21 +98,16 @@ impl World {
                         return self.drop_frame(switch, out_port, DropCause::Early, &frame);
                     }
                 }
-                port.queued_bytes_max = port
-                    .queued_bytes_max
-                    .max(queued_bytes + u64::from(frame.frame_bytes));
-                let egress = &self.links[out_link as usize].link;
-                let ingress = &self.links[in_link as usize];
-                let earliest = ingress.earliest_departure(
-                    now,
-                    state.cut_through,
-                    state.latency,
-                    egress,
-                    &frame,
-                );
+                let mut earliest = now + state.latency;
+                if state.cut_through {
+                    let egress = &self.links[out_link as usize].link;
+                    earliest = self.links[in_link as usize].cut_through(earliest, egress, &frame);
+                }
                 let egress = &mut self.links[out_link as usize];
                 let finish = egress.link.transmit(earliest, &frame);
-                buffer.leaves(in_port, out_port, frame.frame_bytes, pool, finish);
+                let queued_bytes =
+                    buffer.leaves(in_port, out_port, frame.frame_bytes, pool, finish);
+                port.queued_bytes_max = port.queued_bytes_max.max(queued_bytes);
                 if let Some(at) = egress.launch(
                     finish,
                     frame,

@@ -267,6 +267,7 @@ impl Cubic {
     }
 
     /// bictcp_update.
+    #[inline(always)]
     fn update(&mut self, cwnd: u32, acked: u32, now: Jiffies) {
         self.reno.acked += acked;
         let since = now.wrapping_sub(self.last_time) as i32;

@@ -18,6 +18,17 @@ pub enum Event {
     Reset,
 }
 
+/// What an application that reads at once whatever comes has to be told after a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// Nothing.
+    Nothing,
+    /// It has read so many bytes, and nothing else.
+    Read(u64),
+    /// [`Connection::poll_event`](super::Connection::poll_event) says what.
+    More,
+}
+
 /// In the order in which they are told.
 const ALL: [Event; 6] = [
     Event::Connected,
@@ -36,6 +47,22 @@ impl Pending {
     #[inline]
     pub(super) fn push(&mut self, event: Event) {
         self.0 |= 1 << event as u8;
+    }
+
+    /// Nothing is to be told.
+    #[inline]
+    pub(super) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Takes this event, if it is the only one.
+    #[inline]
+    pub(super) fn take_only(&mut self, event: Event) -> bool {
+        let only = self.0 == 1 << event as u8;
+        if only {
+            self.0 = 0;
+        }
+        only
     }
 
     #[inline]

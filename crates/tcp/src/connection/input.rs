@@ -7,7 +7,7 @@
 
 use tailback_units::Time;
 
-use super::{Connection, Event, Life};
+use super::{Connection, Event, Life, Told};
 use crate::clock::{self, Jiffies};
 use crate::receive::{Placed, Receiver};
 use crate::segment::{Ecn, Flags, Segment};
@@ -20,6 +20,25 @@ impl Connection {
     /// A segment has arrived.
     pub fn handle_segment(&mut self, now: Time, segment: &Segment) {
         let jiffies = self.clock.jiffies(now);
+        self.take_segment(jiffies, segment);
+    }
+
+    /// A segment has arrived for an application that reads at once whatever is there, and it does.
+    #[inline(always)]
+    pub fn handle_segment_and_read(&mut self, now: Time, segment: &Segment) -> Told {
+        let jiffies = self.clock.jiffies(now);
+        self.take_segment(jiffies, segment);
+        if self.events.is_empty() {
+            return Told::Nothing;
+        }
+        if !self.events.take_only(Event::Readable) {
+            return Told::More;
+        }
+        Told::Read(self.read_up_to(jiffies, u64::MAX))
+    }
+
+    #[inline(always)]
+    fn take_segment(&mut self, jiffies: Jiffies, segment: &Segment) {
         self.stats.segments_received += 1;
         self.stats.data_segments_received += u64::from(segment.payload_bytes > 0);
         if self.is_predicted_data(segment) {
@@ -28,6 +47,12 @@ impl Connection {
         if self.is_predicted_ack(segment) {
             return self.take_predicted_ack(jiffies, segment);
         }
+        self.take_any_segment(jiffies, segment);
+    }
+
+    /// A segment of which nothing was foreseen.
+    #[inline(never)]
+    fn take_any_segment(&mut self, jiffies: Jiffies, segment: &Segment) {
         match self.life {
             Life::Closed => return self.refuse(segment),
             Life::TimeWait => return self.handle_in_time_wait(jiffies, segment),
@@ -81,11 +106,16 @@ impl Connection {
 
     /// The application reads up to `most` bytes; answers how many it got.
     pub fn read(&mut self, now: Time, most: u64) -> u64 {
+        let jiffies = self.clock.jiffies(now);
+        self.read_up_to(jiffies, most)
+    }
+
+    #[inline(always)]
+    fn read_up_to(&mut self, jiffies: Jiffies, most: u64) -> u64 {
         let bytes = u64::from(self.receive.readable()).min(most);
         if bytes == 0 {
             return 0;
         }
-        let jiffies = self.clock.jiffies(now);
         let receiver_now = self.receiver_now(jiffies);
         self.receive.read(bytes as u32, receiver_now);
         self.clean_up_after_read();
@@ -216,7 +246,7 @@ impl Connection {
     }
 
     /// tcp_event_data_recv.
-    #[inline]
+    #[inline(always)]
     pub(super) fn data_received(&mut self, jiffies: Jiffies, segment: &Segment) {
         let payload_bytes = u32::from(segment.payload_bytes);
         let rcv_wnd = self.receive.rcv_wnd;
@@ -347,19 +377,20 @@ impl Connection {
     }
 
     /// An acknowledgement is owed: now or later (__tcp_ack_snd_check).
-    #[inline]
+    #[inline(always)]
     pub(super) fn check_ack(&mut self, jiffies: Jiffies) {
         let today = self.stack.receiver == Receiver::Linux72;
         let receive = &mut self.receive;
         let unacknowledged = receive.rcv_nxt - receive.rcv_wup;
         let starved = receive.rcv_nxt - receive.copied < receive.rcvlowat;
+        let mut window = None;
         let at_once = (unacknowledged > receive.ack.rcv_mss
-            && (starved || receive.selectable_window() >= receive.rcv_wnd))
+            && (starved || *window.insert(receive.selectable_window()) >= receive.rcv_wnd))
             || receive.ack.in_quick_mode()
             || receive.ack.now
             || (!today && !receive.reassembly.is_empty());
         if at_once {
-            self.send_ack();
+            self.send_ack_of(window);
         } else if !self.receive.reassembly.is_empty() {
             self.acknowledge_disorder();
         } else if self.receive.ack.delay(self.srtt_ticks(), jiffies) {
@@ -377,6 +408,7 @@ impl Connection {
     }
 
     /// tcp_cleanup_rbuf: a read may make an acknowledgement or a window update due.
+    #[inline(always)]
     pub(super) fn clean_up_after_read(&mut self) {
         let ack = &self.receive.ack;
         let due = ack.scheduled

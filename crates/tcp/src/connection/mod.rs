@@ -39,7 +39,7 @@ mod undo;
 mod validate;
 mod write;
 
-pub use events::Event;
+pub use events::{Event, Told};
 pub use interface::{CaState, Config, Probe, Stats, Transmit, WriteFlags};
 pub use life::{Failure, Life, Shutdown};
 pub use metrics::{Learned, Metrics, MetricsCache};
@@ -54,9 +54,9 @@ use std::sync::Arc;
 use prefetch_index::prefetch_index;
 use tailback_units::{Duration, Time};
 
-use crate::clock::{self, Jiffies, JiffyClock};
+use crate::clock::{Jiffies, JiffyClock};
 use crate::congestion::{Congestion, CongestionKind, View, Window};
-use crate::queue::Queue;
+use crate::queue::LazyQueue;
 use crate::receive::{AckPolicy, Receive, Receiver};
 use crate::rtt::RttEstimator;
 use crate::segment::SackBlock;
@@ -134,7 +134,7 @@ pub struct Connection {
     probes: u32,
     backoff: u32,
     timer: Option<(TimerKind, Jiffies)>,
-    queue: Queue,
+    queue: LazyQueue,
     congestion: Congestion,
     rtt: RttEstimator,
     /// Bytes written and not sent yet; of those, the first packet's.
@@ -269,7 +269,7 @@ impl Connection {
             probes: 0,
             backoff: 0,
             timer: None,
-            queue: Queue::default(),
+            queue: LazyQueue::default(),
             congestion,
             rtt,
             unsent: 0,
@@ -321,8 +321,16 @@ impl Connection {
     }
 
     /// The next segment to send, if there is one. Call it after anything else until it is `None`.
-    #[inline]
+    #[inline(always)]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit> {
+        if self.out.is_empty() && !self.modern.waits_for_host() {
+            return None;
+        }
+        self.next_transmit(now)
+    }
+
+    #[inline(always)]
+    fn next_transmit(&mut self, now: Time) -> Option<Transmit> {
         if !self.is_modern() {
             return self.out.pop_front();
         }
@@ -341,23 +349,20 @@ impl Connection {
     }
 
     /// When [`Connection::handle_timeout`] is to be called; [`Time::NEVER`] if no timer runs.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn poll_timeout(&self) -> Time {
-        let mut tick = self.timer.map(|(_, at)| at);
-        for at in [self.receive.ack.deadline(), self.life_timer] {
-            if let Some(at) = at
-                && tick.is_none_or(|first| clock::before(at, first))
-            {
-                tick = Some(at);
-            }
-        }
+        let now = self.clock.tick();
+        let ahead = |at: Option<Jiffies>| at.map_or(i32::MAX, |at| at.wrapping_sub(now) as i32);
+        let first = ahead(self.timer.map(|(_, at)| at))
+            .min(ahead(self.receive.ack.deadline()))
+            .min(ahead(self.life_timer));
         let mut deadline = self.receive.ack.compression.due();
-        if let Some(at) = tick {
-            deadline = deadline.min(self.clock.time_of(at));
+        if first != i32::MAX {
+            deadline = deadline.min(self.clock.time_ahead(first));
         }
         // As `handle_timeout` does: what a connection that is over had set, nobody would handle.
-        if self.is_modern() && self.life.is_synchronised() {
+        if self.modern.has_deadline() && self.is_modern() && self.life.is_synchronised() {
             deadline.min(self.sender_deadline())
         } else {
             deadline

@@ -7,7 +7,7 @@
 
 use super::{Connection, Event, Life, rate_limit::RateLimit};
 use crate::clock::{self, Jiffies};
-use crate::queue::Queue;
+use crate::queue::LazyQueue;
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
 
@@ -36,7 +36,7 @@ impl Connection {
         self.leave_metrics();
         self.stop_timers();
         self.life = Life::TimeWait;
-        self.queue = Queue::default();
+        self.queue = LazyQueue::default();
         self.packets_out = 0;
         self.sacked_out = 0;
         self.lost_out = 0;

@@ -42,8 +42,13 @@ impl Connection {
     }
 
     /// A header that acknowledges all that has come.
-    #[inline]
     pub(super) fn header(&mut self) -> Segment {
+        self.header_of(None)
+    }
+
+    /// The same where the window that can be selected now is known already.
+    #[inline(always)]
+    fn header_of(&mut self, selectable: Option<u32>) -> Segment {
         let mut segment = Segment::EMPTY;
         // After what was sent, but within a window that has shrunk (tcp_acceptable_seq).
         segment.seq = self.snd_nxt.min(self.snd_una + self.snd_wnd);
@@ -52,7 +57,7 @@ impl Connection {
             segment.ecn = Ecn::Ect0;
         }
         segment.ack = self.receive.rcv_nxt;
-        segment.window = self.receive.advertise();
+        segment.window = self.receive.advertise(selectable);
         segment.flags = if self.demand_cwr {
             Flags::ACK.with(Flags::ECE)
         } else {
@@ -74,9 +79,14 @@ impl Connection {
     }
 
     /// Sends an acknowledgement (tcp_send_ack).
-    #[inline]
     pub(super) fn send_ack(&mut self) {
-        let segment = self.header();
+        self.send_ack_of(None);
+    }
+
+    /// The same where the window that can be selected now is known already.
+    #[inline(always)]
+    pub(super) fn send_ack_of(&mut self, selectable: Option<u32>) {
+        let segment = self.header_of(selectable);
         self.receive.ack.sent(1);
         self.stats.acks_sent += 1;
         self.emit(segment);

@@ -246,6 +246,7 @@ impl AckPolicy {
     }
 
     /// Delays the acknowledgement (tcp_send_delayed_ack). True if it is due now instead.
+    #[inline(always)]
     pub(crate) fn delay(&mut self, srtt: Jiffies, now: Jiffies) -> bool {
         let mut delay = self.ato;
         if delay > self.delay_min {

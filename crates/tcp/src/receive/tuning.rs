@@ -11,6 +11,7 @@ use crate::rtt::SAMPLE_MAX;
 
 impl Receive {
     /// Receive-buffer auto-tuning (tcp_rcv_space_adjust).
+    #[inline(always)]
     pub(super) fn adjust_space(&mut self, now: u32) {
         if self.tuning != RcvbufTuning::TwiceRead {
             return self.adjust_space_today(now);
@@ -33,6 +34,7 @@ impl Receive {
     }
 
     /// The same of kernels that foresee a sender in slow start.
+    #[inline(always)]
     fn adjust_space_today(&mut self, now: u32) {
         if self.rtt == 0 || now.wrapping_sub(self.space_time) < self.rtt >> 3 {
             return;
@@ -152,7 +154,7 @@ impl Receive {
 
     /// Lets the offered window grow as a data segment of `payload_bytes` allows
     /// (tcp_grow_window).
-    #[inline]
+    #[inline(always)]
     pub(crate) fn grow_window(&mut self, payload_bytes: u32) {
         if self.tuning != RcvbufTuning::TwiceRead {
             return self.grow_window_today(payload_bytes);
@@ -175,6 +177,7 @@ impl Receive {
     }
 
     /// The same of kernels that never let it grow beyond the room there is.
+    #[inline(always)]
     fn grow_window_today(&mut self, payload_bytes: u32) {
         let most = self.window_clamp.min(self.free_space());
         let Some(room) = most.checked_sub(self.rcv_ssthresh).filter(|r| *r > 0) else {

@@ -121,7 +121,7 @@ impl Receive {
 
     /// Whether data in order up to `end` is taken in without further ado: nothing is out of order,
     /// and there is room.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn takes_at_once(&self, end: Seq) -> bool {
         self.reassembly.is_idle()
             && self.fin_end.is_none()
@@ -137,6 +137,7 @@ impl Receive {
     }
 
     /// The window that could be advertised now (__tcp_select_window).
+    #[inline(always)]
     pub(crate) fn selectable_window(&mut self) -> u32 {
         let mut free = self.free_space();
         let full = self.window_clamp.min(self.full_space());
@@ -164,6 +165,7 @@ impl Receive {
     }
 
     /// The same of today: zero is told before the buffer is quite full.
+    #[inline(always)]
     pub(super) fn selectable_window_today(&mut self, mut free: u32, full: u32, mss: u32) -> u32 {
         if mss == 0 {
             return 0;
@@ -195,13 +197,16 @@ impl Receive {
     }
 
     /// The window field of a segment about to leave (tcp_select_window).
-    pub(crate) fn advertise(&mut self) -> u16 {
+    /// `selectable` is [`Receive::selectable_window`]'s answer, if it was asked just now.
+    #[inline(always)]
+    pub(crate) fn advertise(&mut self, selectable: Option<u32>) -> u16 {
         if std::mem::take(&mut self.no_memory) {
             self.rcv_wnd = 0;
             self.rcv_wup = self.rcv_nxt;
             return 0;
         }
-        let (left, window) = (self.window_left(), self.selectable_window());
+        let window = selectable.unwrap_or_else(|| self.selectable_window());
+        let left = self.window_left();
         self.rcv_wnd = if window >= left {
             window
         } else if !self.today {

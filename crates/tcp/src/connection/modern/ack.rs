@@ -187,7 +187,7 @@ impl Connection {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn tell_ack(&mut self, now: Jiffies, news: &AckNews) {
         if !self.congestion.hears_acks() {
             return;
@@ -206,7 +206,7 @@ impl Connection {
     }
 
     /// tcp_cong_control.
-    #[inline]
+    #[inline(always)]
     pub(super) fn control_congestion(
         &mut self,
         now: Jiffies,

@@ -10,6 +10,7 @@ use std::collections::VecDeque;
 use tailback_units::Time;
 
 use super::super::{Connection, Transmit};
+use super::Modern;
 use super::tso::PACING_SHIFT;
 use crate::clock::Jiffies;
 use crate::seq::Seq;
@@ -35,6 +36,14 @@ pub(super) struct HostQueue {
     known: bool,
     /// The host takes nothing at present.
     refuses: bool,
+}
+
+impl Modern {
+    /// Sending waits for something to leave the host: it may have, or there may be no queue.
+    #[inline]
+    pub(in crate::connection) fn waits_for_host(&self) -> bool {
+        self.host.throttled
+    }
 }
 
 impl HostQueue {
@@ -151,6 +160,7 @@ impl Connection {
 
     /// Whether more of this connection waits in the host than two packets or a millisecond's
     /// worth, twice that for retransmissions (tcp_small_queue_check).
+    #[inline(always)]
     pub(super) fn small_queue_waits(&mut self, payload_bytes: u32, factor: u32) -> bool {
         self.forget_departed();
         let two = 2 * u64::from(self.packet_memory(payload_bytes));

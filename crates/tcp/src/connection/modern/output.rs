@@ -71,7 +71,7 @@ impl Connection {
     }
 
     /// tcp_push_pending_frames.
-    #[inline]
+    #[inline(always)]
     pub(in crate::connection) fn push_today(&mut self, now: Jiffies, nagle: Nagle) {
         if !self.life.is_synchronised() || !self.has_unsent() {
             return;
@@ -84,6 +84,7 @@ impl Connection {
         }
     }
 
+    #[inline(always)]
     pub(super) fn head(&self) -> Option<Head> {
         let fin = self.fin_queued && !self.fin_sent;
         let chunks = &self.modern.unsent;
@@ -240,7 +241,7 @@ impl Connection {
 
     /// Sends the packet at the head, and sets the timeout if that is due and `rearms`; answers its
     /// segments, none if the host refuses it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn send_head(&mut self, now: Jiffies, mss: u32, rearms: bool) -> u32 {
         let Some(head) = self.head() else { return 0 };
         let mut marks = head.marks & (PSH | EOR);
@@ -285,6 +286,7 @@ impl Connection {
 
     /// Puts a packet on the wire; answers it with its time and books, or none if the host drops
     /// it (__tcp_transmit_skb).
+    #[inline(always)]
     pub(super) fn transmit_today(
         &mut self,
         now: Jiffies,

@@ -16,7 +16,7 @@ use crate::segment::{Flags, Segment};
 
 impl Connection {
     /// Whether a segment is the data that was expected next, and says nothing else.
-    #[inline]
+    #[inline(always)]
     pub(in crate::connection) fn is_predicted_data(&self, segment: &Segment) -> bool {
         let (receive, modern) = (&self.receive, &self.modern);
         self.predicts
@@ -38,7 +38,7 @@ impl Connection {
 
     /// Whether a segment is an acknowledgement of what was sent last round, and says nothing else:
     /// nothing is lost, was sent twice or is selectively acknowledged.
-    #[inline]
+    #[inline(always)]
     pub(in crate::connection) fn is_predicted_ack(&self, segment: &Segment) -> bool {
         let modern = &self.modern;
         self.predicts
@@ -60,7 +60,7 @@ impl Connection {
     }
 
     /// Takes such an acknowledgement in: tcp_ack of what is left to do.
-    #[inline]
+    #[inline(always)]
     pub(in crate::connection) fn take_predicted_ack(&mut self, now: Jiffies, segment: &Segment) {
         if segment.has_timestamps {
             if !segment.seq.after(self.receive.rcv_wup) {
@@ -138,15 +138,16 @@ impl Connection {
         self.set_transmit_timer(now);
         let sample = self.rate_sample(&news, acked, 0, false);
         self.control_congestion(now, acked, 0, &news, &sample);
-        self.push(now);
-        self.check_space(now);
+        let nagle = self.nagle();
+        self.push_today(now, nagle);
+        self.check_space_today(now);
         if self.receive.ack.scheduled {
             self.check_ack(now);
         }
     }
 
     /// Takes such data in.
-    #[inline]
+    #[inline(always)]
     pub(in crate::connection) fn take_predicted_data(&mut self, now: Jiffies, segment: &Segment) {
         if segment.has_timestamps {
             if !segment.seq.after(self.receive.rcv_wup) {

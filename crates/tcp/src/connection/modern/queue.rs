@@ -114,7 +114,7 @@ impl SentQueue {
 
     /// Takes what lies before `una` of the first packet, if anything does; answers the packet as it
     /// was, and how many of its segments are left.
-    #[inline]
+    #[inline(always)]
     pub(super) fn take_acked(&mut self, una: Seq) -> Option<(Sent, u32)> {
         let packet = *self.packets.front()?;
         if !packet.end_seq.after(una) {
@@ -131,7 +131,7 @@ impl SentQueue {
 
     /// Whether what lies between `from` and `to` is packets without tags, the last perhaps in part,
     /// but a segment of it at least.
-    #[inline]
+    #[inline(always)]
     pub(super) fn is_plain(&self, from: Seq, to: Seq) -> bool {
         let mut next = from;
         for packet in &self.packets {
@@ -157,6 +157,7 @@ impl SentQueue {
     }
 
     /// Cuts `bytes` bytes off the first packet, which stands for more than one segment.
+    #[inline(always)]
     pub(super) fn trim_front(&mut self, bytes: u32) {
         if let Some(front) = self.packets.front_mut() {
             front.seq += bytes;

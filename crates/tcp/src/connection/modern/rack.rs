@@ -213,6 +213,7 @@ impl Connection {
 
     /// Duplicates told of on a path that reorders widen the window, once a round trip
     /// (tcp_rack_update_reo_wnd).
+    #[inline(always)]
     pub(super) fn update_reordering_window(&mut self, prior_delivered: u32) {
         if self.stack.tcp_recovery & STATIC_REO_WND != 0 || prior_delivered == 0 {
             return;

@@ -81,7 +81,7 @@ pub(super) struct Sample {
 
 impl Connection {
     /// A packet is about to leave: it takes down the books (tcp_rate_skb_sent).
-    #[inline]
+    #[inline(always)]
     pub(super) fn rate_sent(&mut self, packet: &mut Sent) {
         let modern = &mut self.modern;
         if self.packets_out == 0 {
@@ -139,6 +139,7 @@ impl Connection {
     }
 
     /// The sample that an acknowledgement gives (tcp_rate_gen).
+    #[inline(always)]
     pub(super) fn rate_sample(
         &mut self,
         news: &AckNews,

@@ -44,6 +44,7 @@ impl Rtt {
     }
 
     /// A sample, with `snd_una` acknowledged and `snd_nxt` next to send.
+    #[inline(always)]
     fn sample(&mut self, us: u32, snd_una: Seq, snd_nxt: Seq, rto_min_us: u32) {
         if self.srtt_us8 == 0 {
             self.srtt_us8 = (us << 3).max(1);
@@ -96,6 +97,7 @@ impl WindowedMin {
         self.best[0].1
     }
 
+    #[inline(always)]
     fn update(&mut self, window: Jiffies, now: Jiffies, value: u32) {
         let sample = (now, value);
         let age = |(at, _): (Jiffies, u32)| now.wrapping_sub(at);
@@ -142,6 +144,7 @@ pub(super) struct Measured {
 impl Connection {
     /// Takes a sample over if there is one; answers what congestion control is told, and whether
     /// the estimate was updated (tcp_ack_update_rtt). `echo_us` is the timestamp's.
+    #[inline(always)]
     pub(super) fn update_rtt(
         &mut self,
         now: Jiffies,
@@ -172,6 +175,7 @@ impl Connection {
     }
 
     /// One sample for the estimate and the timeout that follows from it.
+    #[inline(always)]
     pub(super) fn sample_rtt(&mut self, us: u32) {
         /// The longest round trip believed: no timeout is longer.
         const SAMPLE_MAX_US: u32 = 1 << 28;
@@ -190,6 +194,7 @@ impl Connection {
     }
 
     /// The timeout without back-off (__tcp_set_rto, tcp_bound_rto).
+    #[inline(always)]
     pub(super) fn base_rto(&self) -> Jiffies {
         let rtt = &self.modern.rtt;
         let us = u64::from(rtt.srtt_us8 >> 3) + u64::from(rtt.rttvar_us);

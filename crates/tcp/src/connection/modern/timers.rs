@@ -10,6 +10,7 @@
 use tailback_units::Time;
 
 use super::super::{Connection, Life, TimerKind};
+use super::Modern;
 use super::queue::PSH;
 use crate::clock::{self, Jiffies};
 use crate::congestion::INFINITE_SSTHRESH;
@@ -24,6 +25,14 @@ const RTO_MAX_PER_MIN: u32 = 600;
 const THIN_LINEAR_RETRIES: u32 = 6;
 /// Packets in flight below which a stream is thin (tcp_stream_is_thin).
 const THIN_PACKETS: u32 = 4;
+
+impl Modern {
+    /// Something of the sender's waits for a time that is no tick.
+    #[inline]
+    pub(in crate::connection) fn has_deadline(&self) -> bool {
+        self.pacing_ns.is_some() || self.fq.next_ns().is_some() || self.waits_for_host()
+    }
+}
 
 impl Connection {
     /// When the sender wants to be called for pacing, or because the host's queue has room.
@@ -108,6 +117,7 @@ impl Connection {
     }
 
     /// A loss probe if one is due, else the timeout.
+    #[inline(always)]
     pub(super) fn set_transmit_timer(&mut self, now: Jiffies) {
         if self.packets_out == 0 || !self.schedule_loss_probe(now, true) {
             self.rearm_rto(now);

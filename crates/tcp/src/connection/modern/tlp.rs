@@ -23,6 +23,7 @@ impl Connection {
 
     /// Sets the probe's timer; false if no probe is due. `advancing` if the retransmission
     /// timeout starts anew.
+    #[inline(always)]
     pub(super) fn schedule_loss_probe(&mut self, now: Jiffies, advancing: bool) -> bool {
         if !self.may_probe_loss() {
             return false;

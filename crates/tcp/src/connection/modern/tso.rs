@@ -20,6 +20,7 @@ impl Connection {
     }
 
     /// Segments that a packet sent now may have (tcp_tso_segs).
+    #[inline(always)]
     pub(super) fn tso_segments(&self, mss: u32) -> u32 {
         if !self.stack.tso {
             return 1;

@@ -21,6 +21,7 @@ impl Connection {
 
     /// After sending: remembers whether the window was in use; one that was not for a timeout's
     /// length shrinks.
+    #[inline(always)]
     pub(super) fn validate_cwnd_today(&mut self, now: Jiffies, limited: bool) {
         let modern = &mut self.modern;
         if !self.snd_una.before(modern.cwnd_usage_seq)

@@ -176,7 +176,7 @@ impl Connection {
 
     /// Room in the send buffer may let a waiting application go on (tcp_check_space,
     /// tcp_new_space, sk_stream_write_space).
-    #[inline]
+    #[inline(always)]
     pub(in crate::connection) fn check_space_today(&mut self, now: Jiffies) {
         if !self.no_space {
             return;
