@@ -32,6 +32,8 @@ pub(crate) enum Wait {
 
 /// No node: the end of a list.
 const NONE: u32 = u32::MAX;
+/// Days of the wheel of a small world: they stay in the nearest of the processor's caches.
+const DAYS_MIN: usize = 256;
 /// Days are looked at this often to see whether their length fits.
 const DAYS_PER_REVIEW: u32 = 1024;
 /// From so many components on a day holds more events: what they need does not fit the processor's
@@ -93,7 +95,7 @@ pub(crate) struct Calendar {
 impl Calendar {
     /// An empty calendar, for about so many components.
     pub(crate) fn new(components: usize) -> Calendar {
-        let days = (components / 2).next_power_of_two().clamp(1024, 32_768);
+        let days = (components / 2).next_power_of_two().clamp(DAYS_MIN, 32_768);
         // At 10 Gb/s a frame takes about a microsecond: as if each component had one.
         let shift = 21_u32.saturating_sub(components.max(1).ilog2());
         Calendar {

@@ -269,6 +269,7 @@ impl Receive {
             .measure_mss(payload_bytes, header_bytes, fixed_bytes, ends);
     }
 
+    #[inline(never)]
     fn measure_ratio(&mut self, payload_bytes: u32) {
         let ratio = ((payload_bytes << 8) / self.frame.0.max(1)).clamp(1, 255);
         if ratio != self.scaling_ratio {

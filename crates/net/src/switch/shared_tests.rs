@@ -20,7 +20,9 @@ fn config(shared: u64, tx_limit: TxLimit) -> SharedConfig {
 fn fill(buffer: &mut SharedBuffer, in_port: u16, out_port: u16) -> (u32, DropCause) {
     for admitted in 0.. {
         match buffer.offer(Time::ZERO, in_port, out_port, JUMBO) {
-            Ok(pool) => buffer.leaves(in_port, out_port, JUMBO, pool, Time::NEVER),
+            Ok(pool) => {
+                buffer.leaves(in_port, out_port, JUMBO, pool, Time::NEVER);
+            }
             Err(cause) => return (admitted, cause),
         }
     }
@@ -48,7 +50,9 @@ fn the_dynamic_threshold_settles_where_choudhury_and_hahne_say() {
         while !full[..hot].iter().all(|f| *f) {
             for port in 0..hot as u16 {
                 match buffer.offer(Time::ZERO, 3, port, 512) {
-                    Ok(pool) => buffer.leaves(3, port, 512, pool, Time::NEVER),
+                    Ok(pool) => {
+                        buffer.leaves(3, port, 512, pool, Time::NEVER);
+                    }
                     Err(_) => full[usize::from(port)] = true,
                 }
             }

@@ -23,7 +23,7 @@ const ROOM: usize = 1;
 impl World {
     /// Fetches what the events to come need: links a day ahead, their frames as the day begins, the rest
     /// some events before.
-    #[inline]
+    #[inline(never)]
     pub(super) fn fetch_ahead(&mut self) {
         if self.calendar.take_turned() {
             self.fetch_day();
@@ -116,13 +116,22 @@ impl World {
 
     #[inline]
     fn fetch_goal(&self, rank: u32) {
-        if let Some((flight, Sink::Switch { switch, .. })) = self.front(rank) {
-            let (state, port) = self.port_of(flight, switch);
-            if let SwitchBuffer::Shared(buffer) = &state.buffer {
-                buffer.prefetch_departures(port);
+        match self.front(rank) {
+            Some((flight, Sink::Switch { switch, .. })) => {
+                let (state, port) = self.port_of(flight, switch);
+                if let SwitchBuffer::Shared(buffer) = &state.buffer {
+                    buffer.prefetch_departures(port);
+                }
+                let out_link = state.ports[usize::from(port)].out_link;
+                self.links[out_link as usize].prefetch();
             }
-            let out_link = state.ports[usize::from(port)].out_link;
-            self.links[out_link as usize].prefetch();
+            Some((flight, Sink::Host { .. })) => {
+                let endpoint = self.endpoints.get(flight.to.0 as usize);
+                if let Some(connection) = endpoint.and_then(|e| e.connection.as_ref()) {
+                    connection.prefetch_queues();
+                }
+            }
+            _ => {}
         }
     }
 

@@ -139,6 +139,7 @@ impl World {
     }
 
     /// A datagram has come through a host's receive path.
+    #[inline(never)]
     pub(super) fn receive_datagram(&mut self, frame: Flight) {
         self.note_delivery(&frame);
         let number = self.frames.get(frame.frame).segment.seq.0;

@@ -182,6 +182,31 @@ impl World {
     #[inline(always)]
     pub(super) fn receive(&mut self, frame: Flight) {
         self.note_delivery(&frame);
+        let endpoint = self.endpoints.get_mut(frame.to.0 as usize);
+        let Some(endpoint) = endpoint.filter(|end| !end.holds && !self.page_buffers) else {
+            return self.receive_with_care(frame);
+        };
+        let Some(connection) = &mut endpoint.connection else {
+            return self.receive_with_care(frame);
+        };
+        let segment = &self.frames.get(frame.frame).segment;
+        let told = connection.handle_segment_and_read(self.now, segment);
+        self.frames.release(frame.frame);
+        if let Told::Read(bytes) = told {
+            endpoint.read_bytes += bytes;
+            let notice = Notice::Received(bytes);
+            self.workload
+                .notice(self.now, frame.to, notice, &mut self.actions);
+        } else if told == Told::More {
+            return self.drive(frame.to);
+        }
+        self.drive_on(frame.to, told != Told::Nothing, false);
+    }
+
+    /// The same where nobody listens yet, the application does not read at once, or the buffer that the
+    /// frame is in counts.
+    #[inline(never)]
+    fn receive_with_care(&mut self, frame: Flight) {
         let Some(endpoint) = self.endpoints.get_mut(frame.to.0 as usize) else {
             return self.echo(frame);
         };
@@ -192,19 +217,6 @@ impl World {
         }
         let segment = &self.frames.get(frame.frame).segment;
         match &mut endpoint.connection {
-            Some(connection) if memory_bytes == 0 && !endpoint.holds => {
-                let told = connection.handle_segment_and_read(self.now, segment);
-                self.frames.release(frame.frame);
-                if let Told::Read(bytes) = told {
-                    endpoint.read_bytes += bytes;
-                    let notice = Notice::Received(bytes);
-                    self.workload
-                        .notice(self.now, frame.to, notice, &mut self.actions);
-                } else if told == Told::More {
-                    return self.drive(frame.to);
-                }
-                return self.drive_on(frame.to, told != Told::Nothing, false);
-            }
             Some(connection) if memory_bytes == 0 => connection.handle_segment(self.now, segment),
             Some(connection) => connection.handle_aggregate(self.now, segment, 0, memory_bytes),
             None if endpoint.listens && segment.flags.contains(Flags::SYN) => {
@@ -224,6 +236,7 @@ impl World {
     }
 
     /// The calendar says it is time to look at an endpoint.
+    #[inline(never)]
     pub(super) fn handle_timer(&mut self, id: EndpointId) {
         let now = self.now;
         let endpoint = &mut self.endpoints[id.0 as usize];
@@ -246,6 +259,7 @@ impl World {
     }
 
     /// Lets an endpoint do all it can: events to the application, segments to the wire, timers.
+    #[inline(never)]
     pub(super) fn drive(&mut self, id: EndpointId) {
         let now = self.now;
         let endpoint = &mut self.endpoints[id.0 as usize];

@@ -114,6 +114,7 @@ impl World {
     }
 
     /// A frame has arrived at the card of a host with a machine.
+    #[inline(never)]
     pub(super) fn arrive_at_machine(&mut self, host: usize, frame: Flight) {
         let now = self.now;
         let Some(state) = &mut self.hosts[host].machine else {
@@ -148,6 +149,7 @@ impl World {
     }
 
     /// The thread of an endpoint begins the call that it has reason for.
+    #[inline(never)]
     pub(super) fn begin_call(&mut self, id: EndpointId) {
         let endpoint = &self.endpoints[id.0 as usize];
         let Some(connection) = &endpoint.connection else {

@@ -189,6 +189,7 @@ impl World {
     }
 
     /// Does what the workload asked for, and what it asks for in turn.
+    #[inline(never)]
     pub(crate) fn do_actions(&mut self) {
         while let Some(action) = self.actions.pop_front() {
             match action {

@@ -141,16 +141,29 @@ impl PortState {
             Verdict::Pass => true,
             Verdict::Marked => {
                 self.marked += 1;
-                if let Some(capture) = &mut ledger.capture {
-                    let note = Note::Marked {
-                        switch,
-                        port: look.port,
-                    };
-                    capture.note(now, self.out_link, frame, frames, note);
+                if ledger.capture.is_some() {
+                    self.note_marked(now, switch, look.port, frame, frames, ledger);
                 }
                 true
             }
             Verdict::Drop => false,
+        }
+    }
+
+    /// A frame has been marked, and somebody looks on.
+    #[cold]
+    fn note_marked(
+        &self,
+        now: Time,
+        switch: u16,
+        port: u16,
+        frame: &Flight,
+        frames: &FramePool,
+        ledger: &mut Ledger,
+    ) {
+        if let Some(capture) = &mut ledger.capture {
+            let note = Note::Marked { switch, port };
+            capture.note(now, self.out_link, frame, frames, note);
         }
     }
 }

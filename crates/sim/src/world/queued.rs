@@ -104,6 +104,7 @@ impl QueuedSwitch {
 
 impl World {
     /// A frame has arrived whole at a switch with such queues.
+    #[inline(never)]
     pub(super) fn forward_queued(
         &mut self,
         (switch, in_port, out_port): (u16, u16, u16),

@@ -118,53 +118,64 @@ impl World {
                     self.calendar.schedule(out_link, at);
                 }
             }
-            SwitchBuffer::Voq(buffer) => {
-                let queued_bytes = buffer.queued_bytes(out_port);
-                if state.marker.is_on() {
-                    let look = QueueLook {
-                        port: out_port,
-                        queued_bytes,
-                        free_at: self.links[port.out_link as usize].link.free_at(),
-                    };
-                    let frames = &mut self.frames;
-                    let ledger = &mut self.ledger;
-                    if !port.judge(
-                        &mut state.marker,
-                        (now, switch),
-                        look,
-                        &frame,
-                        frames,
-                        ledger,
-                    ) {
-                        return self.drop_frame(switch, out_port, DropCause::Early, &frame);
-                    }
-                }
-                if let Err(cause) = buffer.offer(now, in_port, out_port, frame) {
-                    return self.drop_frame(switch, out_port, cause, &frame);
-                }
-                port.queued_bytes_max = port
-                    .queued_bytes_max
-                    .max(queued_bytes + u64::from(frame.frame_bytes));
-                if !port.busy {
-                    let egress = &self.links[port.out_link as usize].link;
-                    let ingress = &self.links[in_link as usize];
-                    let earliest = ingress.earliest_departure(
-                        now,
-                        state.cut_through,
-                        state.latency,
-                        egress,
-                        &frame,
-                    );
-                    self.serve(switch, out_port, earliest);
-                }
-            }
+            SwitchBuffer::Voq(_) => self.forward_voq((switch, in_port, out_port), in_link, frame),
             SwitchBuffer::Queued(_) => {
                 self.forward_queued((switch, in_port, out_port), in_link, frame);
             }
         }
     }
 
+    /// The same at a switch with virtual output queues.
+    #[inline(never)]
+    fn forward_voq(
+        &mut self,
+        (switch, in_port, out_port): (u16, u16, u16),
+        in_link: u32,
+        frame: Flight,
+    ) {
+        let now = self.now;
+        let state = &mut self.switches[usize::from(switch)];
+        let port = &mut state.ports[usize::from(out_port)];
+        let SwitchBuffer::Voq(buffer) = &mut state.buffer else {
+            return;
+        };
+        let queued_bytes = buffer.queued_bytes(out_port);
+        if state.marker.is_on() {
+            let look = QueueLook {
+                port: out_port,
+                queued_bytes,
+                free_at: self.links[port.out_link as usize].link.free_at(),
+            };
+            let frames = &mut self.frames;
+            let ledger = &mut self.ledger;
+            if !port.judge(
+                &mut state.marker,
+                (now, switch),
+                look,
+                &frame,
+                frames,
+                ledger,
+            ) {
+                return self.drop_frame(switch, out_port, DropCause::Early, &frame);
+            }
+        }
+        if let Err(cause) = buffer.offer(now, in_port, out_port, frame) {
+            return self.drop_frame(switch, out_port, cause, &frame);
+        }
+        port.queued_bytes_max = port
+            .queued_bytes_max
+            .max(queued_bytes + u64::from(frame.frame_bytes));
+        if !port.busy {
+            let egress = &self.links[port.out_link as usize].link;
+            let ingress = &self.links[in_link as usize];
+            let earliest =
+                ingress.earliest_departure(now, state.cut_through, state.latency, egress, &frame);
+            self.serve(switch, out_port, earliest);
+        }
+    }
+
     /// A port that schedules is free, or an ingress port it waited for is; or a host's card is.
+    #[inline(never)]
     pub(super) fn handle_port(&mut self, rank: u32) {
         if rank >= self.first_card {
             return self.handle_pushback(rank);

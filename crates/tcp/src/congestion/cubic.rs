@@ -286,6 +286,7 @@ impl Cubic {
         self.count = self.count.max(2);
     }
 
+    #[inline(never)]
     fn follow_curve(&mut self, cwnd: u32, acked: u32, now: Jiffies) {
         let start = *self.epoch_start.get_or_insert_with(|| {
             self.curve = Curve::new(cwnd, self.last_max_cwnd, self.parameters.bic_scale);
@@ -302,6 +303,7 @@ impl Cubic {
     }
 
     /// A round trip in slow start (hystart_update).
+    #[inline(never)]
     fn watch_slow_start(&mut self, window: &mut Window, view: &View, rtt_us: u32) {
         if view.snd_una.after(self.hystart.end) {
             self.hystart.new_round(view);

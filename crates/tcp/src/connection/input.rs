@@ -399,6 +399,7 @@ impl Connection {
     }
 
     /// Out-of-order data is acknowledged at once or, together with what follows, a little later.
+    #[inline(never)]
     fn acknowledge_disorder(&mut self) {
         let (now, hole) = (self.clock.now(), self.receive.rcv_nxt);
         let rtt_us = self.receive.rtt_us_8().min(self.smoothed_rtt_us_8());

@@ -69,13 +69,19 @@ impl Connection {
             segment.ts_val = self.clock.timestamp();
             segment.ts_ecr = self.ts_recent;
         }
-        if self.sack {
-            for block in self.receive.reassembly.sack_blocks() {
-                segment.push_sack(block);
-            }
-            self.receive.reassembly.dsack_sent();
+        if self.sack && !self.receive.reassembly.tells_nothing() {
+            self.tell_selectively(&mut segment);
         }
         segment
+    }
+
+    /// Adds the blocks that are to be told.
+    #[inline(never)]
+    fn tell_selectively(&mut self, segment: &mut Segment) {
+        for block in self.receive.reassembly.sack_blocks() {
+            segment.push_sack(block);
+        }
+        self.receive.reassembly.dsack_sent();
     }
 
     /// Sends an acknowledgement (tcp_send_ack).

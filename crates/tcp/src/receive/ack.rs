@@ -118,6 +118,7 @@ impl AckPolicy {
     }
 
     /// tcp_incr_quickack.
+    #[inline(never)]
     fn increase_quick(&mut self, rcv_wnd: u32, most: u32) {
         let segments = match rcv_wnd / (2 * self.rcv_mss.max(1)) {
             0 => 2,
@@ -186,7 +187,7 @@ impl AckPolicy {
     /// The peer's segment size, from shorter data that came in order (tcp_measure_rcv_mss): of
     /// `payload_bytes` payload and `header_bytes` header, of which `fixed_bytes` are in every
     /// segment; `ends` if it is pushed or finishes.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn measure_mss(
         &mut self,
         payload_bytes: u32,

@@ -114,6 +114,12 @@ impl Reassembly {
         self.runs.is_empty() && self.dsack.is_none()
     }
 
+    /// Whether no segment has blocks to carry.
+    #[inline]
+    pub(crate) fn tells_nothing(&self) -> bool {
+        self.effective == 0 && self.dsack.is_none()
+    }
+
     /// Memory held.
     #[inline]
     pub(crate) fn memory(&self) -> u32 {

@@ -16,6 +16,12 @@ impl Receive {
         if self.tuning != RcvbufTuning::TwiceRead {
             return self.adjust_space_today(now);
         }
+        self.adjust_space_once(now);
+    }
+
+    /// The same of 2.6.18.
+    #[inline(never)]
+    fn adjust_space_once(&mut self, now: u32) {
         if self.space_time != 0 {
             if self.rtt == 0 || now.wrapping_sub(self.space_time) < self.rtt >> 3 {
                 return;
@@ -52,6 +58,7 @@ impl Receive {
     }
 
     /// Makes the buffer large enough for `read` bytes a round trip and more (tcp_rcvbuf_grow).
+    #[inline(never)]
     pub(crate) fn grow_for(&mut self, read: u32) {
         let before = u64::from(self.space.max(1));
         let news = u64::from(read).saturating_sub(before);
@@ -159,6 +166,12 @@ impl Receive {
         if self.tuning != RcvbufTuning::TwiceRead {
             return self.grow_window_today(payload_bytes);
         }
+        self.grow_window_once(payload_bytes);
+    }
+
+    /// The same of 2.6.18.
+    #[inline(never)]
+    fn grow_window_once(&mut self, payload_bytes: u32) {
         if payload_bytes < 128
             || self.rcv_ssthresh >= self.window_clamp
             || self.rcv_ssthresh >= self.free_space()
@@ -197,6 +210,7 @@ impl Receive {
     }
 
     /// Growth for a frame whose overhead exceeds the window's allowance (__tcp_grow_window).
+    #[inline(never)]
     fn growth_of_wasteful(&self, memory: u32, payload_bytes: u32) -> u32 {
         let mut truesize = self.window_of(memory) / 2;
         let mut window = self.window_of(self.rmem_max) / 2;

@@ -139,12 +139,18 @@ impl Receive {
     /// The window that could be advertised now (__tcp_select_window).
     #[inline(always)]
     pub(crate) fn selectable_window(&mut self) -> u32 {
-        let mut free = self.free_space();
+        let free = self.free_space();
         let full = self.window_clamp.min(self.full_space());
         let mss = self.ack.rcv_mss.min(full);
         if self.today {
             return self.selectable_window_today(free, full, mss);
         }
+        self.selectable_window_once(free, full, mss)
+    }
+
+    /// The same of 2.6.18.
+    #[inline(never)]
+    fn selectable_window_once(&mut self, mut free: u32, full: u32, mss: u32) -> u32 {
         if free < full / 2 {
             self.ack.quick = 0;
             if free < mss {

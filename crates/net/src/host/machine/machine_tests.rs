@@ -72,7 +72,7 @@ impl Bench {
     }
 
     fn arrive(&mut self, now: Time) -> bool {
-        let flight: Flight = self.pool.put(now, frame(1448));
+        let flight: Flight = self.pool.put(now, &frame(1448));
         self.machine.arrive(now, flight)
     }
 

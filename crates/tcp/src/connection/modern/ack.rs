@@ -6,7 +6,7 @@
 use super::super::{CaState, Connection, TimerKind};
 use super::chrono::Limiter;
 use super::rtt::Measured;
-use super::tell;
+use super::{rarely, tell};
 use crate::clock::Jiffies;
 use crate::congestion::{AckKind, AckSample, Congestion, CongestionControl, Growth};
 use crate::queue::{LOST, RETRANS, SACKED};
@@ -96,6 +96,7 @@ impl AckNews {
 
 impl Connection {
     /// tcp_ack.
+    #[inline(never)]
     pub(in crate::connection) fn handle_ack_today(&mut self, now: Jiffies, segment: &Segment) {
         let (prior_una, ack) = (self.snd_una, segment.ack);
         let mut news = AckNews::new(self.snd_nxt);
@@ -286,6 +287,7 @@ impl Connection {
     }
 
     /// The peer's window has changed.
+    #[inline(never)]
     pub(super) fn window_changed(&mut self, now: Jiffies, window: u32) {
         self.snd_wnd = window;
         if self.has_unsent() {

@@ -7,6 +7,7 @@
 
 use std::collections::VecDeque;
 
+use prefetch_index::prefetch_index;
 use tailback_units::Time;
 
 use super::super::{Connection, Transmit};
@@ -47,6 +48,11 @@ impl Modern {
 }
 
 impl HostQueue {
+    #[inline]
+    pub(super) fn prefetch_front(&self) {
+        prefetch_index(self.waiting.as_slices().0, 0);
+    }
+
     /// When sending may go on.
     #[inline]
     pub(super) fn deadline(&self) -> Time {
@@ -142,7 +148,7 @@ impl Connection {
     }
 
     /// All has been polled: if the host has no queue, nothing holds sending back.
-    #[inline]
+    #[inline(never)]
     pub(in crate::connection) fn resume_unqueued(&mut self, now: Time) {
         let host = &mut self.modern.host;
         if host.throttled && host.waiting.is_empty() {

@@ -9,7 +9,7 @@ use super::super::{CaState, Connection, Event, Life};
 use super::ack::AckNews;
 use super::chrono::Limiter;
 use super::rtt::Measured;
-use super::tell;
+use super::{rarely, tell};
 use crate::clock::{self, Jiffies};
 use crate::congestion::{AckSample, Congestion, CongestionControl};
 use crate::segment::{Flags, Segment};

@@ -36,7 +36,7 @@ impl Modern {
 
 impl Connection {
     /// When the sender wants to be called for pacing, or because the host's queue has room.
-    #[inline]
+    #[inline(never)]
     pub(in crate::connection) fn sender_deadline(&self) -> Time {
         let pacing = self
             .modern
