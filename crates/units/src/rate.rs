@@ -92,8 +92,14 @@ impl ByteTime {
         if self.exact_ps != 0 {
             Duration::from_ps(bytes * self.exact_ps)
         } else {
-            self.rate.time_for(bytes)
+            self.time_for_inexact(bytes)
         }
+    }
+
+    /// The same where a byte does not take a whole number of picoseconds.
+    #[inline(never)]
+    const fn time_for_inexact(self, bytes: u64) -> Duration {
+        self.rate.time_for(bytes)
     }
 }
 

@@ -111,6 +111,7 @@ pub(crate) enum Workload {
 }
 
 impl Workload {
+    #[inline(never)]
     pub(crate) fn start(&mut self, now: Time, actions: &mut VecDeque<Action>) {
         match self {
             Workload::Incast(app) => app.start(now, actions),
@@ -138,6 +139,7 @@ impl Workload {
     }
 
     /// The time of its alarm has come.
+    #[inline(never)]
     pub(crate) fn alarm(&mut self, now: Time, actions: &mut VecDeque<Action>) {
         match self {
             Workload::Incast(_) => {}
@@ -229,9 +231,24 @@ impl Workload {
         notice: Notice,
         actions: &mut VecDeque<Action>,
     ) {
+        if let Workload::Flows(app) = self {
+            return app.notice(now, id, notice, actions);
+        }
+        self.notice_others(now, id, notice, actions);
+    }
+
+    /// The same of workloads that are no list of flows.
+    #[inline(never)]
+    fn notice_others(
+        &mut self,
+        now: Time,
+        id: EndpointId,
+        notice: Notice,
+        actions: &mut VecDeque<Action>,
+    ) {
         match self {
+            Workload::Flows(_) => {}
             Workload::Incast(app) => app.notice(now, id, notice, actions),
-            Workload::Flows(app) => app.notice(now, id, notice, actions),
             Workload::Exchange(app) => app.notice(id, notice, actions),
             Workload::Measured(app) => app.notice(id, notice, actions),
             Workload::Bernoulli(app) => app.notice(id, notice, actions),
@@ -253,6 +270,7 @@ impl Workload {
     }
 
     /// Iterations finished.
+    #[inline(never)]
     pub(crate) fn progress(&self) -> u64 {
         match self {
             Workload::Incast(app) => app.progress(),

@@ -370,7 +370,7 @@ impl Connection {
     }
 
     /// The connection will be used soon: brings it into the processor's cache.
-    #[inline]
+    #[inline(never)]
     pub fn prefetch(&self) {
         // From a field's place to each of the struct's lines, in steps of the field's own size.
         let field = std::slice::from_ref(&self.snd_una);

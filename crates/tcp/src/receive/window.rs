@@ -148,6 +148,12 @@ impl Receive {
         self.selectable_window_once(free, full, mss)
     }
 
+    /// The same in a function of its own, for where it is asked less often.
+    #[inline(never)]
+    fn selectable_window_apart(&mut self) -> u32 {
+        self.selectable_window()
+    }
+
     /// The same of 2.6.18.
     #[inline(never)]
     fn selectable_window_once(&mut self, mut free: u32, full: u32, mss: u32) -> u32 {
@@ -211,7 +217,7 @@ impl Receive {
             self.rcv_wup = self.rcv_nxt;
             return 0;
         }
-        let window = selectable.unwrap_or_else(|| self.selectable_window());
+        let window = selectable.unwrap_or_else(|| self.selectable_window_apart());
         let left = self.window_left();
         self.rcv_wnd = if window >= left {
             window
@@ -233,12 +239,13 @@ impl Receive {
     }
 
     /// Whether a read has freed so much that the peer should be told (tcp_cleanup_rbuf).
+    #[inline(always)]
     pub(crate) fn window_opened(&mut self) -> bool {
         let left = self.window_left();
         if 2 * left > self.window_clamp {
             return false;
         }
-        let window = self.selectable_window();
+        let window = self.selectable_window_apart();
         window > 0 && window >= 2 * left
     }
 }
