@@ -49,10 +49,12 @@ def test_limits_are_relative_or_a_few_packets() -> None:
 
 
 def test_several_runs_may_differ_by_chance() -> None:
-    # Means 100 and 110; standard errors of 5.8 each, so 16.3 by chance.
+    # Means 100 and 110; standard errors of 8.2 each, so 28.3 by chance: t is 2.45 for six.
     kernel, model = [80.0, 100.0, 100.0, 120.0], [90.0, 110.0, 110.0, 130.0]
     assert Comparison(GOODPUT, kernel, model).within
     assert not Comparison(GOODPUT, [100.0] * 4, [110.0] * 4).within
+    assert Comparison(GOODPUT, kernel, [value + 28 for value in kernel]).within
+    assert not Comparison(GOODPUT, kernel, [value + 29 for value in kernel]).within
     assert spread(kernel) == "100 (80 to 120)"
 
 

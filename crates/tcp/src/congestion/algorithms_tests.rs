@@ -274,6 +274,26 @@ fn cdg_backs_off_when_the_delay_keeps_rising() {
 }
 
 #[test]
+fn cdg_looks_at_the_greatest_delay_only_while_the_least_has_not_risen() {
+    // The greatest rises by 5 ms a round, the least stays: that of the SYN, a small frame, is less.
+    let backs_off = |syn_us: Option<u32>| {
+        let mut path = Path::new(Kind::Cdg, 100, 20_000);
+        if let Some(us) = syn_us {
+            path.congestion.syn_acked(us);
+        }
+        for round in 1..=8 {
+            for segment in 0..path.window.cwnd {
+                path.rtt_us = 20_000 + 5000 * round * u32::from(segment > 50);
+                path.ack();
+            }
+        }
+        path.window.enter_cwr
+    };
+    assert!(backs_off(None));
+    assert!(!backs_off(Some(19_990)));
+}
+
+#[test]
 fn compound_grows_by_alpha_of_the_window_to_three_quarters() {
     // 10 000^0.75 = 1000, an eighth of it 125.
     let mut path = Path::new(Kind::Compound, 10_000, 100_000);

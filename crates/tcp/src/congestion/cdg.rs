@@ -249,6 +249,13 @@ impl CongestionControl for Cdg {
         Cdg(Box::new(State::blank(stack.cdg.clone(), seed)))
     }
 
+    // The kernel's init leaves what the SYN told: the first round's least is that of a small frame, so
+    // that the trend of the least is above zero in slow start and the greatest is not looked at.
+    fn syn_acked(&mut self, rtt_us: u32) {
+        let rtt = rtt_us.min(i32::MAX as u32) as i32;
+        self.0.rtt = MinMax { min: rtt, max: rtt };
+    }
+
     fn init(&mut self, window: &mut Window, view: &View) {
         self.0.round_end = view.snd_nxt;
         self.0.shadow = window.cwnd;

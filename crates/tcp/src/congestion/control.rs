@@ -138,6 +138,9 @@ pub(crate) trait CongestionControl: Sized {
     /// A new connection's; all its randomness derives from `seed`.
     fn new(stack: &Stack, seed: u64) -> Self;
 
+    /// This side's SYN was acknowledged after so long, microseconds, which Linux tells before `init`
+    /// (pkts_acked): for those whose `init` keeps it.
+    fn syn_acked(&mut self, _rtt_us: u32) {}
     /// The connection is established, or has changed to this algorithm.
     fn init(&mut self, _window: &mut Window, _view: &View) {}
     /// An acknowledgement in a state that lets the window grow (cong_avoid).

@@ -208,6 +208,10 @@ impl Congestion {
 }
 
 impl Congestion {
+    pub(crate) fn syn_acked(&mut self, rtt_us: u32) {
+        each!(self, algorithm => algorithm.syn_acked(rtt_us));
+    }
+
     #[inline]
     pub(crate) fn init(&mut self, window: &mut Window, view: &View) {
         each!(self, algorithm => algorithm.init(window, view));

@@ -88,13 +88,16 @@ def cells(groups: Sequence[str] = (), congestion: Sequence[str] = ()) -> list[Ce
 def _repetitions(congestion: str, *, long: bool = False) -> int:
     if congestion not in RANDOM:
         return 1
-    return 2 if long else 4
+    if long:
+        return 2
+    # Few and far between: a back-off in two of three flows.
+    return 8 if congestion == "cdg" else 4
 
 
 _VARIED = (1.0, 0.97, 1.03)
-"""Buffers about the cell's own. Which segment finds the last place in a full buffer hangs on
-microseconds, and a lost retransmission more or less turns a whole run: one run against one run
-would compare these accidents."""
+"""Buffers, or thresholds of marking, about the cell's own. Which segment finds the last place in a
+full buffer hangs on microseconds, and a lost retransmission more or less turns a whole run: one run
+against one run would compare these accidents."""
 
 
 def _product(rate: int, rtt_us: int) -> float:
@@ -164,8 +167,8 @@ def _bulk(
 
 _DURATIONS_S = {
     (_GIGABIT, 100): 0.1,
-    (_GIGABIT, 10_000): 0.5,
-    (_GIGABIT, 100_000): 2.5,
+    (_GIGABIT, 10_000): 0.4,
+    (_GIGABIT, 100_000): 2.2,
     (10 * _GIGABIT, 100): 0.05,
     (10 * _GIGABIT, 1000): 0.1,
     (10 * _GIGABIT, 10_000): 0.3,
@@ -187,8 +190,10 @@ def _marking() -> Iterator[Cell]:
         product = _product(_GIGABIT, rtt_us)
         # DCTCP's own 20 packets at 1 Gb/s, or a seventh of the product where that is more.
         threshold = round(max(20, product / 7)) * FRAME_BYTES
+        varied = ", ".join(f"'{round(threshold * part)}B'" for part in _VARIED)
         more = (
             f"network.switch.switch.model.marking={{ kind = 'step', threshold = '{threshold}B' }}",
+            f'sweep."network.switch.switch.model.marking.threshold"=[{varied}]',
             f"network.switch.switch.model.buffer.tx_limit.bytes={8 * threshold}B",
             "stack.tcp_ecn=1",
         )

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import fmean, pvariance
+from statistics import fmean, variance
 
 import polars as pl
 
@@ -60,18 +60,27 @@ class Comparison:
     def within(self) -> bool:
         """Whether they are as near as they should be.
 
-        Where there are several runs, means are compared, and may differ by two standard errors of
-        their difference besides: what chance alone gives in nineteen of twenty cells.
+        Where there are several runs, means are compared, and may differ besides by what chance
+        alone gives in nineteen of twenty cells (Welch's t).
         """
         kernel, model = fmean(self.kernel), fmean(self.model)
-        chance = 0.0
-        runs = min(len(self.kernel), len(self.model))
-        if runs > 1:
-            # Of a sample, so one run less.
-            errors = [pvariance(values) / (len(values) - 1) for values in (self.kernel, self.model)]
-            chance = 2 * math.sqrt(sum(errors))
+        chance = _chance(self.kernel, self.model)
         limit = max(self.quantity.relative * abs(kernel), self.quantity.absolute, chance)
         return abs(model - kernel) <= limit
+
+
+def _chance(a: Sequence[float], b: Sequence[float]) -> float:
+    """By how much the means of two samples of one thing differ in nineteen of twenty cases."""
+    from scipy.stats import t
+
+    if min(len(a), len(b)) < 2:
+        return 0.0
+    errors = [variance(values) / len(values) for values in (a, b)]
+    if not any(errors):
+        return 0.0
+    each = (error**2 / (len(values) - 1) for error, values in zip(errors, (a, b), strict=True))
+    freedom = sum(errors) ** 2 / sum(each)
+    return float(t.ppf(0.975, freedom)) * math.sqrt(sum(errors))
 
 
 def compare(cell: Cell, kernel: Results, model: Results) -> list[Comparison]:

@@ -42,7 +42,10 @@ impl Connection {
             acked: !self.passive,
             ..Measured::default()
         };
-        let (_, updated) = self.update_rtt(now, measured, Connection::echo_rtt_us);
+        let (ca_us, updated) = self.update_rtt(now, measured, Connection::echo_rtt_us);
+        if let Some(rtt_us) = ca_us.filter(|_| !self.passive) {
+            self.congestion.syn_acked(rtt_us);
+        }
         if !updated {
             self.modern.rtt.forget(FALLBACK_US);
             self.rtt.rto = self.clock.us_to_ticks(u64::from(FALLBACK_US));
