@@ -147,8 +147,10 @@ def _bulk(
     label: str = "",
 ) -> Cell:
     duration_s = _DURATIONS_S[rate, rtt_us]
-    # Long round trips are few in a run that is not too long: the first overshoot is most of it.
-    varied = congestion not in RANDOM and group == "flows" and rtt_us < 100_000
+    # Long round trips are few in a run that is not too long: the first overshoot is most of it, and
+    # it is the same segment for segment.
+    long = rtt_us * rate >= 100_000 * _GIGABIT
+    varied = congestion not in RANDOM and group in ("flows", "fast") and not long
     gigabits = rate // _GIGABIT
     what = label or f"{products:g}bdp"
     return Cell(
@@ -161,17 +163,17 @@ def _bulk(
             *more,
         ),
         until_s=duration_s,
-        repetitions=_repetitions(congestion, long=rtt_us == 100_000),
+        repetitions=_repetitions(congestion, long=long),
     )
 
 
 _DURATIONS_S = {
     (_GIGABIT, 100): 0.1,
     (_GIGABIT, 10_000): 0.4,
-    (_GIGABIT, 100_000): 2.2,
-    (10 * _GIGABIT, 100): 0.05,
-    (10 * _GIGABIT, 1000): 0.1,
-    (10 * _GIGABIT, 10_000): 0.3,
+    (_GIGABIT, 100_000): 2.0,
+    (10 * _GIGABIT, 100): 0.03,
+    (10 * _GIGABIT, 1000): 0.06,
+    (10 * _GIGABIT, 10_000): 0.25,
 }
 """A gigabit costs kernels and network some 7 s of CPU time, so these decide what the whole costs:
 slow start, its overshoot and some of what follows; at 0.1 ms a thousand round trips."""
@@ -258,7 +260,7 @@ def _short() -> Iterator[Cell]:
 
 
 def _loss() -> Iterator[Cell]:
-    for percent, duration_s in ((1.0, 10.0), (0.01, 1.5)):
+    for percent, duration_s in ((1.0, 10.0), (0.01, 1.0)):
         for congestion in CONTROLS:
             yield Cell(
                 name=f"{congestion}-loss-{percent:g}",
