@@ -85,7 +85,7 @@ def write(found: Gallery, folder: Path) -> list[Path]:
         files.append(folder / f"congestion-{name}.png")
         themed(trace_chart(name, frame)).save(files[-1], scale_factor=1)
     files.append(folder / "gallery.png")
-    themed(gallery_chart(found)).save(files[-1], scale_factor=1)
+    themed(gallery_chart(found)).save(files[-1], scale_factor=1.5)
     return files
 
 

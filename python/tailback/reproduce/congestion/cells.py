@@ -229,7 +229,8 @@ def _incast() -> Iterator[Cell]:
                 group="incast",
                 congestion=congestion,
                 settings=(
-                    *_network(_GIGABIT, 100, 128),
+                    # How many iterations wait for a timer is chance.
+                    *_network(_GIGABIT, 100, 128, varied=True),
                     *(f"network.link.{link}.rate=1Gbit" for link in range(senders + 1)),
                     f"workload={{ kind = 'incast', servers = {senders}, size = '64kB', "
                     "iterations = 10 }",
@@ -237,7 +238,6 @@ def _incast() -> Iterator[Cell]:
                     *marks,
                 ),
                 senders=senders,
-                repetitions=_repetitions(congestion),
             )
 
 
