@@ -12,13 +12,13 @@ use super::World;
 use super::network::{Sink, SwitchBuffer, SwitchState};
 
 /// So many events ahead the way of the frame in front is fetched, …
-const WAY: usize = 6;
+const WAY: usize = 10;
 /// … then the books of the port that leads to, or the endpoint it is for, …
-const PORT: usize = 4;
+const PORT: usize = 7;
 /// … then the link there, or the connection, …
-const GOAL: usize = 2;
+const GOAL: usize = 4;
 /// … then where in their queues the frame will be put.
-const ROOM: usize = 1;
+const ROOM: usize = 2;
 
 impl World {
     /// Fetches what the events to come need: links a day ahead, their frames as the day begins, the rest
@@ -116,22 +116,13 @@ impl World {
 
     #[inline]
     fn fetch_goal(&self, rank: u32) {
-        match self.front(rank) {
-            Some((flight, Sink::Switch { switch, .. })) => {
-                let (state, port) = self.port_of(flight, switch);
-                if let SwitchBuffer::Shared(buffer) = &state.buffer {
-                    buffer.prefetch_departures(port);
-                }
-                let out_link = state.ports[usize::from(port)].out_link;
-                self.links[out_link as usize].prefetch();
+        if let Some((flight, Sink::Switch { switch, .. })) = self.front(rank) {
+            let (state, port) = self.port_of(flight, switch);
+            if let SwitchBuffer::Shared(buffer) = &state.buffer {
+                buffer.prefetch_departures(port);
             }
-            Some((flight, Sink::Host { .. })) => {
-                let endpoint = self.endpoints.get(flight.to.0 as usize);
-                if let Some(connection) = endpoint.and_then(|e| e.connection.as_ref()) {
-                    connection.prefetch_queues();
-                }
-            }
-            _ => {}
+            let out_link = state.ports[usize::from(port)].out_link;
+            self.links[out_link as usize].prefetch();
         }
     }
 

@@ -508,11 +508,10 @@ impl Endpoint {
     /// away is found out when the calendar looks; only one that came closer costs anything now.
     #[inline(always)]
     fn arm(&mut self, rank: u32, calendar: &mut Calendar) {
-        let tcp = self
-            .connection
-            .as_ref()
-            .map_or(Time::NEVER, |c| c.poll_timeout());
-        let deadline = tcp.min(self.app_wake);
+        let mut deadline = self.app_wake;
+        if let Some(connection) = &self.connection {
+            deadline = deadline.min(connection.poll_timeout());
+        }
         if deadline < self.armed.near.min(self.armed.far) {
             match calendar.schedule(rank, deadline) {
                 Wait::Near => self.armed.near = deadline,
@@ -535,41 +534,62 @@ fn send(
 ) -> (Option<Time>, Time) {
     let mut first = None;
     let mut finish = now;
-    cut(transmit, to, destination, |frame| {
-        let flight = frames.put(now, frame);
+    let mut cut = Cut::new(transmit, to, destination);
+    loop {
+        let last = cut.shape();
+        let flight = frames.put(now, &cut.frame);
         ledger.sent.count(&flight);
         finish = state.link.transmit(now, &flight);
-        first = first.or(state.launch(finish, flight, frames, hosts, ledger));
-    });
-    (first, finish)
+        let launched = state.launch(finish, flight, frames, hosts, ledger);
+        first = first.or(launched);
+        if last {
+            return (first, finish);
+        }
+        cut.advance();
+    }
 }
 
-/// Cuts what TCP gave into frames of the MSS.
-#[inline(always)]
-pub(super) fn cut(
-    transmit: &Transmit,
-    to: EndpointId,
-    destination: HostId,
-    mut put: impl FnMut(&Frame),
-) {
-    let flags = transmit.segment.flags;
-    let mut rest = transmit.segment.payload_bytes;
-    let mut frame = Frame::new(transmit.segment, to, destination);
-    loop {
-        let last = rest <= transmit.mss;
-        if !last {
-            // All but the last are full, and say neither that they are the last …
-            frame.resize(transmit.mss);
-            frame.segment.flags = frame.segment.flags.without(Flags::PSH.with(Flags::FIN));
+/// What TCP gave, cut into frames of the MSS, one after another.
+pub(super) struct Cut {
+    /// The frame at hand, once it has its shape.
+    pub(super) frame: Frame,
+    flags: Flags,
+    mss: u16,
+    /// Payload not cut off yet, bytes.
+    rest: u16,
+}
+
+impl Cut {
+    #[inline(always)]
+    pub(super) fn new(transmit: &Transmit, to: EndpointId, destination: HostId) -> Cut {
+        Cut {
+            frame: Frame::new(transmit.segment, to, destination),
+            flags: transmit.segment.flags,
+            mss: transmit.mss,
+            rest: transmit.segment.payload_bytes,
         }
-        put(&frame);
-        if last {
-            return;
+    }
+
+    /// Gives the frame at hand its shape; true if it is the last.
+    #[inline(always)]
+    pub(super) fn shape(&mut self) -> bool {
+        if self.rest <= self.mss {
+            return true;
         }
-        rest -= transmit.mss;
-        frame.segment.seq += u32::from(transmit.mss);
+        // All but the last are full, and say neither that they are the last …
+        self.frame.resize(self.mss);
+        let flags = &mut self.frame.segment.flags;
+        *flags = flags.without(Flags::PSH.with(Flags::FIN));
+        false
+    }
+
+    /// Goes on to the next.
+    #[inline(always)]
+    pub(super) fn advance(&mut self) {
+        self.rest -= self.mss;
+        self.frame.segment.seq += u32::from(self.mss);
         // … nor, but for the first, that the window was reduced.
-        frame.segment.flags = flags.without(Flags::CWR);
-        frame.resize(rest);
+        self.frame.segment.flags = self.flags.without(Flags::CWR);
+        self.frame.resize(self.rest);
     }
 }

@@ -18,7 +18,7 @@ use tailback_tcp::Transmit;
 use tailback_units::{Duration, Rate, Time};
 
 use super::World;
-use super::hosts::cut;
+use super::hosts::Cut;
 use super::network::Sink;
 
 /// Bytes of line time of a PAUSE frame or a congestion message.
@@ -267,13 +267,18 @@ impl World {
             return left;
         };
         let card = &mut pushback.cards[host].port;
-        cut(transmit, to, destination, |frame| {
-            let flight = self.frames.put(now, frame);
+        let mut cut = Cut::new(transmit, to, destination);
+        loop {
+            let last = cut.shape();
+            let flight = self.frames.put(now, &cut.frame);
             self.ledger.sent.count(&flight);
             card.push(flight);
             left += link.serialisation(&flight);
-        });
-        left
+            if last {
+                return left;
+            }
+            cut.advance();
+        }
     }
 
     /// Puts one frame at a host's card.

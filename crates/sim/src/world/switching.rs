@@ -45,21 +45,25 @@ impl World {
             Sink::Host { .. } if self.datagrams.is_empty() => self.receive(frame),
             Sink::Host { .. } => self.receive_datagram(frame),
             Sink::Machine { host } => self.arrive_at_machine(usize::from(host.0), frame),
-            Sink::Onward { link } => {
-                self.hops -= 1; // it is one link
-                let state = &mut self.links[link as usize];
-                let first = state.launch(
-                    self.now,
-                    frame,
-                    &mut self.frames,
-                    &mut self.hosts,
-                    &mut self.ledger,
-                );
-                if let Some(at) = first {
-                    self.calendar.schedule(link, at);
-                }
-            }
+            Sink::Onward { link } => self.go_onward(link, frame),
             Sink::Outside { host } => self.arrivals.push((host, frame)),
+        }
+    }
+
+    /// A frame goes over the last stretch of its link.
+    #[inline(never)]
+    fn go_onward(&mut self, link: u32, frame: Flight) {
+        self.hops -= 1; // it is one link
+        let state = &mut self.links[link as usize];
+        let first = state.launch(
+            self.now,
+            frame,
+            &mut self.frames,
+            &mut self.hosts,
+            &mut self.ledger,
+        );
+        if let Some(at) = first {
+            self.calendar.schedule(link, at);
         }
     }
 

@@ -381,13 +381,6 @@ impl Connection {
         }
     }
 
-    /// The same of what it points to, once the connection itself is there.
-    #[inline]
-    pub fn prefetch_queues(&self) {
-        prefetch_index(self.out.as_slices().0, 0);
-        self.modern.prefetch_queues();
-    }
-
     /// What has been counted so far.
     #[inline]
     #[must_use]

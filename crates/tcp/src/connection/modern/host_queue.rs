@@ -7,7 +7,6 @@
 
 use std::collections::VecDeque;
 
-use prefetch_index::prefetch_index;
 use tailback_units::Time;
 
 use super::super::{Connection, Transmit};
@@ -48,11 +47,6 @@ impl Modern {
 }
 
 impl HostQueue {
-    #[inline]
-    pub(super) fn prefetch_front(&self) {
-        prefetch_index(self.waiting.as_slices().0, 0);
-    }
-
     /// When sending may go on.
     #[inline]
     pub(super) fn deadline(&self) -> Time {

@@ -2,7 +2,7 @@
 
 use tailback_units::Time;
 
-use super::super::{Connection, TimerKind};
+use super::super::{Connection, Event, TimerKind, Told};
 use crate::segment::Segment;
 use crate::seq::Seq;
 
@@ -40,6 +40,25 @@ impl Connection {
         long.handle_segment(now, segment);
         long.predicts = self.predicts;
         assert_eq!(format!("{short:?}"), format!("{long:?}"), "{segment:?}");
+        self.check_reading_at_once(now, segment);
         self.is_predicted_data(segment) || self.is_predicted_ack(segment)
+    }
+
+    /// That an application which reads at once is told, and leaves the connection, as one that is told
+    /// of events and then reads.
+    fn check_reading_at_once(&self, now: Time, segment: &Segment) {
+        let [mut at_once, mut asked] = [self.clone(), self.clone()];
+        let told = at_once.handle_segment_and_read(now, segment);
+        asked.handle_segment(now, segment);
+        match told {
+            Told::Nothing => assert_eq!(asked.poll_event(), None),
+            Told::Read(bytes) => {
+                assert_eq!(asked.poll_event(), Some(Event::Readable));
+                assert_eq!(asked.read(now, u64::MAX), bytes);
+                assert_eq!(asked.poll_event(), None);
+            }
+            Told::More => assert!(!asked.events.is_empty()),
+        }
+        assert_eq!(format!("{at_once:?}"), format!("{asked:?}"), "{segment:?}");
     }
 }

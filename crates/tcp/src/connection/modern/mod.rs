@@ -120,14 +120,6 @@ pub(super) struct Modern {
 }
 
 impl Modern {
-    /// What is in front of its queues will be looked at soon: brings it into the processor's cache.
-    #[inline]
-    pub(super) fn prefetch_queues(&self) {
-        self.sent.prefetch_front();
-        self.unsent.prefetch_front();
-        self.host.prefetch_front();
-    }
-
     pub(super) fn new(stack: &Stack, clock: &JiffyClock, initial: Seq) -> Modern {
         let initial_us = clock.micros(clock.ticks(stack.rto_initial));
         Modern {

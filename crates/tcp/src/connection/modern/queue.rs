@@ -7,8 +7,6 @@
 
 use std::collections::VecDeque;
 
-use prefetch_index::prefetch_index;
-
 use crate::queue::{EVER_RETRANS, RETRANS, SACKED, TAGS, segments};
 use crate::seq::Seq;
 
@@ -79,11 +77,6 @@ pub(super) struct SentQueue {
 }
 
 impl SentQueue {
-    #[inline]
-    pub(super) fn prefetch_front(&self) {
-        prefetch_index(self.packets.as_slices().0, 0);
-    }
-
     #[inline]
     pub(super) fn len(&self) -> usize {
         self.packets.len()
@@ -250,11 +243,6 @@ pub(super) struct WriteQueue {
 }
 
 impl WriteQueue {
-    #[inline]
-    pub(super) fn prefetch_front(&self) {
-        prefetch_index(self.chunks.as_slices().0, 0);
-    }
-
     #[inline]
     pub(super) fn len(&self) -> usize {
         self.chunks.len()
