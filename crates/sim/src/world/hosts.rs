@@ -533,13 +533,12 @@ fn send(
     (to, destination): (EndpointId, HostId),
 ) -> (Option<Time>, Time) {
     let mut first = None;
-    let mut finish = now;
     let mut cut = Cut::new(transmit, to, destination);
     loop {
         let last = cut.shape();
         let flight = frames.put(now, &cut.frame);
         ledger.sent.count(&flight);
-        finish = state.link.transmit(now, &flight);
+        let finish = state.link.transmit(now, &flight);
         let launched = state.launch(finish, flight, frames, hosts, ledger);
         first = first.or(launched);
         if last {
