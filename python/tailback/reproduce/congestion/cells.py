@@ -91,7 +91,7 @@ def _repetitions(congestion: str, *, long: bool = False) -> int:
     if long:
         return 2
     # Few and far between: a back-off in two of three flows.
-    return 8 if congestion == "cdg" else 4
+    return 16 if congestion == "cdg" else 4
 
 
 _VARIED = (1.0, 0.97, 1.03)
