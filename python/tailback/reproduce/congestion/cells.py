@@ -260,7 +260,7 @@ def _short() -> Iterator[Cell]:
 
 
 def _loss() -> Iterator[Cell]:
-    for percent, duration_s in ((1.0, 10.0), (0.01, 1.0)):
+    for percent, duration_s in ((1.0, 10.0), (0.01, 0.6)):
         for congestion in CONTROLS:
             yield Cell(
                 name=f"{congestion}-loss-{percent:g}",
