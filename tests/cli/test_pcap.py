@@ -112,3 +112,58 @@ def test_marks_are_comments_and_only_the_link_and_the_window_asked_for_are_there
     assert told
     assert all(link == "host1>switch" and "marked at switch" in c for link, c in told)
     assert {link for _, link, _, ecn in rows if ecn == "3"} == {"switch>host0"}
+
+
+UDP_AND_PINGS = """
+name = "datagrams"
+stack = "linux-7.2"
+host = "rhel-5.4-x5540-ne020"
+[network]
+topology = "star"
+switch = { preset = "arista-7124s" }
+hosts = 3
+link = { rate = "1Gbit", delay = "1us", mtu = "1500B" }
+[[background]]
+source = "host2"
+destination = "host0"
+rate = "100Mbit"
+arrivals = "poisson"
+[record.pcap]
+[workload]
+"""
+PINGS = """kind = "iperf3"
+senders = 1
+measured = "all"
+duration = "20ms"
+ping_interval = "5ms"
+"""
+DATAGRAMS = """kind = "udp"
+pairs = { kind = "listed", list = [["host1", "host0"]] }
+rate = "200Mbit"
+duration = "5ms"
+socket_buffer = "1MiB"
+"""
+
+
+@pytest.mark.parametrize(
+    ("workload", "protocols"),
+    [(PINGS, {"eth:ethertype:ip:tcp", "icmp", "udp"}), (DATAGRAMS, {"udp"})],
+)
+def test_pings_and_datagrams_are_what_they_are(
+    workload: str, protocols: set[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "scenario.toml"
+    file.write_text(UDP_AND_PINGS + workload)
+    results = tailback.run(tailback.load(file), out=tmp_path / "out")
+    capture = results.path / "captures" / "0000.pcapng"
+    bad = "ip.checksum.status == Bad || icmp.checksum.status == Bad || _ws.malformed"
+    assert tshark(capture, "-Y", bad) == []
+    layers = set(tshark(capture, "-T", "fields", "-e", "frame.protocols"))
+    for protocol in protocols:
+        assert any(protocol in layer for layer in layers), layers
+    if "icmp" in protocols:
+        answers = tshark(capture, "-Y", "icmp.type == 0", "-T", "fields", "-e", "icmp.resp_to")
+        # Each ping is on two links: tshark pairs one of the two requests with one of the answers.
+        assert 2 * sum(map(bool, answers)) == len(answers) > 0
+    if protocols == {"udp"}:
+        assert not any("tcp" in layer for layer in layers), layers

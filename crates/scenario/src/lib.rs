@@ -3,6 +3,7 @@
 //! [`Plan::from_toml`] turns a scenario file into the runs it stands for, or into all that is
 //! wrong with it. This crate knows no backend: a [`Run`] says what is to happen, not how.
 
+mod background;
 mod built_in;
 mod check;
 mod dat;
@@ -31,6 +32,7 @@ mod sweep;
 mod topology;
 mod workload;
 
+pub use background::{Arrivals, Background};
 pub use built_in::BUILT_IN;
 pub use dat::dat_to_toml;
 pub use kernel::{HostKind, KernelHost, Offloads};

@@ -12,6 +12,7 @@ use tailback_net::switch::SwitchConfig;
 use tailback_tcp::Stack;
 use tailback_units::Duration;
 
+use crate::background::Background;
 use crate::kernel::KernelConfig;
 use crate::network::Network;
 use crate::pcap::PcapConfig;
@@ -62,6 +63,10 @@ pub struct Scenario {
     pub kernel: Option<KernelConfig>,
     /// What the hosts send.
     pub workload: Workload,
+    /// Datagrams beside the workload: cross and reverse traffic.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 10_000))]
+    pub background: Vec<Background>,
     /// Values to vary: the runs are the product of all axes, the first axis slowest.
     ///
     /// A key without a dot names the one value whose last part it is (`servers` is

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
+use crate::background::Background;
 use crate::check;
 use crate::document::{Document, Origin};
 use crate::identity;
@@ -55,6 +56,8 @@ pub struct Run {
     pub network: Topology,
     /// What the hosts send.
     pub workload: Workload,
+    /// What they send beside it.
+    pub background: Vec<Background>,
     /// What is recorded beyond the tables every run gives.
     pub record: Record,
 }
@@ -262,6 +265,7 @@ impl Planner<'_> {
                 seed: options.seed,
                 network,
                 workload: scenario.workload,
+                background: scenario.background,
                 record: scenario.record,
             }),
             Err(findings) => {

@@ -27,8 +27,9 @@ use crate::workload::{
     Server, UdpApp, Workload,
 };
 use crate::world::{
-    DatagramFlow, Endpoint, HostState, Interfaces, Ledger, LinkState, MachineState, PortState,
-    PushBack, QueuedSwitch, Retired, Series, Sink, SwitchBuffer, SwitchState, Totals, World,
+    Background, DatagramFlow, Endpoint, HostState, Interfaces, Ledger, LinkState, MachineState,
+    PortState, PushBack, QueuedSwitch, Retired, Series, Sink, SwitchBuffer, SwitchState, Totals,
+    World,
 };
 
 /// Bytes of a TCP header without options (RFC 9293).
@@ -75,6 +76,7 @@ pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
         let samples = Samples::new(run.record.sample_interval);
         Recorder::new(iteration, samples, places, endpoints.len() / 2)
     };
+    let background = Background::new(run, first_machine + machine_hosts.len() as u32);
     let crowded = links.len() >= CROWD;
     let datagrams = datagrams(run);
     let mut ledger = ledger;
@@ -82,12 +84,13 @@ pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
     let mut world = World {
         now: Time::ZERO,
         calendar: Calendar::new(links.len() + ports + cards),
-        // One more for the workload's alarm.
-        first_timer: first_machine + machine_hosts.len() as u32 + 1,
+        // One for background traffic, one for the workload's alarm.
+        first_timer: first_machine + machine_hosts.len() as u32 + 2,
         first_card,
         first_machine,
         machine_hosts,
         datagrams,
+        background,
         recorder,
         series,
         interfaces: run.record.interfaces.map(Interfaces::new),

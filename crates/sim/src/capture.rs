@@ -19,9 +19,12 @@ use tailback_tcp::Ecn;
 use tailback_units::Time;
 use tailback_wire::ip::{self, IpFields, Payload};
 use tailback_wire::pcapng::{Direction, Writer};
-use tailback_wire::{ethernet, plan};
+use tailback_wire::{datagram, ethernet, plan};
 
-use crate::world::World;
+use crate::world::{Stray, World};
+
+/// What `ping` sends (see world/echo.rs).
+const ECHO_DATA_BYTES: usize = 56;
 
 /// Something that happened to a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -264,6 +267,10 @@ fn is_same(a: &Frame, b: &Frame) -> bool {
 
 /// The frame as it is on the wire, without FCS.
 fn frame_bytes(world: &World, frame: &Frame, out: &mut Vec<u8>) {
+    let stray = Stray::of(frame.to);
+    if stray.is_some() || !world.datagrams.is_empty() {
+        return datagram_bytes(world, frame, stray, out);
+    }
     let to = &world.endpoints[frame.to.0 as usize];
     let hosts = [to.peer_host.0, frame.destination.0];
     let [from, to] = [(hosts[0], to.peer.0), (hosts[1], frame.to.0)]
@@ -276,6 +283,33 @@ fn frame_bytes(world: &World, frame: &Frame, out: &mut Vec<u8>) {
             to,
             IpFields::default(),
             Payload::Zeros,
+        );
+    });
+}
+
+/// The same of a frame that carries no TCP: a datagram or a ping.
+fn datagram_bytes(world: &World, frame: &Frame, stray: Option<Stray>, out: &mut Vec<u8>) {
+    let segment = &frame.segment;
+    let end = world.endpoints.get(frame.to.0 as usize);
+    // A stray says who sent it where TCP says what it has got.
+    let from = end.map_or(segment.ack.0 as u16, |to| to.peer_host.0);
+    let hosts = [from, frame.destination.0];
+    let [from, to] = hosts.map(plan::ipv4);
+    ethernet::write(out, plan::mac(hosts[0]), plan::mac(hosts[1]), |out| {
+        if let Some(Stray::Request | Stray::Answer) = stray {
+            let number = segment.seq.0 as u16;
+            let is_answer = stray == Some(Stray::Answer);
+            return datagram::echo(out, is_answer, (from, to), number, ECHO_DATA_BYTES);
+        }
+        let ports = end.map_or([frame.to.0; 2], |to| [to.peer.0, frame.to.0]);
+        let [source, destination] = ports.map(plan::port);
+        datagram::udp(
+            out,
+            segment.ecn as u8,
+            (from, source),
+            (to, destination),
+            segment.seq.0.into(),
+            segment.payload_bytes,
         );
     });
 }

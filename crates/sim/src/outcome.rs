@@ -25,6 +25,7 @@ pub(crate) fn outcome(world: &World) -> RunOutcome {
     tables.extend(world.series.as_ref().map(|series| series.table()));
     let names: Vec<&str> = world.links.iter().map(|link| &*link.name).collect();
     tables.extend(world.interfaces.as_ref().map(|polled| polled.table(&names)));
+    tables.extend(world.background.as_ref().map(|b| b.table(&hosts)));
     if let Some(app) = world.workload.udp() {
         tables.extend(outcome_udp::tables(world, app));
     }

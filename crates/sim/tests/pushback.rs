@@ -378,3 +378,26 @@ fn every_discipline_keeps_the_queue_below_what_fifo_lets_it_be() {
         assert_eq!(outcome.tables, through(queue, &modern).tables, "{queue}");
     }
 }
+
+#[test]
+fn every_discipline_s_marks_are_comments_of_a_capture() {
+    let settings = [
+        "stack.preset=linux-7.2",
+        "stack.tcp_ecn=1",
+        "workload.duration=2ms",
+        "record.pcap={ snap = \"64B\" }",
+    ];
+    // Not PIE: the first 150 ms of a burst pass it.
+    for queue in [
+        r#"kind = "codel", target = "5us", interval = "50us", ecn = true"#,
+        r#"kind = "dualpi2", target = "5us", tupdate = "5us", alpha = 100.0, beta = 1000.0"#,
+        r#"kind = "cobalt", target = "5us", interval = "50us""#,
+    ] {
+        let outcome = through(queue, &settings);
+        let marks: u64 = counts(&outcome, "ports", "marks").iter().sum();
+        let capture = outcome.capture.as_deref().expect("a capture");
+        let told = capture.windows(9).filter(|w| w == b"marked at").count();
+        assert!(marks > 0, "{queue}");
+        assert_eq!(told as u64, marks, "{queue}");
+    }
+}

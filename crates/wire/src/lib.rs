@@ -8,6 +8,7 @@
 
 pub mod capture;
 mod checksum;
+pub mod datagram;
 mod error;
 pub mod ethernet;
 pub mod ip;

@@ -162,8 +162,7 @@ impl Cobalt {
         }
         let (mut drop, mut marked) = (false, false);
         if was_due && over {
-            marked = frames.get_mut(held.frame.frame).mark(Mark::Ce);
-            effects.marked += u64::from(marked);
+            marked = effects.mark(held, frames, Mark::Ce);
             drop = !marked;
             self.law.count += 1;
             self.law.next += self.gap(self.law.count);
@@ -177,7 +176,7 @@ impl Cobalt {
             drop = self.stream.next_u64() >> 32 < self.law.blue;
         }
         if !drop && !marked && self.stream.next_u64() >> 32 < self.ramp(sojourn) {
-            effects.marked += u64::from(frames.get_mut(held.frame.frame).mark(Mark::Sce));
+            effects.mark(held, frames, Mark::Sce);
         }
         // The time of the next signal serves as the end of an idle time too.
         if self.law.count == 0 {

@@ -198,11 +198,9 @@ impl Law {
 }
 
 fn marks(settings: &Settings, held: &Held, frames: &mut FramePool, effects: &mut Effects) -> bool {
-    let marked = settings
+    settings
         .mark
-        .is_some_and(|mark| frames.get_mut(held.frame.frame).mark(mark));
-    effects.marked += u64::from(marked);
-    marked
+        .is_some_and(|mark| effects.mark(held, frames, mark))
 }
 
 /// A queue under CoDel.

@@ -34,7 +34,7 @@ fn acted(config: &CodelConfig, depth: u64, ms: u64, ect: bool) -> (Vec<u64>, Vec
             for _ in effects.dropped_now.drain(..) {
                 dropped.push(now);
             }
-            if std::mem::take(&mut effects.marked) > 0 {
+            if !std::mem::take(&mut effects.marked).is_empty() {
                 marked.push(now);
             }
         }

@@ -211,7 +211,7 @@ impl Dualpi2 {
                 continue;
             }
             if step && now.since(held.since) > self.config.step_thresh {
-                mark(&held, frames, effects);
+                effects.mark(&held, frames, Mark::Ce);
             }
             let weight = i64::from(self.config.classic_protection);
             if is_low && !self.classic.is_empty() {
@@ -267,16 +267,16 @@ impl Dualpi2 {
         let overload = low_probability > ONE;
         if !is_low {
             let acts = self.roll(self.probability) && self.roll(self.probability);
-            return acts && (overload || !mark(held, frames, effects));
+            return acts && (overload || !effects.mark(held, frames, Mark::Ce));
         }
         if overload {
             let may_drop = self.config.overload == Overload::DropOnOverload;
             if may_drop && self.roll(self.probability) && self.roll(self.probability) {
                 return true;
             }
-            mark(held, frames, effects);
+            effects.mark(held, frames, Mark::Ce);
         } else if self.roll(low_probability) {
-            return !mark(held, frames, effects);
+            return !effects.mark(held, frames, Mark::Ce);
         }
         false
     }
@@ -330,12 +330,6 @@ impl Dualpi2 {
 fn first_credit(config: &Dualpi2Config) -> i64 {
     let classic = i64::from(config.classic_protection);
     FRAME_BYTES as i64 * (classic - (PERCENT - classic))
-}
-
-fn mark(held: &Held, frames: &mut FramePool, effects: &mut Effects) -> bool {
-    let marked = frames.get_mut(held.frame.frame).mark(Mark::Ce);
-    effects.marked += u64::from(marked);
-    marked
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ use self::codel::{Codel, CodelConfig};
 use self::dualpi2::{Dualpi2, Dualpi2Config};
 use self::fq_codel::{FqCodel, FqCodelConfig};
 use self::pie::{Pie, PieConfig};
+use crate::marking::Mark;
 use crate::pool::{Flight, FramePool};
 use crate::random::Stream;
 use crate::switch::shared::Pool;
@@ -70,8 +71,19 @@ pub struct Effects {
     pub dropped_now: Vec<Held>,
     /// Frames it dropped before, of which nobody has asked yet.
     pub dropped: Vec<Held>,
-    /// Frames it marked.
-    pub marked: u64,
+    /// Frames it marked, of which nobody has asked yet.
+    pub marked: Vec<Flight>,
+}
+
+impl Effects {
+    /// Marks a frame if its ECN field allows it; says whether it did.
+    fn mark(&mut self, held: &Held, frames: &mut FramePool, mark: Mark) -> bool {
+        let marked = frames.get_mut(held.frame.frame).mark(mark);
+        if marked {
+            self.marked.push(held.frame);
+        }
+        marked
+    }
 }
 
 /// A queue at work.

@@ -118,9 +118,7 @@ impl Pie {
         let full = self.queue.len() >= self.config.limit as usize;
         if !full && self.acts() {
             let may_mark = self.config.ecn && self.probability <= ONE / 10;
-            if may_mark && frames.get_mut(held.frame.frame).mark(self.config.mark) {
-                effects.marked += 1;
-            } else {
+            if !may_mark || !effects.mark(&held, frames, self.config.mark) {
                 self.since_last = 0;
                 effects.dropped_now.push(held);
                 return;

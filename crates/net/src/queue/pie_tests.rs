@@ -35,7 +35,10 @@ fn shares(config: &PieConfig, every_us: u64, seconds: u64, ecn: Ecn) -> (f64, f6
             left += 1;
             waited += us(now).since(held.since).as_ms_f64();
         }
-        let (drops, marks) = (effects.dropped_now.len() as u64, effects.marked);
+        let (drops, marks) = (
+            effects.dropped_now.len() as u64,
+            effects.marked.len() as u64,
+        );
         effects = Effects::default();
         if counts {
             dropped += drops;

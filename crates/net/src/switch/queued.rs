@@ -176,9 +176,9 @@ impl QueuedBuffer {
         self.effects.dropped.pop()
     }
 
-    /// How many frames the disciplines have marked since it was last asked.
-    pub fn take_marked(&mut self) -> u64 {
-        std::mem::take(&mut self.effects.marked)
+    /// Frames that the disciplines have marked since it was last asked.
+    pub fn take_marked(&mut self) -> impl Iterator<Item = Flight> + '_ {
+        self.effects.marked.drain(..)
     }
 
     fn release(&mut self, out_port: u16, held: &Held) {

@@ -31,6 +31,7 @@ pub use iperf3::{Iperf3, Measured};
 pub use measured::{MeasuredFlow, Measurement, PingLine};
 pub use request_response::RequestResponse;
 pub use sizes::{SizePoint, Sizes};
+pub(crate) use udp::datagram_finding;
 pub use udp::{Probe, Schedule, Udp};
 
 use schemars::JsonSchema;

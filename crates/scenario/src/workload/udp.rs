@@ -71,10 +71,10 @@ fn datagram() -> Bytes {
     Bytes::new(1470)
 }
 
+/// IPv4 header without options and UDP header.
+const HEADERS_BYTES: u64 = 28;
 /// Longest run: a hundred days; the simulator's clock ends after 213.
 const SPAN_MAX: Duration = Duration::from_secs(100 * 86_400);
-/// Largest payload of a datagram that is not fragmented on jumbo Ethernet of 9216 bytes.
-const DATAGRAM_MAX: u64 = 9216 - 28;
 
 impl Udp {
     /// Every sender's datagrams, in the order of rounds and pairs.
@@ -146,14 +146,6 @@ impl Udp {
                 format!("fewer rounds, or more often: {SPAN_MAX} at most"),
             ));
         }
-        let bytes = self.datagram.get();
-        if bytes == 0 || bytes > DATAGRAM_MAX {
-            found.push(Finding::new(
-                "datagram",
-                format!("a datagram of {} is not sent as one frame", self.datagram),
-                "1 B to 28 bytes less than the MTU, such as \"1470B\"",
-            ));
-        }
         found
     }
 
@@ -175,20 +167,22 @@ impl Udp {
                 ));
             }
         }
-        let mtu = network.links.iter().map(|l| l.config.mtu.get()).min();
-        if mtu.is_some_and(|mtu| self.datagram.get() + 28 > mtu) {
-            found.push(Finding::new(
-                "datagram",
-                format!(
-                    "{} and 28 bytes of headers do not fit an MTU of {}",
-                    self.datagram,
-                    Bytes::new(mtu.unwrap_or_default())
-                ),
-                "a smaller datagram or a larger MTU",
-            ));
-        }
+        found.extend(datagram_finding(self.datagram, network));
         found
     }
+}
+
+/// What is wrong with datagrams of that much payload, if they do not go into one packet of every link.
+pub(crate) fn datagram_finding(datagram: Bytes, network: &Topology) -> Option<Finding> {
+    let mtu = network.links.iter().map(|l| l.config.mtu.get()).min()?;
+    let most = mtu.saturating_sub(HEADERS_BYTES);
+    (datagram.get() == 0 || datagram.get() > most).then(|| {
+        Finding::new(
+            "datagram",
+            format!("a datagram of {datagram} is not sent as one packet"),
+            format!("1 B to {}: datagrams are not fragmented", Bytes::new(most)),
+        )
+    })
 }
 
 #[cfg(test)]

@@ -1,19 +1,15 @@
-//! Datagrams of workload `udp` as bytes: UDP over IPv4 (RFC 768, RFC 791), the first eight bytes of
-//! payload the datagram's number, as the agent writes them.
-//!
-//! Left out: fragments; a checksum of UDP's (zero: none was made).
+//! Datagrams of workload `udp` between kernels and modelled hosts: UDP over IPv4 (RFC 768, RFC 791), the
+//! first eight bytes of payload the datagram's number, as the agent writes them.
 
 use tailback_net::frame::Frame;
-use tailback_wire::{ethernet, plan};
+use tailback_wire::{datagram, ethernet, plan};
 
 use crate::world::Endpoint;
 
-const IP_HEADER_BYTES: usize = 20;
 const UDP_HEADER_BYTES: usize = 8;
 const NUMBER_BYTES: usize = 8;
 /// IPv4's number for UDP.
 const UDP: u8 = 17;
-const TTL: u8 = 64;
 
 /// Destination port, number and payload bytes of a frame with a datagram that has a number.
 pub(super) fn read(frame: &[u8]) -> Option<(u16, u32, u16)> {
@@ -31,42 +27,21 @@ pub(super) fn read(frame: &[u8]) -> Option<(u16, u32, u16)> {
     Some((word(datagram, 2)?, number, payload_bytes))
 }
 
-/// Writes the frame of a modelled sender.
+/// Writes the frame of a modelled sender; a kernel's agent finds the number in each.
 pub(super) fn write(bytes: &mut Vec<u8>, frame: &Frame, endpoints: &[Endpoint]) {
     let to = &endpoints[frame.to.0 as usize];
-    let payload_bytes = usize::from(frame.segment.payload_bytes).max(NUMBER_BYTES);
-    let datagram_bytes = (UDP_HEADER_BYTES + payload_bytes) as u16;
+    let payload_bytes = frame.segment.payload_bytes.max(NUMBER_BYTES as u16);
     let (from, to_host) = (to.peer_host.0, to.host.0);
     ethernet::write(bytes, plan::mac(from), plan::mac(to_host), |out| {
-        let start = out.len();
-        let total = IP_HEADER_BYTES as u16 + datagram_bytes;
-        out.extend([0x45, frame.segment.ecn as u8]);
-        out.extend(total.to_be_bytes());
-        // No identification, may not be fragmented.
-        out.extend([0, 0, 0x40, 0, TTL, UDP, 0, 0]);
-        out.extend(plan::ipv4(from).octets());
-        out.extend(plan::ipv4(to_host).octets());
-        let checksum = header_checksum(&out[start..]);
-        out[start + 10..start + 12].copy_from_slice(&checksum.to_be_bytes());
-        out.extend(plan::port(to.peer.0).to_be_bytes());
-        out.extend(plan::port(frame.to.0).to_be_bytes());
-        out.extend(datagram_bytes.to_be_bytes());
-        out.extend([0, 0]);
-        out.extend(u64::from(frame.segment.seq.0).to_be_bytes());
-        out.resize(out.len() + payload_bytes - NUMBER_BYTES, 0);
+        datagram::udp(
+            out,
+            frame.segment.ecn as u8,
+            (plan::ipv4(from), plan::port(to.peer.0)),
+            (plan::ipv4(to_host), plan::port(frame.to.0)),
+            frame.segment.seq.0.into(),
+            payload_bytes,
+        );
     });
-}
-
-/// RFC 1071, of a header whose checksum is zero.
-fn header_checksum(header: &[u8]) -> u16 {
-    let words = header.chunks_exact(2);
-    let mut sum: u32 = words
-        .map(|w| u32::from(u16::from_be_bytes([w[0], w[1]])))
-        .sum();
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    !(sum as u16)
 }
 
 #[cfg(test)]
@@ -83,11 +58,6 @@ mod tests {
         write(&mut bytes, &frame, &ends);
         assert_eq!(bytes.len() + 4, usize::from(frame.frame_bytes));
         assert_eq!(read(&bytes), Some((plan::port(1), 70_000, 1470)));
-        // A header's words with its checksum add up to all ones.
-        assert_eq!(
-            header_checksum(&bytes[ethernet::HEADER_BYTES..][..IP_HEADER_BYTES]),
-            0
-        );
         bytes[ethernet::HEADER_BYTES + 6] = 0x20;
         assert_eq!(read(&bytes), None, "a fragment");
     }

@@ -90,6 +90,15 @@ pub fn simulate_with_kernels(
                 .to_owned(),
         ));
     }
+    let is_outside = |host: usize| outside.get(host).copied().unwrap_or(false);
+    let mut background = run.background.iter().map(|b| b.ends(&run.network));
+    if background.any(|(source, destination)| is_outside(source) || is_outside(destination)) {
+        return Err(SimError::Kernel(
+            "background traffic goes between modelled hosts only: one of its ends is a kernel; give it \
+             hosts of its own"
+                .to_owned(),
+        ));
+    }
     let mut switches = run.network.switches.iter();
     if let (Some(switch), true) = (
         switches.find(|switch| switch.config.pushes_back()),

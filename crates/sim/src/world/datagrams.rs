@@ -142,11 +142,11 @@ impl World {
     #[inline(never)]
     pub(super) fn receive_datagram(&mut self, frame: Flight) {
         self.note_delivery(&frame);
+        let Some(flow) = self.datagrams.get_mut((frame.to.0 / 2) as usize) else {
+            return self.echo(frame);
+        };
         let number = self.frames.get(frame.frame).segment.seq.0;
         self.frames.release(frame.frame);
-        let Some(flow) = self.datagrams.get_mut((frame.to.0 / 2) as usize) else {
-            return;
-        };
         let endpoint = &self.endpoints[frame.to.0 as usize];
         let (host, task) = (usize::from(endpoint.host.0), endpoint.task);
         if !flow.enqueue(number) {

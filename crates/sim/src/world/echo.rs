@@ -1,4 +1,4 @@
-//! Pings: ICMP echo requests, and the hosts that answer them.
+//! Pings: ICMP echo requests, and the hosts that answer them. Frames that are for no endpoint.
 //!
 //! Models RFC 792's echo with 56 bytes of data, as `ping` sends it: 84 bytes of IP. A request and
 //! its answer go through queues and links as any frame does, are not ECN-capable, and are answered
@@ -15,6 +15,38 @@ const REQUEST: EndpointId = EndpointId(u32::MAX - 1);
 const ANSWER: EndpointId = EndpointId(u32::MAX);
 /// 8 bytes of ICMP header and 56 of data are as long as a TCP header with this much payload.
 const PAYLOAD_BYTES: u16 = 44;
+/// Endpoints from here on stand for background traffic, down to one for each of its sources.
+const BACKGROUND: u32 = u32::MAX - 2;
+/// Most sources of background traffic; the scenario's checks allow fewer.
+const BACKGROUND_MAX: u32 = 1 << 16;
+
+/// What a frame is that is for no endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stray {
+    /// A ping's request.
+    Request,
+    /// The answer to it.
+    Answer,
+    /// Background traffic of that source.
+    Background(usize),
+}
+
+impl Stray {
+    /// What stands there in an endpoint's place; `None` if it is an endpoint.
+    pub(crate) fn of(to: EndpointId) -> Option<Stray> {
+        match to {
+            REQUEST => Some(Stray::Request),
+            ANSWER => Some(Stray::Answer),
+            EndpointId(id) => (id > BACKGROUND - BACKGROUND_MAX)
+                .then(|| Stray::Background((BACKGROUND - id) as usize)),
+        }
+    }
+
+    /// The endpoint that stands for that source.
+    pub(crate) fn background(source: usize) -> EndpointId {
+        EndpointId(BACKGROUND - source as u32)
+    }
+}
 
 impl World {
     /// A host sends a ping.
@@ -40,13 +72,17 @@ impl World {
     pub(super) fn echo(&mut self, flight: Flight) {
         let mut frame = *self.frames.get(flight.frame);
         self.frames.release(flight.frame);
-        if flight.to == ANSWER {
-            self.workload.ping_answered(self.now, frame.segment.seq.0);
-        } else if flight.to == REQUEST {
-            let here = usize::from(frame.destination.0);
-            frame.to = ANSWER;
-            frame.destination = HostId(frame.segment.ack.0 as u16);
-            self.send_frame(here, frame);
+        match Stray::of(flight.to) {
+            Some(Stray::Answer) => self.workload.ping_answered(self.now, frame.segment.seq.0),
+            Some(Stray::Request) => {
+                let here = frame.destination;
+                frame.to = ANSWER;
+                frame.destination = HostId(frame.segment.ack.0 as u16);
+                frame.segment.ack = Seq(here.0.into());
+                self.send_frame(usize::from(here.0), frame);
+            }
+            Some(Stray::Background(source)) => self.background_came(source),
+            None => {}
         }
     }
 

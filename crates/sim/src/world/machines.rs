@@ -56,10 +56,13 @@ impl MachineState {
 }
 
 impl World {
-    /// The host of a machine's calendar rank.
+    /// The calendar rank of a host's machine, or that behind them: background traffic's.
     #[cold]
     pub(super) fn handle_machine(&mut self, rank: u32) {
-        let host = usize::from(self.machine_hosts[(rank - self.first_machine) as usize]);
+        let Some(host) = self.machine_hosts.get((rank - self.first_machine) as usize) else {
+            return self.handle_background();
+        };
+        let host = usize::from(*host);
         let now = self.now;
         if let Some(state) = &mut self.hosts[host].machine {
             if state.armed != now {

@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 
 mod ahead;
+mod background;
 mod count;
 mod datagrams;
 mod deadlock;
@@ -33,8 +34,10 @@ use crate::route::Attachments;
 use crate::workload::{Action, Workload};
 use crate::{Control, SimError};
 
+pub(crate) use background::Background;
 pub(crate) use count::{Totals, Transaction};
 pub(crate) use datagrams::DatagramFlow;
+pub(crate) use echo::Stray;
 pub(crate) use flow::{FlowRecord, Retired, ToldBySender};
 pub(crate) use hosts::{Endpoint, HostState};
 pub(crate) use interfaces::Interfaces;
@@ -50,7 +53,7 @@ pub(crate) use window::Told;
 pub(crate) struct World {
     pub(crate) now: Time,
     /// Links first, by number; then every switch's ports; then cards, if any switch pushes back; then
-    /// machines; then the workload's alarm; from
+    /// machines; then background traffic; then the workload's alarm; from
     /// `first_timer` on the timers of TCP and applications, by endpoint.
     pub(crate) calendar: Calendar,
     pub(crate) first_timer: u32,
@@ -61,6 +64,8 @@ pub(crate) struct World {
     pub(crate) machine_hosts: Vec<u16>,
     /// Flows of datagrams, if the workload is those.
     pub(crate) datagrams: Vec<DatagramFlow>,
+    /// Traffic beside the workload, if there is any; its calendar rank is before the alarm's.
+    pub(crate) background: Option<Box<Background>>,
     /// Which switch each host is on.
     pub(crate) attachments: Attachments,
     /// Every frame in the network; links and switches hold its place in here.
@@ -140,6 +145,7 @@ impl World {
     pub(crate) fn start(&mut self) {
         self.workload.start(self.now, &mut self.actions);
         self.do_actions();
+        self.start_background();
     }
 
     /// Handles the earliest event.

@@ -140,13 +140,25 @@ impl PortState {
         match marker.arrive(now, look, frames.get_mut(frame.frame)) {
             Verdict::Pass => true,
             Verdict::Marked => {
-                self.marked += 1;
-                if ledger.capture.is_some() {
-                    self.note_marked(now, switch, look.port, frame, frames, ledger);
-                }
+                self.note_mark((now, switch, look.port), frame, frames, ledger);
                 true
             }
             Verdict::Drop => false,
+        }
+    }
+
+    /// A frame of this port's queue has been marked.
+    #[inline(always)]
+    pub(super) fn note_mark(
+        &mut self,
+        at: (Time, u16, u16),
+        frame: &Flight,
+        frames: &FramePool,
+        ledger: &mut Ledger,
+    ) {
+        self.marked += 1;
+        if ledger.capture.is_some() {
+            self.note_marked(at, frame, frames, ledger);
         }
     }
 
@@ -154,9 +166,7 @@ impl PortState {
     #[cold]
     fn note_marked(
         &self,
-        now: Time,
-        switch: u16,
-        port: u16,
+        (now, switch, port): (Time, u16, u16),
         frame: &Flight,
         frames: &FramePool,
         ledger: &mut Ledger,

@@ -197,7 +197,14 @@ impl World {
         let next = queues
             .buffer
             .next(now, out_port, &own.paused, &mut self.frames);
-        port.marked += queues.buffer.take_marked();
+        for frame in queues.buffer.take_marked() {
+            port.note_mark(
+                (now, switch, out_port),
+                &frame,
+                &self.frames,
+                &mut self.ledger,
+            );
+        }
         let Some(held) = next else {
             let end = own.paused.next_end(now);
             self.settle_queued(switch, out_port);
