@@ -15,7 +15,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 AGENT := python/tailback/_agent
 
-.PHONY: help demo studies test bench bench-ns3 bench-record packetdrill build agent kernel lock clean rust-test python-test test-packages
+.PHONY: help demo studies test bench bench-ns3 bench-record packetdrill build agent kernel lock clean rust-lint rust-built rust-test python-lint python-test test-packages
 
 help:
 	@echo 'make demo   set everything up, run incast-8mb, print its table, write its report'
@@ -39,21 +39,29 @@ demo: build
 studies: build
 	@$(BIN)/tailback reproduce studies
 
-test: test-packages build kernel rust-test python-test
+# Rust and Python side by side: linking the native module and most Python tests keep one core busy.
+test: test-packages
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target rust-test python-test
 
 test-packages:
 	@PYTHON=$(PYTHON) tools/system-packages test
 
-# That the scenario schema is up to date is a test of its crate.
-rust-test: test-packages .venv/installed agent
+rust-lint: test-packages
 	$(STEP) 'Rust: format'
 	cargo fmt --all --check
 	$(STEP) 'Rust: clippy, warnings are errors'
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+
+rust-built: rust-lint
+	$(STEP) 'Rust: tests are built'
+	cargo test --workspace --locked --quiet --no-run
+
+# That the scenario schema is up to date is a test of its crate.
+rust-test: rust-built agent kernel
 	$(STEP) 'Rust: tests, documentation examples among them'
 	TAILBACK_AGENT=$(CURDIR)/$(AGENT) cargo test --workspace --locked --quiet
 
-python-test: test-packages build
+python-lint: test-packages build
 	$(STEP) 'Python: format and lint'
 	$(BIN)/ruff format --check python tests benches tools
 	$(BIN)/ruff check python tests benches tools
@@ -61,6 +69,8 @@ python-test: test-packages build
 	$(BIN)/mypy
 	$(BIN)/mypy tools/packetdrill
 	$(BIN)/stubtest tailback._native
+
+python-test: python-lint kernel
 	$(STEP) 'Python: tests'
 	$(BIN)/pytest
 
