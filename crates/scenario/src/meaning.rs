@@ -12,7 +12,7 @@ use crate::model::Scenario;
 use crate::network::Network;
 use crate::problem::Finding;
 use crate::topology::Topology;
-use tailback_tcp::Stack;
+use tailback_tcp::{FastRecovery, Sender, Stack};
 
 /// RFC 791: every host accepts datagrams of 576 bytes.
 const SMALLEST_MTU_BYTES: u64 = 576;
@@ -90,6 +90,10 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
             findings.extend(meaning_pushback::network_findings(&topology));
             let workload = scenario.workload.name_findings(&topology);
             findings.extend(workload.into_iter().map(|f| f.within("workload")));
+            for (i, background) in scenario.background.iter().enumerate() {
+                let found = background.findings(&topology).into_iter();
+                findings.extend(found.map(|f| f.within(&format!("background[{i}]"))));
+            }
             if let Some(pcap) = &scenario.record.pcap {
                 let found = pcap.findings(&topology).into_iter();
                 findings.extend(found.map(|f| f.within("record.pcap")));
@@ -312,6 +316,13 @@ fn stack_findings(stack: &Stack, at: &str) -> Vec<Finding> {
                 "three sizes, none smaller than the one before it",
             ));
         }
+    }
+    if stack.sender == Sender::Linux72 && stack.fast_recovery == FastRecovery::Reno {
+        findings.push(Finding::new(
+            "fast_recovery",
+            "the sender linux-7.2 knows no fast recovery but newreno's",
+            "\"newreno\", or sender = \"linux-2.6\"",
+        ));
     }
     findings.extend(meaning_switch::stack_findings(stack));
     findings.into_iter().map(|f| f.within(at)).collect()

@@ -19,7 +19,7 @@ mod seq;
 mod stack;
 
 pub use connection::{
-    CaState, Config, Connection, CwndReduction, Event, Failure, InvalidOption, Learned, Life,
+    CaState, Config, Connection, CwndReduction, Event, Failure, FastRecovery, InvalidOption, Learned, Life,
     Metrics, MetricsCache, Pacing, Probe, Sender, Shutdown, SocketOption, SocketOptions, Stats,
     TcpInfo, Told, Transmit, WriteFlags,
 };

@@ -12,7 +12,7 @@ use crate::congestion::{
     CubicParameters, DctcpParameters, HtcpParameters, HyblaParameters, IllinoisParameters,
     NvParameters, RenoSceParameters, ScalableParameters, VegasParameters, WindowCounting,
 };
-use crate::connection::{CwndReduction, Pacing, Sender};
+use crate::connection::{CwndReduction, FastRecovery, Pacing, Sender};
 use crate::receive::{InitialReceiveWindow, RcvbufTuning, Receiver, WinFromSpace};
 
 /// The built-in profiles: name and text (TOML).
@@ -98,6 +98,8 @@ pub struct Stack {
     pub tcp_notsent_lowat: u32,
     /// How the window comes down in fast recovery and after a congestion signal.
     pub cwnd_reduction: CwndReduction,
+    /// When fast recovery ends (sender linux-2.6; linux-7.2 knows newreno alone).
+    pub fast_recovery: FastRecovery,
     /// Segments that reordering is assumed to reach, to begin with.
     #[schemars(range(min = 1, max = 1000))]
     pub tcp_reordering: u32,

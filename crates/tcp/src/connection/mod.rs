@@ -45,6 +45,7 @@ pub use life::{Failure, Life, Shutdown};
 pub use metrics::{Learned, Metrics, MetricsCache};
 pub use modern::{Pacing, Sender};
 pub use options::{InvalidOption, SocketOption, SocketOptions};
+pub use recovery::FastRecovery;
 pub use reduction::CwndReduction;
 pub use tcp_info::TcpInfo;
 

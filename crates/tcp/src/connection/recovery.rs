@@ -6,11 +6,26 @@
 //! down, `undo` how that is taken back.
 //! Without SACK duplicate acknowledgements stand for it (tcp_add_reno_sack).
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use super::{AckFlags, CaState, Connection};
 use crate::clock::Jiffies;
 use crate::queue::{Hint, LOST, SACKED, TAGS};
 use crate::segment::Segment;
 use crate::seq::Seq;
+
+/// When fast recovery ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FastRecovery {
+    /// When all is acknowledged that was sent before it began (RFC 6582, RFC 6675), as in Linux.
+    #[serde(rename = "newreno")]
+    NewReno,
+    /// With the first acknowledgement of new data (RFC 2581 section 3.2): each further loss of a window
+    /// needs three duplicates of its own, or a timeout.
+    Reno,
+}
 
 /// Segments that may be sent in a burst after a dubious acknowledgement (tcp_max_burst).
 pub(super) const MAX_BURST: u32 = 3;
@@ -45,6 +60,13 @@ impl Connection {
             && self.fackets_out > self.reordering
         {
             self.mark_head_lost(self.fackets_out - self.reordering);
+        }
+        if self.state == CaState::Recovery
+            && self.stack.fast_recovery == FastRecovery::Reno
+            && self.snd_una != prior_una
+        {
+            // The end lies behind: one at snd_una would wait for more without SACK.
+            self.high_seq = self.snd_una - 1;
         }
         if self.leave_finished_state(now, segment) {
             return;

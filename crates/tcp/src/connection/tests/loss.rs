@@ -4,7 +4,7 @@ use tailback_units::Duration;
 
 use crate::segment::SackBlock;
 use crate::testing::{CLIENT, Fate, Net, SERVER, Sent, stack};
-use crate::{CaState, Seq, Stack};
+use crate::{CaState, FastRecovery, Seq, Stack};
 
 const MSS: u64 = 1448;
 
@@ -253,6 +253,29 @@ fn without_sack_three_duplicates_repair_one_loss_a_round_trip() {
         stats.retransmissions, 2,
         "NewReno: the partial acknowledgement shows the second"
     );
+}
+
+#[test]
+fn reno_halves_once_for_each_loss_of_a_window_where_newreno_halves_once() {
+    let ssthresh_after = |fast_recovery| {
+        let mut net = warm(Stack {
+            tcp_sack: false,
+            tso: false,
+            fast_recovery,
+            ..stack()
+        });
+        transfer(&mut net, 60, &[5, 9]);
+        let stats = *net.end(CLIENT).stats();
+        assert_eq!(stats.retransmissions, 2, "{fast_recovery:?}");
+        (
+            stats.fast_recoveries + stats.timeouts,
+            net.end(CLIENT).probe().ssthresh,
+        )
+    };
+    let (once, newreno) = ssthresh_after(FastRecovery::NewReno);
+    let (twice, reno) = ssthresh_after(FastRecovery::Reno);
+    assert_eq!((once, twice), (1, 2));
+    assert!(reno < newreno, "{reno}, {newreno}");
 }
 
 #[test]
