@@ -9,13 +9,16 @@ SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
 STEP = @printf '\n== %s\n'
+# cargo and other makes would take up this make's jobserver, which is closed to them.
+ALONE := env -u MAKEFLAGS -u MFLAGS
+CARGO := $(ALONE) cargo
 
 # Where cargo puts what it builds.
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 AGENT := python/tailback/_agent
 
-.PHONY: help demo studies test bench bench-ns3 bench-record packetdrill build agent kernel lock clean rust-lint rust-built rust-test python-lint python-test test-packages
+.PHONY: help demo studies test bench bench-ns3 bench-record packetdrill build agent kernel lock clean rust-lint rust-built rust-test python-lint python-test bench-programs test-packages
 
 help:
 	@echo 'make demo   set everything up, run incast-8mb, print its table, write its report'
@@ -48,18 +51,18 @@ test-packages:
 
 rust-lint: test-packages
 	$(STEP) 'Rust: format'
-	cargo fmt --all --check
+	$(CARGO) fmt --all --check
 	$(STEP) 'Rust: clippy, warnings are errors'
-	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+	$(CARGO) clippy --workspace --all-targets --locked --quiet -- -D warnings
 
 rust-built: rust-lint
 	$(STEP) 'Rust: tests are built'
-	cargo test --workspace --locked --quiet --no-run
+	$(CARGO) test --workspace --locked --quiet --no-run
 
 # That the scenario schema is up to date is a test of its crate.
 rust-test: rust-built agent kernel
 	$(STEP) 'Rust: tests, documentation examples among them'
-	TAILBACK_AGENT=$(CURDIR)/$(AGENT) cargo test --workspace --locked --quiet
+	TAILBACK_AGENT=$(CURDIR)/$(AGENT) $(CARGO) test --workspace --locked --quiet
 
 python-lint: test-packages build
 	$(STEP) 'Python: format and lint'
@@ -68,11 +71,17 @@ python-lint: test-packages build
 	$(STEP) 'Python: types'
 	$(BIN)/mypy
 	$(BIN)/mypy tools/packetdrill
-	$(BIN)/stubtest tailback._native
+	$(ALONE) $(BIN)/stubtest tailback._native
 
-python-test: python-lint kernel
+# What counts instructions and measures; linking takes a minute, which tests would wait for.
+bench-programs: build
+	$(STEP) 'Programs that are measured, release build'
+	$(CARGO) build --release --locked --quiet -p tailback-sim --example case
+	$(CARGO) build --release --locked --quiet -p tailback-tcp --example endpoints
+
+python-test: python-lint kernel bench-programs
 	$(STEP) 'Python: tests'
-	$(BIN)/pytest
+	$(ALONE) $(BIN)/pytest --numprocesses=2 --dist=loadfile
 
 bench: build
 	@$(BIN)/python benches/bench.py
@@ -89,24 +98,24 @@ bench-record: build
 packetdrill:
 	@if [ -z '$(PACKETDRILL)' ] || [ -z '$(SCRIPTS)' ]; then \
 	  echo 'make packetdrill PACKETDRILL=binary SCRIPTS=folder' >&2; exit 2; fi
-	@cargo build --quiet --locked -p tailback-packetdrill
+	@$(CARGO) build --quiet --locked -p tailback-packetdrill
 	@$(PYTHON) tools/packetdrill --packetdrill '$(PACKETDRILL)' --built $(TARGET)/debug $(SCRIPTS)
 
 build: .venv/installed agent
 	$(STEP) 'Native module, release build'
-	env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/.venv PIP_QUIET=1 $(BIN)/maturin develop --release --locked --quiet
+	$(ALONE) -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/.venv PIP_QUIET=1 $(BIN)/maturin develop --release --locked --quiet
 
 # Linked statically, so that it runs in a guest that has nothing else; a target named in full keeps
 # the flag away from build scripts.
 agent: .venv/installed
 	$(STEP) 'Agent, release build'
 	RUSTFLAGS='-C target-feature=+crt-static' \
-	  cargo build --release --locked --quiet --package tailback-agent --target $(HOST)
+	  $(CARGO) build --release --locked --quiet --package tailback-agent --target $(HOST)
 	strip -o $(AGENT) $(TARGET)/$(HOST)/release/tailback-agent
 
 kernel: build
 	$(STEP) 'Linux kernel for hosts'
-	@$(BIN)/tailback kernel build
+	@$(ALONE) $(BIN)/tailback kernel build
 
 .venv/installed: requirements/lock.txt
 	@PYTHON=$(PYTHON) tools/system-packages

@@ -31,8 +31,10 @@ PREFIX = "tailback-"
 """Of the guests' folders."""
 
 _CORES: queue.Queue[int] = queue.Queue()
-for _number in sorted(os.sched_getaffinity(0)):
-    _CORES.put(_number)
+_numbers = sorted(os.sched_getaffinity(0))
+for _place in range(len(_numbers)):
+    # Programs at the same time begin at different cores, more often than not.
+    _CORES.put(_numbers[(_place + os.getpid()) % len(_numbers)])
 
 
 @dataclass(frozen=True)
