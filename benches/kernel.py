@@ -9,6 +9,7 @@ sum seen of what each of those kernels has (PSS: pages that several share count 
 import json
 import os
 import re
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from pathlib import Path
 
 from rich.table import Table
 
+import tailback
 from tailback._native import Control, Plan
 from tailback.backends.kernel import KernelHosts
 from tailback.cli import console
@@ -70,9 +72,14 @@ CASES = {
 }
 
 
+SWEEP = ("sweep.servers=[8]", "workload.iterations=4", "run.repetitions=4")
+"""What makes incast-8mb a sweep of eight runs, of some seconds each."""
+
+
 def main() -> None:
     """Measure, print, write."""
     figures = {name: measure(text) for name, text in CASES.items()}
+    together = side_by_side()
     table = Table("case", title=f"{machine()['cpu']}, one core", title_justify="left")
     for heading in (
         "packets/wall s", "packets/CPU s", "packets", "wall s", "goodput Mbit/s", "memory MB",
@@ -89,6 +96,12 @@ def main() -> None:
             f"{row['memory_mb_max']:.0f}",
         )
     console.print_table(table)
+    console.out.out(
+        f"Eight runs of kernels: {together['wall_s_one_job']:.1f} s one after the other, "
+        f"{together['wall_s_all_cores']:.1f} s on {together['cores']:.0f} cores, "
+        f"{together['efficiency_percent']:.0f} % parallel efficiency"
+    )
+    figures["kernel-sweep"] = together
     OUTPUT.parent.mkdir(exist_ok=True)
     OUTPUT.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
     console.out.out(f"Written: {OUTPUT}")
@@ -110,6 +123,24 @@ def measure(text: str) -> dict[str, float]:
         "packets_per_cpu_s": packets / used_s,
         "memory_mb_max": max(memory_mb),
         "goodput_mbps": float(tables["summary"]["goodput_mbps_mean"].item()),
+    }
+
+
+def side_by_side() -> dict[str, float]:
+    """How long a sweep takes with one job and with one for each core."""
+    cores = len(os.sched_getaffinity(0))
+    scenario = tailback.load("incast-8mb").override(*SWEEP)
+    wall_s = []
+    with tempfile.TemporaryDirectory() as folder:
+        for jobs in (1, cores):
+            since = time.perf_counter()
+            tailback.run(scenario, out=Path(folder) / str(jobs), backend="kernel", jobs=jobs)
+            wall_s.append(time.perf_counter() - since)
+    return {
+        "cores": cores,
+        "wall_s_one_job": wall_s[0],
+        "wall_s_all_cores": wall_s[1],
+        "efficiency_percent": 100 * wall_s[0] / (cores * wall_s[1]),
     }
 
 
