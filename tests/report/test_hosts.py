@@ -65,7 +65,7 @@ def test_losses_stand_at_their_places_in_the_order_of_the_way(tmp_path: Path) ->
     ]
     assert found.runs == ["rate 2"]
     assert (found.left_out, found.lossless) == (0, 1)
-    frames = {row[PLACE]: row["frames"] for row in found.rows.filter(run=1).to_dicts()}
+    frames = {row[PLACE]: row["frames"] for row in found.rows.to_dicts()}
     assert frames == {
         "sender: send queue": 0,
         "switches": 5,
@@ -75,7 +75,7 @@ def test_losses_stand_at_their_places_in_the_order_of_the_way(tmp_path: Path) ->
         "receiver: socket": 3,
         "sender: receive ring": 40,
     }
-    acks = found.rows.filter(run=1, place="sender: receive ring")
+    acks = found.rows.filter(place="sender: receive ring")
     assert acks.get_column("ack_frames").to_list() == [40]
     assert "switches: 5" in Plots(view.results).lost_at().to_dict()["description"]
 

@@ -42,8 +42,10 @@ class Places:
 
     Attributes:
         names: the places in the order of the way; those of the way out are all there.
-        runs: labels of the runs that lost something, in the order of the sweep.
-        rows: a row for each run and place: `frames`, `data_frames`, `ack_frames`, `payload_bytes`.
+        runs: labels of the runs that lost something, in the order of the sweep: one for all
+            repetitions.
+        rows: a row for each label and place: `frames`, `data_frames`, `ack_frames`,
+            `payload_bytes`, means of the repetitions.
         left_out: runs that lost less than those shown.
         lossless: runs that lost nothing.
     """
@@ -56,7 +58,7 @@ class Places:
 
 
 def losses(view: View) -> pl.DataFrame | None:
-    """Return the losses of every run by place, mean of its repetitions; `None` without any.
+    """Return the losses of every run by place; `None` without any.
 
     Columns: `run`, `place`, `frames`, `data_frames`, `ack_frames`, `payload_bytes`.
     """
@@ -64,55 +66,57 @@ def losses(view: View) -> pl.DataFrame | None:
     if drops.is_empty() or "data_frames" not in drops.columns:
         return None
     return (
-        drops.join(_roles(view), on=["run", "repetition", PLACE], how="left", nulls_equal=True)
+        drops.join(_roles(view), on=["run", PLACE], how="left", nulls_equal=True)
         .with_columns(_stage().alias(PLACE))
-        .group_by("run", "repetition", PLACE)
+        .group_by("run", PLACE)
         .agg(pl.col("frames", "data_frames", "payload_bytes").sum())
         .with_columns((pl.col("frames") - pl.col("data_frames")).alias("ack_frames"))
-        .group_by("run", PLACE)
-        .agg(pl.col("frames", "data_frames", "ack_frames", "payload_bytes").mean())
     )
 
 
 def places(view: View) -> Places | None:
     """Return the losses of the runs that lost most, for a picture; `None` without any."""
-    located = losses(view)
-    if located is None:
+    of_runs = losses(view)
+    if of_runs is None:
         return None
     labelled = _labels(view)
-    total = located.group_by("run").agg(pl.col("frames").sum().alias("total"))
-    most = labelled.join(total, on="run", how="inner", maintain_order="left")
+    repetitions = labelled.group_by(RUN, maintain_order=True).len()
+    lost = pl.col("frames", "data_frames", "ack_frames", "payload_bytes")
+    located = (
+        of_runs.join(labelled, on="run")
+        .group_by(RUN, PLACE)
+        .agg(lost.sum())
+        .join(repetitions, on=RUN)
+        .with_columns(lost / pl.col("len"))
+    )
+    total = located.group_by(RUN).agg(pl.col("frames").sum().alias("total"))
+    most = repetitions.join(total, on=RUN, how="inner", maintain_order="left")
     shown = most.sort("total", descending=True, maintain_order=True).head(ROWS_MAX)
-    ordered = most.join(shown.select("run"), on="run", how="semi", maintain_order="left")
+    ordered = most.join(shown, on=RUN, how="semi", maintain_order="left")
     here = set(located.get_column(PLACE))
     names = [name for name in _ORDER if name in here or name in _ALWAYS]
-    grid = ordered.select("run", RUN).join(pl.DataFrame({PLACE: names}), how="cross")
-    rows = grid.join(located, on=["run", PLACE], how="left").with_columns(
-        pl.col("frames", "data_frames", "ack_frames", "payload_bytes").fill_null(0)
-    )
+    grid = ordered.select(RUN).join(pl.DataFrame({PLACE: names}), how="cross")
+    rows = grid.join(located, on=[RUN, PLACE], how="left", maintain_order="left")
     return Places(
         names,
         ordered.get_column(RUN).to_list(),
-        rows,
+        rows.with_columns(lost.fill_null(0)),
         left_out=most.height - ordered.height,
-        lossless=labelled.height - most.height,
+        lossless=repetitions.height - most.height,
     )
 
 
 def _roles(view: View) -> pl.DataFrame:
     """Who sends and who receives, by run and host."""
     flows = view.optional("flows")
-    keys = ["run", "repetition"]
     ends = [
-        flows.select(*keys, pl.col(column).alias(PLACE), pl.lit(role).alias("role")).unique()
+        flows.select("run", pl.col(column).alias(PLACE), pl.lit(role).alias("role")).unique()
         for column, role in (("source", _SENDER), ("destination", _RECEIVER))
         if column in flows.columns
     ]
     if not ends:
-        return pl.DataFrame(
-            schema={"run": pl.Int64, "repetition": pl.Int64, PLACE: pl.String, "role": pl.String}
-        )
-    roles = pl.concat(ends).group_by(*keys, PLACE).agg(pl.col("role"))
+        return pl.DataFrame(schema={"run": pl.Int64, PLACE: pl.String, "role": pl.String})
+    roles = pl.concat(ends).group_by("run", PLACE).agg(pl.col("role"))
     role = pl.when(pl.col("role").list.len() > 1).then(pl.lit(_BOTH))
     return roles.with_columns(role.otherwise(pl.col("role").list.first()).alias("role"))
 
@@ -130,6 +134,5 @@ def _stage() -> pl.Expr:
 
 
 def _labels(view: View) -> pl.DataFrame:
-    frame = view.results.summary.unique("run", keep="first", maintain_order=True)
     named = label_of(view.axes.varying) if view.axes.varying else pl.lit("the run")
-    return frame.select("run", named.alias(RUN))
+    return view.results.summary.select("run", named.alias(RUN))

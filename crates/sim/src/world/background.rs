@@ -27,7 +27,7 @@ struct Source {
     from: Time,
     until: Time,
     stream: Stream,
-    sent: u32,
+    sent: u64,
     received: u64,
     /// Datagrams that the host's transmit queue had no room for.
     refused: u64,
@@ -117,7 +117,7 @@ impl Background {
         Table::new("background")
             .names("source", host(0))
             .names("destination", host(1))
-            .counts("datagrams_sent", rows.iter().map(|s| u64::from(s.sent)))
+            .counts("datagrams_sent", rows.iter().map(|s| s.sent))
             .counts("datagrams_received", rows.iter().map(|s| s.received))
             .counts("datagrams_refused", rows.iter().map(|s| s.refused))
             .counts("received_bytes", payload_bytes)
@@ -150,15 +150,16 @@ impl World {
             }
             let [from, to] = source.hosts;
             let end = Stray::background(number);
-            let mut frame = Frame::datagram(source.sent, source.payload_bytes, end, to);
+            let offered = (source.sent + source.refused) as u32;
+            let mut frame = Frame::datagram(offered, source.payload_bytes, end, to);
             frame.segment.ack = tailback_tcp::Seq(from.0.into());
             frame.segment.priority = source.priority;
-            source.sent = source.sent.wrapping_add(1);
             background.next.push(Reverse((next, number)));
-            if !self.send_frame(usize::from(from.0), frame)
-                && let Some(background) = &mut self.background
-            {
-                background.sources[number].refused += 1;
+            let admitted = self.send_frame(usize::from(from.0), frame);
+            if let Some(background) = &mut self.background {
+                let source = &mut background.sources[number];
+                source.sent += u64::from(admitted);
+                source.refused += u64::from(!admitted);
             }
         }
         self.start_background();

@@ -7,7 +7,7 @@ use crate::congestion::CongestionKind;
 use crate::segment::{Ecn, Flags, SackBlock, Segment};
 use crate::seq::Seq;
 use crate::testing::{CLIENT, Fate, Net, SERVER, config, preset, stack, with_receiver_of_today};
-use crate::{CwndReduction, Event, Pacing, Stack};
+use crate::{CwndReduction, Event, FastRecovery, Pacing, Stack};
 
 /// A network that spoils frames by a given pattern, which repeats.
 fn spoiled(stack: Stack, seed: u64, patterns: [Vec<u8>; 2]) -> Net {
@@ -64,9 +64,9 @@ fn old_variants() -> impl Strategy<Value = Stack> {
         Just(CongestionKind::Bic),
         Just(CongestionKind::Dctcp)
     ];
-    let flags = any::<[bool; 7]>();
+    let flags = any::<[bool; 8]>();
     (kinds, flags).prop_map(
-        |(kind, [sack, timestamps, ecn, tso, fack, prr, today])| Stack {
+        |(kind, [sack, timestamps, ecn, tso, fack, prr, reno, today])| Stack {
             tcp_congestion_control: kind,
             tcp_sack: sack,
             tcp_timestamps: timestamps,
@@ -77,6 +77,11 @@ fn old_variants() -> impl Strategy<Value = Stack> {
                 CwndReduction::Prr
             } else {
                 CwndReduction::RateHalving
+            },
+            fast_recovery: if reno {
+                FastRecovery::Reno
+            } else {
+                FastRecovery::NewReno
             },
             ..if today {
                 with_receiver_of_today(stack())
