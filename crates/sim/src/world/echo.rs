@@ -99,7 +99,7 @@ impl World {
             }
             return admitted;
         }
-        let at = self.hosts[host].sending_at(now);
+        let at = self.hosts[host].sending_at(now, payload_bytes);
         if !self.hosts[host].queue.admits(at, payload_bytes) {
             return false;
         }
@@ -115,8 +115,8 @@ impl World {
             &mut self.hosts,
             &mut self.ledger,
         );
-        self.hosts[host].queue.leaves(finish);
-        self.hosts[host].sent();
+        self.hosts[host].leaves(finish);
+        self.hosts[host].sent(payload_bytes);
         if let Some(at) = first {
             self.calendar.schedule(uplink, at);
         }

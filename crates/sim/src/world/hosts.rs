@@ -74,25 +74,34 @@ impl HostState {
         self.ring.arrive(at, frame.payload_bytes, &mut self.stream)
     }
 
-    /// When the card gets a packet that is sent now.
+    /// When the card gets a packet that is sent now, with so much payload.
     #[inline]
-    pub(super) fn sending_at(&self, now: Time) -> Time {
+    pub(super) fn sending_at(&self, now: Time, payload_bytes: u32) -> Time {
         match &self.machine {
             None => now,
             Some(state) => {
                 let machine = &state.machine;
-                now + machine.charged() + machine.config().costs.send_packet
+                now + machine.charged() + machine.config().costs.send(payload_bytes)
             }
         }
     }
 
-    /// The card was handed a packet.
+    /// The packet just admitted leaves the card at `at`, no earlier than those before it.
     #[inline]
-    pub(super) fn sent(&mut self) {
+    pub(super) fn leaves(&mut self, at: Time) {
+        self.queue.leaves(at);
+        if let Some(state) = &mut self.machine {
+            state.machine.send(at);
+        }
+    }
+
+    /// The card was handed a packet with so much payload.
+    #[inline]
+    pub(super) fn sent(&mut self, payload_bytes: u32) {
         match &mut self.machine {
             None => self.ring.sent(),
             Some(state) => {
-                let cost = state.machine.config().costs.send_packet;
+                let cost = state.machine.config().costs.send(payload_bytes);
                 state.machine.charge(cost);
             }
         }
@@ -256,6 +265,10 @@ impl World {
             connection.handle_timeout(now);
         }
         self.drive(id);
+        let endpoint = &self.endpoints[id.0 as usize];
+        if endpoint.task != NO_TASK {
+            self.arm_machine(usize::from(endpoint.host.0));
+        }
     }
 
     /// Lets an endpoint do all it can: events to the application, segments to the wire, timers.
@@ -328,12 +341,10 @@ impl World {
         while let Some(mut transmit) = connection.poll_transmit(now) {
             let host = usize::from(endpoint.host.0);
             transmit.segment.priority = endpoint.priority;
+            let payload_bytes = transmit.segment.payload_bytes.into();
             let sender = &mut self.hosts[host];
-            let at = sender.sending_at(now);
-            if !sender
-                .queue
-                .admits(at, transmit.segment.payload_bytes.into())
-            {
+            let at = sender.sending_at(now, payload_bytes);
+            if !sender.queue.admits(at, payload_bytes) {
                 connection.local_congestion(now);
                 continue;
             }
@@ -343,8 +354,8 @@ impl World {
             let books = (&mut self.frames, &mut self.ledger);
             let (first, last) = send(state, &mut self.hosts, books, at, &transmit, to);
             let sender = &mut self.hosts[host];
-            sender.queue.leaves(last);
-            sender.sent();
+            sender.leaves(last);
+            sender.sent(payload_bytes);
             connection.left_host(now, last, &transmit);
             if let Some(first) = first {
                 self.calendar.schedule(uplink, first);
@@ -387,7 +398,7 @@ impl World {
                 }
             }
             if admitted {
-                self.hosts[host].sent();
+                self.hosts[host].sent(payload_bytes);
             }
         }
         self.serve_card(host);

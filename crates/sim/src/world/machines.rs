@@ -189,10 +189,11 @@ impl World {
         let Some(connection) = &mut endpoint.connection else {
             return;
         };
-        let most = match &self.hosts[host].machine {
-            Some(state) => state.machine.config().call_bytes.get(),
-            None => u64::MAX,
+        let Some(state) = &mut self.hosts[host].machine else {
+            return;
         };
+        state.machine.release_socket();
+        let most = state.machine.config().call_bytes.get();
         // A write that found too little room waits for [`Event::Writable`](tailback_tcp::Event).
         let mut waits = false;
         if endpoint.backlog_bytes > 0 {

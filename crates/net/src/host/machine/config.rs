@@ -120,6 +120,15 @@ pub struct Costs {
     pub receive_ack: Duration,
     /// A packet sent; one that segmentation offload cuts counts once.
     pub send_packet: Duration,
+    /// A packet without payload sent, an acknowledgement; absent: as `send_packet`. A packet with
+    /// payload waits in the socket until nothing of it is in the cache; one without is made on the
+    /// spot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub send_ack: Option<Duration>,
+    /// A packet that has left the card: unmapping and freeing it, in the handler of an interrupt for
+    /// such packets; zero: there is none.
+    #[serde(default)]
+    pub complete_packet: Duration,
     /// A system call without its copy.
     pub call: Duration,
     /// Copying 1000 bytes that are in the cache.
@@ -157,6 +166,15 @@ impl Default for Scheduler {
 }
 
 impl Costs {
+    /// What a packet costs that is sent with so much payload.
+    #[must_use]
+    pub fn send(&self, payload_bytes: u32) -> Duration {
+        match self.send_ack {
+            Some(cost) if payload_bytes == 0 => cost,
+            _ => self.send_packet,
+        }
+    }
+
     /// What a system call that copies `bytes` costs, if so many bytes of the socket's buffer have
     /// been filled since they arrived.
     #[must_use]

@@ -17,6 +17,8 @@ use crate::pool::Flight;
 pub(super) enum Op {
     /// A hardware interrupt, that takes so many frames from the ring (without NAPI).
     Interrupt(u32),
+    /// The hardware interrupt whose handler sees to packets that have left.
+    Completions,
     /// A softirq handles a frame.
     Frame(Flight),
     /// A task's call.
@@ -51,6 +53,7 @@ pub(super) struct Core {
     /// A frame whose handling an interrupt stopped, and what is left of it.
     stopped: Option<(Flight, Duration)>,
     pub(super) interrupt: bool,
+    pub(super) completions: bool,
     soft: Soft,
     backlog: VecDeque<Flight>,
     pub(super) task: Option<usize>,
@@ -69,6 +72,7 @@ impl Default for Core {
             since: Time::ZERO,
             stopped: None,
             interrupt: false,
+            completions: false,
             soft: Soft::default(),
             backlog: VecDeque::new(),
             task: None,
@@ -121,6 +125,10 @@ impl Machine {
                 }
                 None
             }
+            Op::Completions => {
+                this.soft.returned |= !this.soft.running;
+                None
+            }
             Op::Frame(frame) => Some(Effect::Frame(frame)),
             Op::Task(number) => {
                 let ran = now.since(this.since);
@@ -138,7 +146,7 @@ impl Machine {
         match this.op {
             None if self.acting == Some(core) => return,
             None => {}
-            Some((Op::Interrupt(_), _)) => return,
+            Some((Op::Interrupt(_) | Op::Completions, _)) => return,
             Some((op, ends)) => {
                 let left = ends.since(now);
                 this.busy = this.busy - left;
@@ -151,7 +159,7 @@ impl Machine {
                         self.tasks[number].account(ran);
                         self.tasks[number].left = left;
                     }
-                    Op::Interrupt(_) => {}
+                    Op::Interrupt(_) | Op::Completions => {}
                     Op::Rest => this.debt += left,
                 }
             }
@@ -180,6 +188,13 @@ impl Machine {
             };
             let cost = costs.interrupt + costs.handler_frame * u64::from(frames);
             this.start(now, Op::Interrupt(frames), cost);
+            return;
+        }
+        if std::mem::take(&mut this.completions) {
+            let costs = &self.config.costs;
+            let left = self.nic.complete(now);
+            let cost = costs.interrupt + costs.complete_packet * u64::from(left);
+            this.start(now, Op::Completions, cost);
             return;
         }
         if this.soft.raised && !this.soft.running && std::mem::take(&mut this.soft.returned) {
@@ -292,6 +307,13 @@ impl Machine {
         this.soft.budget -= 1;
         this.start(now, Op::Frame(frame), cost);
         true
+    }
+
+    /// A socket's lock is released, or had: softirqs that are raised run first (local_bh_enable,
+    /// kernel/softirq.c).
+    pub(super) fn run_raised(&mut self, core: usize) {
+        let soft = &mut self.cores[core].soft;
+        soft.returned |= soft.raised && !soft.running;
     }
 
     /// All is done: interrupts are wanted again.

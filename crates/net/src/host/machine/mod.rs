@@ -13,8 +13,9 @@
 //!
 //! It knows no protocol. It is told of frames and of tasks that want to run; it says when a frame has
 //! been handled and when a task's call is done, and whoever drives it says what that cost beyond.
-//! Left out: the socket lock and its backlog, transmit completions, several queues, preemption of
-//! softirqs, load balancing between cores but at wakeups.
+//! Left out: the socket lock and its backlog, the prequeue (a reader that waits handles segments
+//! itself, tcp_low_latency 0), several queues, preemption of softirqs, load balancing between cores but
+//! at wakeups.
 
 mod config;
 mod core;
@@ -123,6 +124,22 @@ impl Machine {
         self.nic.arrive(now, frame)
     }
 
+    /// A packet has been handed to the card and leaves it at `leaves`, no earlier than those before it:
+    /// a reason for an interrupt, if the driver's work on what has left is modelled.
+    pub fn send(&mut self, leaves: Time) {
+        if !self.config.costs.complete_packet.is_zero() {
+            self.nic.send(leaves);
+        }
+    }
+
+    /// The call that is being acted on had a socket's lock: softirqs that were left to ksoftirqd run
+    /// as it is released.
+    pub fn release_socket(&mut self) {
+        if let Some(core) = self.acting {
+            self.run_raised(core);
+        }
+    }
+
     /// A task begins a call that takes `cost`: the one whose call is just done, or one that
     /// waited and is woken. One that runs already is left alone.
     pub fn run(&mut self, now: Time, task: TaskId, cost: Duration) {
@@ -161,6 +178,7 @@ impl Machine {
             return Time::ZERO;
         }
         let mut at = self.nic.interrupt_at.min(self.balance_at);
+        at = at.min(self.nic.complete_at);
         for core in &self.cores {
             at = at.min(core.ends()).min(core.tick_at);
         }
@@ -181,6 +199,13 @@ impl Machine {
                 self.nic.take_interrupt(now);
                 let core = self.interrupted;
                 self.cores[core].interrupt = true;
+                self.stop(core, now);
+                continue;
+            }
+            if self.nic.complete_at <= now {
+                self.nic.complete_at = Time::NEVER;
+                let core = self.interrupted;
+                self.cores[core].completions = true;
                 self.stop(core, now);
                 continue;
             }

@@ -1,8 +1,11 @@
-//! The card's receive side: a ring of descriptors, and when it interrupts.
+//! The card: its ring of receive descriptors, what it has sent, and when it interrupts.
 //!
-//! Models a card with one receive queue whose interrupt is throttled to a least interval (Intel's
-//! EITR) and is masked while the driver polls. Left out: several queues, adaptive throttling (a
-//! capacity host has that), refilling the ring in batches, the bus.
+//! Models a card with one queue each way and an interrupt for each (MSI-X, as ixgbe asks for in Linux
+//! 2.6.24, drivers/net/ixgbe/ixgbe_main.c), both throttled to a least interval (Intel's EITR). That of
+//! reception is masked while the driver polls; that of transmission never is, and its handler
+//! itself sees to the packets that have left. Left out: several queues, adaptive throttling (a
+//! capacity host has that), refilling the ring in batches, the bus; an interval of its own for
+//! transmission.
 
 use std::collections::VecDeque;
 
@@ -11,7 +14,7 @@ use tailback_units::{Duration, Time};
 use crate::loss::Losses;
 use crate::pool::Flight;
 
-/// The receive ring and its interrupt.
+/// The receive ring, packets sent, and their interrupts.
 #[derive(Debug)]
 pub(super) struct Nic {
     ring: VecDeque<Flight>,
@@ -24,6 +27,11 @@ pub(super) struct Nic {
     masked: bool,
     pub(super) interrupts: u64,
     pub(super) dropped: Losses,
+    /// When each packet that the driver has not seen complete leaves the card, in order.
+    sent: VecDeque<Time>,
+    /// When the card interrupts because of them.
+    pub(super) complete_at: Time,
+    completions_throttled_until: Time,
 }
 
 impl Nic {
@@ -37,6 +45,9 @@ impl Nic {
             masked: false,
             interrupts: 0,
             dropped: Losses::default(),
+            sent: VecDeque::new(),
+            complete_at: Time::NEVER,
+            completions_throttled_until: Time::ZERO,
         }
     }
 
@@ -67,6 +78,27 @@ impl Nic {
         if !self.ring.is_empty() {
             self.interrupt_at = now.max(self.throttled_until);
         }
+    }
+
+    /// A packet leaves at `leaves`, no earlier than those before it.
+    pub(super) fn send(&mut self, leaves: Time) {
+        if self.sent.is_empty() {
+            self.complete_at = leaves.max(self.completions_throttled_until);
+        }
+        self.sent.push_back(leaves);
+    }
+
+    /// The handler of the interrupt of transmission sees which packets have left: so many.
+    pub(super) fn complete(&mut self, now: Time) -> u32 {
+        self.interrupts += 1;
+        let left = self.sent.partition_point(|leaves| *leaves <= now);
+        self.sent.drain(..left);
+        self.completions_throttled_until = now + self.throttle;
+        let next = self.sent.front();
+        self.complete_at = next.map_or(Time::NEVER, |leaves| {
+            self.completions_throttled_until.max(*leaves)
+        });
+        left as u32
     }
 
     pub(super) fn pop(&mut self) -> Option<Flight> {
