@@ -92,6 +92,7 @@ def test_what_it_did_not_find_does_not(tmp_path: Path) -> None:
         "ECM: connections time out",
         "Timeouts only where frames are dropped",
         "QCN: aggregate throughput (Gb/s)",
+        "QCN: aggregate throughput while the hotspot lasts (Gb/s)",
         "QCN: queue to the hotspot, mean of 250 to 400 ms (bytes)",
     }
 
@@ -100,6 +101,8 @@ def test_a_cell_that_was_not_run_is_not_judged(tmp_path: Path) -> None:
     checks = judged(view(tmp_path / "part", without="none"))
     assert checks["none: connections time out"].verdict == "not run"
     assert checks["QCN: aggregate throughput (Gb/s)"].verdict == "not run"
+    meanwhile = "QCN: aggregate throughput while the hotspot lasts (Gb/s)"
+    assert checks[meanwhile].verdict == "not run"
 
 
 def test_the_chart_has_three_panels_over_the_same_time(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The L2 study's findings on runs of its own scenario, cut short: 160 ms, hotspot 20 to 140 ms."""
+"""The L2 study's findings on runs of its own scenario."""
 
 from pathlib import Path
 
@@ -8,16 +8,12 @@ import pytest
 import tailback
 from tailback.results import Results
 
-SERVICE = (
-    'network.switch.buffer.service=[{ port = 0, rate = "2Gbit", from = "20ms", until = "140ms" }]'
-)
 QEQ_BYTES = 26_176
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    scenario = tailback.load("l2-congestion").override(SERVICE, "workload.duration=160ms")
-    return tailback.run(scenario, out=tmp_path_factory.mktemp("l2") / "short")
+    return tailback.run(tailback.load("l2-congestion"), out=tmp_path_factory.mktemp("l2") / "runs")
 
 
 def value(runs: Results, management: str, column: str) -> float:
@@ -41,6 +37,13 @@ def test_connections_time_out_only_where_frames_are_dropped(runs: Results) -> No
     assert (timed_out.get_column("switch_drops_mean") > 0).all()
 
 
+@pytest.mark.parametrize("management", ["none", "ECM"])
+def test_connections_time_out_without_management_and_with_ecm_alone(
+    runs: Results, management: str
+) -> None:
+    assert value(runs, management, "timeouts_mean") > 0
+
+
 @pytest.mark.parametrize("management", ["ECM+PAUSE", "QCN", "QCN+PAUSE"])
 def test_managed_networks_carry_more(runs: Results, management: str) -> None:
     goodput = value(runs, management, "goodput_mbps_mean")
@@ -50,7 +53,7 @@ def test_managed_networks_carry_more(runs: Results, management: str) -> None:
 @pytest.mark.parametrize("management", ["QCN", "QCN+PAUSE"])
 def test_qcns_queue_settles_near_its_set_point(runs: Results, management: str) -> None:
     looks = runs.table("network").filter(
-        pl.col("management") == management, pl.col("time_ms").is_between(80, 140)
+        pl.col("management") == management, pl.col("time_ms").is_between(250, 400)
     )
     mean = float(str(looks.get_column("queue_bytes").mean()))
     assert QEQ_BYTES / 2 < mean < QEQ_BYTES * 2

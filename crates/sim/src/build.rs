@@ -23,8 +23,8 @@ use crate::record::Recorder;
 use crate::route::{self, Attachments, Graph, Routes};
 use crate::samples::Samples;
 use crate::workload::{
-    BernoulliApp, ExchangeApp, FlowsApp, IncastApp, Latencies, MeasuredApp, RequestResponseApp,
-    Server, UdpApp, Workload,
+    BernoulliApp, ExchangeApp, FlowsApp, IncastApp, Latencies, MeasuredApp, Program,
+    RequestResponseApp, Server, UdpApp, Workload,
 };
 use crate::world::{
     Background, DatagramFlow, Endpoint, HostState, Interfaces, Ledger, LinkState, MachineState,
@@ -350,6 +350,17 @@ fn hosts(run: &Run, wiring: &Wiring, outside: &[bool], first_machine: u32) -> Ve
     run.network.hosts.iter().enumerate().map(state).collect()
 }
 
+/// By host: what its programs take.
+fn programs(run: &Run) -> Vec<Program> {
+    let configs = run.network.hosts.iter().map(|host| &host.config);
+    let programs = configs.map(|config| Program {
+        latency: config.client_latency,
+        call: config.send_call_cost,
+        free_at: Time::ZERO,
+    });
+    programs.collect()
+}
+
 /// Pairs of endpoints and what runs on them.
 fn applications(run: &Run, outside: &[bool]) -> (Vec<Endpoint>, Workload) {
     let is_outside = |host: usize| outside.get(host).copied().unwrap_or(false);
@@ -391,12 +402,17 @@ fn applications(run: &Run, outside: &[bool]) -> (Vec<Endpoint>, Workload) {
         }
         Spec::Bulk(bulk) => {
             let flows = bulk.flows(run.seed, &run.network);
-            let app = FlowsApp::new(flows, Time::ZERO + bulk.duration, outside);
+            let app = FlowsApp::new(flows, Time::ZERO + bulk.duration, outside, programs(run));
             (Vec::new(), Workload::Flows(app))
         }
         Spec::Flows(spec) => {
             let flows = spec.flows(run.seed, &run.network);
-            let app = FlowsApp::new(flows, Time::ZERO + spec.duration + spec.drain, outside);
+            let app = FlowsApp::new(
+                flows,
+                Time::ZERO + spec.duration + spec.drain,
+                outside,
+                programs(run),
+            );
             (Vec::new(), Workload::Flows(app))
         }
         Spec::Exchange(exchange) => (
@@ -436,7 +452,7 @@ fn applications(run: &Run, outside: &[bool]) -> (Vec<Endpoint>, Workload) {
         // Programs run on kernels: no host of the model sends anything by itself.
         Spec::Command(_) => (
             Vec::new(),
-            Workload::Flows(FlowsApp::new(Vec::new(), Time::ZERO, &[])),
+            Workload::Flows(FlowsApp::new(Vec::new(), Time::ZERO, &[], Vec::new())),
         ),
     }
 }

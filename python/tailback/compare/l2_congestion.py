@@ -15,6 +15,7 @@ from tailback.compare.checks import Check
 _QEQ_BYTES = 26_176
 """QCN's equilibrium queue: 409 pages of 64 bytes."""
 _HOTSPOT_GBPS = 2.0
+_HOTSPOT_MS = (100.0, 400.0)
 _SETTLED_MS = (250.0, 400.0)
 _PAUSED = ("PAUSE", "ECM+PAUSE", "QCN+PAUSE")
 _BETTER = ("ECM+PAUSE", "QCN", "QCN+PAUSE")
@@ -32,6 +33,7 @@ def l2_checks(view: View) -> list[Check]:
         *(_times_out(rows, name) for name in _LOSSY),
         _only_where_dropped(rows),
         *(_above_none(rows, name) for name in _BETTER),
+        *(_above_none_meanwhile(view, name) for name in _BETTER),
         *(_queue_settles(view, name) for name in ("QCN", "QCN+PAUSE")),
         _served(view),
     ]
@@ -83,14 +85,34 @@ def _above_none(rows: _Rows, name: str) -> Check:
     )
 
 
-def _settled(view: View, names: Sequence[str]) -> pl.DataFrame:
+def _above_none_meanwhile(view: View, name: str) -> Check:
+    """The same while the hotspot lasts: what congestion management is for."""
+    claim = f"{name}: aggregate throughput while the hotspot lasts (Gb/s)"
+    limit = "above that without management"
+    table = _between(view, [name, "none"], _HOTSPOT_MS)
+    rows = table.group_by("management").agg(pl.col("goodput_gbps").mean()) if len(table) else table
+    if rows.height < 2:
+        return Check.not_run(claim, "above none", limit)
+    means = dict(rows.iter_rows())
+    with_it, without = means[name], means["none"]
+    return Check.judged(
+        claim, "above none", f"{with_it:.2f}, none {without:.2f}", limit, holds=with_it > without
+    )
+
+
+def _between(view: View, names: Sequence[str], span_ms: tuple[float, float]) -> pl.DataFrame:
+    """Rows of the series of these runs, after the first and up to the last of these times."""
     table = view.optional("network")
     if table.is_empty():
         return table
-    first, last = _SETTLED_MS
     return table.filter(
-        pl.col("management").is_in(list(names)), pl.col("time_ms").is_between(first, last)
+        pl.col("management").is_in(list(names)),
+        pl.col("time_ms").is_between(*span_ms, closed="right"),
     )
+
+
+def _settled(view: View, names: Sequence[str]) -> pl.DataFrame:
+    return _between(view, names, _SETTLED_MS)
 
 
 def _queue_settles(view: View, name: str) -> Check:

@@ -61,9 +61,11 @@ pub struct HostConfig {
     pub service_latency: Duration,
     /// Spread of the service latency: exponential with this mean, added to it.
     pub service_jitter: Duration,
-    /// From the arrival of the last byte of an answer until the application has seen it.
+    /// From the arrival of the last byte of an answer until the application has seen it; also from when
+    /// a connection is up until the program that opened it writes (workloads `bulk` and `flows`).
     pub client_latency: Duration,
-    /// CPU time of one send call: requests to several servers leave this far apart.
+    /// CPU time of one send call: requests to several servers leave this far apart, and so begin the
+    /// flows of workloads `bulk` and `flows`.
     pub send_call_cost: Duration,
     /// Rewrite CE to ECT(1) before TCP sees it: how the ECN-switch study made "some congestion
     /// experienced" of what its switch marked.

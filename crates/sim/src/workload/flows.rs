@@ -1,7 +1,9 @@
 //! Flows from a list: each opens a connection at its time, sends and is done.
 //!
 //! What workloads `bulk` and `flows` come down to. A flow is complete when the receiving application
-//! has read its last byte; both ends of its connection are then taken away.
+//! has read its last byte; both ends of its connection are then taken away. A program begins to write when
+//! it has seen that its connection is up (`client_latency` of its host), and not while another of that
+//! host begins (`send_call_cost`).
 //! Left out: closing the connection (two small frames in each direction), TIME_WAIT. A flow with an
 //! end outside, on a kernel, is closed: the source closes when it has written all, the destination
 //! when it has read all, and it is complete here when the other side has closed too.
@@ -10,7 +12,7 @@ use std::collections::VecDeque;
 
 use tailback_net::frame::EndpointId;
 use tailback_scenario::Flow;
-use tailback_units::Time;
+use tailback_units::{Duration, Time};
 
 use super::{Action, Ending, Notice};
 
@@ -24,6 +26,8 @@ pub(crate) struct FlowsApp {
     flows: Vec<Flow>,
     /// By host: whether it is outside.
     outside: Vec<bool>,
+    /// By host: what its programs take to begin.
+    programs: Vec<Program>,
     /// Of each flow that has begun, bytes not read yet; zero once it is over.
     left: Vec<u64>,
     over: usize,
@@ -33,10 +37,27 @@ pub(crate) struct FlowsApp {
     done: bool,
 }
 
+/// What the programs of one host, which share its processor, take to begin to write.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Program {
+    /// From when a connection is up.
+    pub(crate) latency: Duration,
+    /// From when another has begun.
+    pub(crate) call: Duration,
+    /// None begins before.
+    pub(crate) free_at: Time,
+}
+
 impl FlowsApp {
-    pub(crate) fn new(flows: Vec<Flow>, end: Time, outside: &[bool]) -> FlowsApp {
+    pub(crate) fn new(
+        flows: Vec<Flow>,
+        end: Time,
+        outside: &[bool],
+        programs: Vec<Program>,
+    ) -> FlowsApp {
         FlowsApp {
             outside: outside.to_vec(),
+            programs,
             left: Vec::with_capacity(flows.len()),
             flows,
             over: 0,
@@ -95,14 +116,16 @@ impl FlowsApp {
         let at_source = id.0.is_multiple_of(2);
         match notice {
             Notice::Connected if at_source => {
-                actions.push_back(Action::Write {
-                    endpoint: id,
-                    bytes: self.left[flow],
-                });
-                if self.has_end_outside(flow) {
-                    actions.push_back(close(id));
+                let program = &mut self.programs[self.flows[flow].source];
+                let at = (now + program.latency).max(program.free_at);
+                program.free_at = at + program.call;
+                if at > now {
+                    actions.push_back(Action::Wake { endpoint: id, at });
+                } else {
+                    self.begin(id, actions);
                 }
             }
+            Notice::Awake => self.begin(id, actions),
             Notice::Received(bytes) if !at_source => {
                 self.read_bytes += bytes;
                 self.left[flow] -= bytes.min(self.left[flow]);
@@ -119,11 +142,20 @@ impl FlowsApp {
                 self.left[flow] = 0;
                 self.flow_over(now, id, actions);
             }
-            Notice::Connected
-            | Notice::Received(_)
-            | Notice::Awake
-            | Notice::Sent
-            | Notice::Closed => {}
+            Notice::Connected | Notice::Received(_) | Notice::Sent | Notice::Closed => {}
+        }
+    }
+
+    /// The source writes all it has.
+    #[cold]
+    fn begin(&self, id: EndpointId, actions: &mut VecDeque<Action>) {
+        let flow = (id.0 / 2) as usize;
+        actions.push_back(Action::Write {
+            endpoint: id,
+            bytes: self.left[flow],
+        });
+        if self.has_end_outside(flow) {
+            actions.push_back(close(id));
         }
     }
 

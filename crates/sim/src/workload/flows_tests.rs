@@ -2,9 +2,9 @@ use std::collections::VecDeque;
 
 use tailback_net::frame::EndpointId;
 use tailback_scenario::Flow;
-use tailback_units::Time;
+use tailback_units::{Duration, Time};
 
-use super::{FlowsApp, close};
+use super::{FlowsApp, Program, close};
 use crate::workload::{Action, Notice};
 
 fn us(us: u64) -> Time {
@@ -22,6 +22,19 @@ fn flow(start_us: u64, bytes: Option<u64>) -> Flow {
     }
 }
 
+/// Two hosts whose programs see at once what has come.
+fn at_once() -> Vec<Program> {
+    vec![program(0, 0); 2]
+}
+
+fn program(latency_us: u64, call_us: u64) -> Program {
+    Program {
+        latency: Duration::from_us(latency_us),
+        call: Duration::from_us(call_us),
+        free_at: Time::ZERO,
+    }
+}
+
 fn taken(actions: &mut VecDeque<Action>) -> Vec<Action> {
     actions.drain(..).collect()
 }
@@ -34,7 +47,12 @@ const OPEN: Action = Action::Open {
 
 #[test]
 fn flows_open_at_their_time_and_the_run_ends_with_the_last() {
-    let mut app = FlowsApp::new(vec![flow(0, Some(10)), flow(5, Some(20))], us(100), &[]);
+    let mut app = FlowsApp::new(
+        vec![flow(0, Some(10)), flow(5, Some(20))],
+        us(100),
+        &[],
+        at_once(),
+    );
     let mut actions = VecDeque::new();
     app.start(Time::ZERO, &mut actions);
     let began = taken(&mut actions);
@@ -72,7 +90,12 @@ fn flows_open_at_their_time_and_the_run_ends_with_the_last() {
 
 #[test]
 fn endless_flows_end_with_the_run() {
-    let mut app = FlowsApp::new(vec![flow(0, None), flow(200, None)], us(100), &[]);
+    let mut app = FlowsApp::new(
+        vec![flow(0, None), flow(200, None)],
+        us(100),
+        &[],
+        at_once(),
+    );
     let mut actions = VecDeque::new();
     app.start(Time::ZERO, &mut actions);
     let received = Notice::Received(1 << 40);
@@ -89,7 +112,7 @@ fn endless_flows_end_with_the_run() {
 
 #[test]
 fn a_flow_given_up_does_not_keep_the_run_from_ending() {
-    let mut app = FlowsApp::new(vec![flow(0, Some(10))], us(100), &[]);
+    let mut app = FlowsApp::new(vec![flow(0, Some(10))], us(100), &[], at_once());
     let mut actions = VecDeque::new();
     app.start(Time::ZERO, &mut actions);
     app.notice(us(9), EndpointId(0), Notice::Closed, &mut actions);
@@ -99,7 +122,7 @@ fn a_flow_given_up_does_not_keep_the_run_from_ending() {
 
 #[test]
 fn a_flow_from_outside_is_over_when_it_is_closed() {
-    let mut app = FlowsApp::new(vec![flow(0, Some(10))], us(100), &[false, true]);
+    let mut app = FlowsApp::new(vec![flow(0, Some(10))], us(100), &[false, true], at_once());
     let mut actions = VecDeque::new();
     app.start(Time::ZERO, &mut actions);
     actions.clear();
@@ -112,4 +135,23 @@ fn a_flow_from_outside_is_over_when_it_is_closed() {
     };
     assert_eq!(actions.pop_front(), Some(retired));
     assert!(app.is_done());
+}
+
+#[test]
+fn programs_write_when_they_have_seen_their_connections_and_one_after_another() {
+    let programs = vec![program(0, 0), program(3, 8)];
+    let both = vec![flow(0, Some(10)), flow(0, Some(10))];
+    let mut app = FlowsApp::new(both, us(100), &[], programs);
+    let mut actions = VecDeque::new();
+    app.start(Time::ZERO, &mut actions);
+    actions.clear();
+    for (id, connected, begins) in [(0, us(6), us(9)), (2, us(7), us(17))] {
+        let endpoint = EndpointId(id);
+        app.notice(connected, endpoint, Notice::Connected, &mut actions);
+        let at = begins;
+        assert_eq!(taken(&mut actions), [Action::Wake { endpoint, at }]);
+        app.notice(begins, endpoint, Notice::Awake, &mut actions);
+        let bytes = 10;
+        assert_eq!(taken(&mut actions), [Action::Write { endpoint, bytes }]);
+    }
 }

@@ -235,6 +235,9 @@ def _incast() -> Iterator[Cell]:
                     f"workload={{ kind = 'incast', servers = {senders}, size = '64kB', "
                     "iterations = 10 }",
                     "record.sample_interval=1ms",
+                    # Programs in virtual time take theirs.
+                    "host.client_latency=0s",
+                    "host.send_call_cost=0s",
                     *marks,
                 ),
                 senders=senders,
