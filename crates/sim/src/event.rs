@@ -45,17 +45,48 @@ const SHIFTS: std::ops::RangeInclusive<u32> = 4..=30;
 /// An event, and the node of the next of the same day.
 #[derive(Clone, Copy, Debug)]
 struct Node {
-    event: Event,
+    at: Time,
+    rank: u32,
     next: u32,
+}
+
+impl Node {
+    #[inline(always)]
+    fn new(event: Event, next: u32) -> Node {
+        let Event { at, rank } = event;
+        Node { at, rank, next }
+    }
+
+    #[inline(always)]
+    fn event(self) -> Event {
+        let Node { at, rank, .. } = self;
+        Event { at, rank }
+    }
 }
 
 /// What an empty day holds.
 const EMPTY: Node = Node {
-    event: Event {
-        at: Time::NEVER,
-        rank: 0,
-    },
+    at: Time::NEVER,
+    rank: 0,
     next: NONE,
+};
+
+/// Days in a week: as many as a word has bits.
+const WEEK: usize = 64;
+
+/// So many days in a row.
+#[derive(Clone, Debug)]
+struct Week {
+    /// A bit for each day that has events.
+    busy: u64,
+    /// For each of those one of its events, and the list of the others in [`Calendar::nodes`].
+    days: [Node; WEEK],
+}
+
+/// No event: later than all.
+const NEVER: Event = Event {
+    at: Time::NEVER,
+    rank: u32::MAX,
 };
 
 /// What has happened since the last review of the length of a day.
@@ -73,13 +104,16 @@ pub(crate) struct Calendar {
     /// Events of the day `today` and before it, the latest first.
     sorted: Vec<Event>,
     today: u64,
+    /// Where today's week is, and its first day.
+    week: usize,
+    week_start: u64,
     /// A day has 2^shift picoseconds.
     shift: u32,
-    /// For each of the days after `today`, if it has events, one of them, and the list of the others in
-    /// `nodes`; as many as a power of two.
-    days: Vec<Node>,
-    /// A bit for each day that has events.
-    busy: Vec<u64>,
+    /// The days after `today`, the last week excepted: so none of today's week has yet to come again.
+    /// As many weeks as a power of two.
+    weeks: Vec<Week>,
+    /// Days ahead of tomorrow that the wheel does not reach.
+    reach: u64,
     nodes: Vec<Node>,
     /// Nodes not in use.
     free: u32,
@@ -101,9 +135,17 @@ impl Calendar {
         Calendar {
             sorted: Vec::with_capacity(64),
             today: 0,
+            week: 0,
+            week_start: 0,
             shift: shift.clamp(*SHIFTS.start(), *SHIFTS.end()),
-            days: vec![EMPTY; days],
-            busy: vec![0; days / 64],
+            weeks: vec![
+                Week {
+                    busy: 0,
+                    days: [EMPTY; WEEK],
+                };
+                days / WEEK
+            ],
+            reach: (days - WEEK) as u64,
             nodes: Vec::new(),
             free: NONE,
             aim: if components < CROWD { 1 } else { 10 },
@@ -120,35 +162,43 @@ impl Calendar {
         let event = Event { at, rank };
         let day = at.as_ps() >> self.shift;
         // Today and before wrap around to far beyond the wheel.
-        let ahead = day.wrapping_sub(self.today + 1);
-        if ahead >= self.days.len() as u64 - 1 {
+        if day.wrapping_sub(self.today + 1) >= self.reach {
             return self.schedule_off_wheel(event, day);
         }
-        let slot = day as usize & (self.days.len() - 1);
-        let (word, bit) = (&mut self.busy[slot / 64], 1 << (slot % 64));
-        if *word & bit != 0 {
-            self.schedule_beside(event, slot);
+        let index = self.week_of(day);
+        let week = &mut self.weeks[index];
+        let bit = 1 << (day % WEEK as u64);
+        if week.busy & bit != 0 {
+            self.schedule_beside(event, day);
             return Wait::Near;
         }
-        *word |= bit;
-        self.days[slot] = Node { event, next: NONE };
+        week.busy |= bit;
+        week.days[day as usize % WEEK] = Node::new(event, NONE);
         Wait::Near
     }
 
+    /// Where a day's week is.
+    #[inline(always)]
+    fn week_of(&self, day: u64) -> usize {
+        (day / WEEK as u64) as usize & (self.weeks.len() - 1)
+    }
+
     /// An event of a day that has one already.
-    fn schedule_beside(&mut self, event: Event, slot: usize) {
+    fn schedule_beside(&mut self, event: Event, day: u64) {
         let index = self.free;
         let Some(node) = self.nodes.get_mut(index as usize) else {
-            return self.schedule_anew(event, slot);
+            return self.schedule_anew(event, day);
         };
         self.free = node.next;
-        node.event = event;
-        node.next = std::mem::replace(&mut self.days[slot].next, index);
+        let week = (day / WEEK as u64) as usize & (self.weeks.len() - 1);
+        let first = &mut self.weeks[week].days[day as usize % WEEK];
+        *node = Node::new(event, first.next);
+        first.next = index;
     }
 
     /// All nodes are in use: makes more.
     #[cold]
-    fn schedule_anew(&mut self, event: Event, slot: usize) {
+    fn schedule_anew(&mut self, event: Event, day: u64) {
         let first = self.nodes.len() as u32;
         let more = first.max(64);
         for index in first..first + more {
@@ -157,10 +207,10 @@ impl Calendar {
             } else {
                 NONE
             };
-            self.nodes.push(Node { event, next });
+            self.nodes.push(Node::new(event, next));
         }
         self.free = first;
-        self.schedule_beside(event, slot);
+        self.schedule_beside(event, day);
     }
 
     /// An event of today, or of a day that the wheel does not reach.
@@ -197,10 +247,11 @@ impl Calendar {
     /// When the earliest event is.
     #[inline]
     pub(crate) fn next_at(&mut self) -> Option<Time> {
-        if self.sorted.is_empty()
-            && let Some(first) = self.turn()
-        {
-            self.sorted.push(first);
+        if self.sorted.is_empty() {
+            let first = self.turn();
+            if first.at != Time::NEVER {
+                self.sorted.push(first);
+            }
         }
         let near = self.sorted.last().map_or(Time::NEVER, |e| e.at);
         let at = near.min(self.far_at);
@@ -227,19 +278,21 @@ impl Calendar {
 
     /// Whose events come on the next day that has any, as far as that is known, in no order.
     pub(crate) fn next_day(&self) -> impl Iterator<Item = u32> {
-        let mut node = self.next_busy().map(|slot| &self.days[slot]);
+        let found = self.next_busy();
+        let mut node = found.map(|(week, day)| &self.weeks[week].days[day]);
         std::iter::from_fn(move || {
-            let Node { event, next } = node?;
+            let Node { rank, next, .. } = node?;
             node = self.nodes.get(*next as usize);
-            Some(event.rank)
+            Some(*rank)
         })
     }
 
     /// Takes the earliest event out.
     #[inline(always)]
     pub(crate) fn pop(&mut self) -> Option<Event> {
-        let Some(near) = self.sorted.pop().or_else(|| self.turn()) else {
-            return self.pop_far();
+        let near = match self.sorted.pop() {
+            Some(near) => near,
+            None => self.turn(),
         };
         if self.far_at <= near.at {
             return self.pop_either(near);
@@ -247,9 +300,13 @@ impl Calendar {
         Some(near)
     }
 
-    /// `near` has been taken out, but one of those far away may come before it.
+    /// `near` has been taken out, or there is none, but one of those far away may come before it.
     #[cold]
+    #[inline(never)]
     fn pop_either(&mut self, near: Event) -> Option<Event> {
+        if near.at == Time::NEVER {
+            return self.pop_far();
+        }
         if self.far.peek().is_some_and(|Reverse(far)| *far < near) {
             self.sorted.push(near);
             return self.pop_far();
@@ -263,44 +320,73 @@ impl Calendar {
         self.far_at = self.far.peek().map_or(Time::NEVER, |Reverse(e)| e.at);
         if self.sorted.is_empty() {
             // Nothing on the wheel comes before this event's day: the wheel may begin with it.
-            self.today = self.today.max(event.at.as_ps() >> self.shift);
+            self.set_today(self.today.max(event.at.as_ps() >> self.shift));
         }
         Some(event)
     }
 
-    /// Turns the wheel to the next day that has events; answers its first, and sorts the others. None
-    /// if nothing is on the wheel. What is far away may come before it.
+    /// Turns the wheel to the next day that has events; answers its first, and sorts the others;
+    /// [`NEVER`] if nothing is on the wheel. What is far away may come before it.
     #[inline(always)]
-    fn turn(&mut self) -> Option<Event> {
-        if self.review.days >= DAYS_PER_REVIEW {
-            self.adjust();
-            if let Some(first) = self.sorted.pop() {
-                return Some(first);
+    fn turn(&mut self) -> Event {
+        // Days of this week that are over have no events.
+        if self.weeks[self.week].busy == 0 {
+            if self.review.days >= DAYS_PER_REVIEW {
+                self.adjust();
+                if let Some(first) = self.sorted.pop() {
+                    return first;
+                }
+            }
+            if !self.enter_week() {
+                return NEVER;
             }
         }
-        let slot = self.next_busy()?;
-        let mask = self.days.len() - 1;
-        let ahead = slot.wrapping_sub(self.today as usize) & mask;
-        self.today += ahead as u64;
+        let week = &mut self.weeks[self.week];
+        let day = week.busy.trailing_zeros() as usize % WEEK;
+        week.busy &= week.busy - 1;
+        let node = week.days[day];
+        self.today = self.week_start + day as u64;
         self.turned = true;
-        self.busy[slot / 64] &= !(1 << (slot % 64));
         self.review.days += 1;
-        let Node { event, next } = self.days[slot];
-        if next == NONE {
-            return Some(event);
+        if node.next == NONE {
+            return node.event();
         }
-        Some(self.sort_day(event, next))
+        self.sort_day(node.event(), node.next)
+    }
+
+    /// Goes on to the next week that has events; false if there is none.
+    #[inline(never)]
+    fn enter_week(&mut self) -> bool {
+        let all = self.weeks.len();
+        for ahead in 0..all {
+            let week = (self.week + ahead) & (all - 1);
+            if self.weeks[week].busy != 0 {
+                self.week = week;
+                self.week_start += (ahead * WEEK) as u64;
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Days up to this one are over.
+    fn set_today(&mut self, day: u64) {
+        self.today = day;
+        self.week = self.week_of(day);
+        self.week_start = day - day % WEEK as u64;
     }
 
     /// A day has `first` and the events of the list that begins at `node`: answers the earliest, and
     /// sorts the others.
+    #[inline(never)]
     fn sort_day(&mut self, mut first: Event, mut node: u32) -> Event {
-        while let Some(Node { event, next }) = self.free_node(node) {
+        while let Some(was) = self.free_node(node) {
+            let event = was.event();
             let later = event.max(first);
             first = event.min(first);
             self.insert_sorted(later);
             self.review.more += 1;
-            node = next;
+            node = was.next;
         }
         first
     }
@@ -315,25 +401,13 @@ impl Calendar {
         Some(was)
     }
 
-    /// The next day after today that has events.
-    #[inline(always)]
-    fn next_busy(&self) -> Option<usize> {
-        let start = (self.today as usize + 1) & (self.days.len() - 1);
-        let first = self.busy[start / 64] & (u64::MAX << (start % 64));
-        if first != 0 {
-            return Some(start / 64 * 64 + first.trailing_zeros() as usize);
-        }
-        self.busy_beyond(start / 64)
-    }
-
-    /// The first day that has events in the words after `word`, and last in that itself: for the days
-    /// before the one the search began with.
-    fn busy_beyond(&self, word: usize) -> Option<usize> {
-        let words = self.busy.len();
-        (1..=words).find_map(|step| {
-            let word = (word + step) & (words - 1);
-            let busy = self.busy[word];
-            (busy != 0).then(|| word * 64 + busy.trailing_zeros() as usize)
+    /// The next day after today that has events: its week, and which day of that.
+    fn next_busy(&self) -> Option<(usize, usize)> {
+        let all = self.weeks.len();
+        (0..all).find_map(|ahead| {
+            let week = (self.week + ahead) & (all - 1);
+            let busy = self.weeks[week].busy;
+            (busy != 0).then(|| (week, busy.trailing_zeros() as usize))
         })
     }
 
@@ -360,21 +434,20 @@ impl Calendar {
             return;
         }
         let mut events = Vec::new();
-        for (slot, first) in self.days.iter().enumerate() {
-            if self.busy[slot / 64] & (1 << (slot % 64)) == 0 {
-                continue;
+        for week in &mut self.weeks {
+            for (day, first) in week.days.iter().enumerate() {
+                let mut node = Some(first).filter(|_| week.busy & (1 << day) != 0);
+                while let Some(found) = node {
+                    events.push(found.event());
+                    node = self.nodes.get(found.next as usize);
+                }
             }
-            let mut node = Some(first);
-            while let Some(Node { event, next }) = node {
-                events.push(*event);
-                node = self.nodes.get(*next as usize);
-            }
+            week.busy = 0;
         }
-        self.busy.fill(0);
         self.nodes.clear();
         self.free = NONE;
         let reached = (self.today << self.shift) | ((1 << self.shift) - 1);
-        self.today = reached >> shift;
+        self.set_today(reached >> shift);
         self.shift = shift;
         for Event { at, rank } in events {
             self.schedule(rank, at);
