@@ -106,6 +106,14 @@ impl<T: Copy> Ring<T> {
         Some(item)
     }
 
+    /// Forgets the first, which there is.
+    #[inline]
+    pub fn drop_front(&mut self) {
+        debug_assert!(self.len > 0, "an empty ring");
+        self.head = self.place(1) as u32;
+        self.len -= 1;
+    }
+
     /// The first will be looked at soon: brings it into the processor's cache.
     #[inline]
     pub fn prefetch_front(&self) {

@@ -104,6 +104,8 @@ struct Departure {
 #[derive(Clone, Debug, Default)]
 struct Egress {
     leaving: Ring<Departure>,
+    /// When the first of these leaves, or a time before that.
+    first_at: Time,
     queued_bytes: u64,
     private_segments: u32,
     shared_segments: u32,
@@ -116,6 +118,45 @@ struct Ingress {
 }
 
 impl Egress {
+    /// Takes what has left by `now` off the books where nothing but the shared memory has any; answers
+    /// how many segments of that.
+    // In place where every frame is queued: a call costs 29 instructions a hop (fat-tree, callgrind).
+    #[inline(always)]
+    fn settle_plain(&mut self, now: Time) -> u32 {
+        if self.first_at > now {
+            return 0;
+        }
+        let (mut bytes, mut segments) = (0, 0);
+        self.first_at = loop {
+            match self.leaving.front() {
+                Some(left) if left.at <= now => {
+                    bytes += u64::from(left.frame_bytes);
+                    segments += u32::from(left.segments);
+                    self.leaving.drop_front();
+                }
+                Some(first) => break first.at,
+                // One that joins leaves no earlier than now.
+                None => break now,
+            }
+        };
+        self.queued_bytes -= bytes;
+        self.shared_segments -= segments;
+        segments
+    }
+
+    /// [`Egress::take`] in a function of its own.
+    #[inline(never)]
+    fn take_apart(
+        &mut self,
+        ingress: &mut Ingress,
+        used: &mut u32,
+        frame_bytes: u16,
+        segments: u32,
+        pool: Pool,
+    ) {
+        self.take(ingress, used, frame_bytes, segments, pool);
+    }
+
     /// A frame takes its segments from a pool, of which those that all share have `used` in use.
     #[inline(always)]
     fn take(
@@ -188,6 +229,9 @@ pub struct SharedBuffer {
     rx_private: u32,
     rx_hog: u32,
     cap: Cap,
+    /// Nothing but the memory and the cap of its egress queue limits a frame: no port has a share of its
+    /// own or a mark for what comes in, so that books of the ingress ports need not be kept.
+    plain: bool,
     shared_used: u32,
     egress: Vec<Egress>,
     ingress: Vec<Ingress>,
@@ -200,6 +244,14 @@ impl SharedBuffer {
         let segment_bytes = config.segment.get().max(1);
         let unit = segment_bytes.min(1 << 16);
         let segments = |bytes: Bytes| (bytes.get() / segment_bytes).min(u64::from(u32::MAX)) as u32;
+        let cap = match config.tx_limit {
+            TxLimit::None {} => Cap::Fixed(u32::MAX),
+            TxLimit::Hog { bytes } => Cap::Fixed(segments(bytes)),
+            TxLimit::Dynamic { alpha } => Cap::Alpha((alpha * 65_536.0) as u64),
+        };
+        let unshared = segments(config.tx_private) == 0
+            && segments(config.rx_private) == 0
+            && config.rx_hog.is_none();
         SharedBuffer {
             // Any segment no frame fills is as good as this one.
             segment_bytes: unit as u32,
@@ -208,11 +260,8 @@ impl SharedBuffer {
             tx_private: segments(config.tx_private),
             rx_private: segments(config.rx_private),
             rx_hog: config.rx_hog.map_or(u32::MAX, segments),
-            cap: match config.tx_limit {
-                TxLimit::None {} => Cap::Fixed(u32::MAX),
-                TxLimit::Hog { bytes } => Cap::Fixed(segments(bytes)),
-                TxLimit::Dynamic { alpha } => Cap::Alpha((alpha * 65_536.0) as u64),
-            },
+            plain: unshared,
+            cap,
             shared_used: 0,
             egress: vec![Egress::default(); usize::from(ports)],
             ingress: vec![Ingress::default(); usize::from(ports)],
@@ -221,8 +270,30 @@ impl SharedBuffer {
 
     /// A frame of `frame_bytes` has arrived at `in_port` for `out_port`: where it is held, or why
     /// it is dropped. One that is admitted must be followed by [`SharedBuffer::leaves`].
-    #[inline]
+    #[inline(always)]
     pub fn offer(
+        &mut self,
+        now: Time,
+        in_port: u16,
+        out_port: u16,
+        frame_bytes: u16,
+    ) -> Result<Pool, DropCause> {
+        if self.plain {
+            let segments = self.segments(frame_bytes);
+            let egress = &mut self.egress[usize::from(out_port)];
+            self.shared_used -= egress.settle_plain(now);
+            let held = egress.shared_segments;
+            if self.shared_used + segments <= self.shared_limit && held < self.most_segments() {
+                return Ok(Pool::Shared);
+            }
+            return self.offer_anew(now, in_port, out_port, frame_bytes);
+        }
+        self.offer_by_shares(now, in_port, out_port, frame_bytes)
+    }
+
+    /// The same where ports have shares of their own.
+    #[inline(never)]
+    fn offer_by_shares(
         &mut self,
         now: Time,
         in_port: u16,
@@ -253,7 +324,7 @@ impl SharedBuffer {
 
     /// The frame just admitted will have left at `at`, no earlier than those before it. Answers the bytes
     /// that wait for its port now, as far as they have been settled.
-    #[inline]
+    #[inline(always)]
     pub fn leaves(
         &mut self,
         in_port: u16,
@@ -271,8 +342,14 @@ impl SharedBuffer {
             in_port,
             pool,
         });
-        let ingress = &mut self.ingress[usize::from(in_port)];
-        egress.take(ingress, &mut self.shared_used, frame_bytes, segments, pool);
+        if self.plain {
+            egress.queued_bytes += u64::from(frame_bytes);
+            egress.shared_segments += segments;
+            self.shared_used += segments;
+        } else {
+            let ingress = &mut self.ingress[usize::from(in_port)];
+            egress.take_apart(ingress, &mut self.shared_used, frame_bytes, segments, pool);
+        }
         egress.queued_bytes
     }
 
@@ -324,10 +401,12 @@ impl SharedBuffer {
     }
 
     /// Takes what has left one port by `now` off the books.
-    // In place where every frame is queued: a call costs 29 instructions a hop (fat-tree, callgrind).
-    #[inline(always)]
     pub fn settle(&mut self, now: Time, out_port: u16) {
         let egress = &mut self.egress[usize::from(out_port)];
+        if self.plain {
+            self.shared_used -= egress.settle_plain(now);
+            return;
+        }
         while let Some(left) = egress.leaving.pop_front_if(|departure| departure.at <= now) {
             let ingress = &mut self.ingress[usize::from(left.in_port)];
             egress.give_back(
@@ -353,6 +432,18 @@ impl SharedBuffer {
         ((bytes * self.segment_inverse) >> INVERSE_BITS) as u32
     }
 
+    /// The most that one egress queue may hold of the shared memory now.
+    #[inline(always)]
+    fn most_segments(&self) -> u32 {
+        match self.cap {
+            Cap::Fixed(cap) => cap,
+            Cap::Alpha(alpha) => {
+                let free = u64::from(self.shared_limit - self.shared_used);
+                (free.saturating_mul(alpha) >> 16).min(u64::from(u32::MAX)) as u32
+            }
+        }
+    }
+
     #[inline]
     fn place(&self, in_port: u16, out_port: u16, frame_bytes: u16) -> Result<Pool, DropCause> {
         let segments = self.segments(frame_bytes);
@@ -367,15 +458,8 @@ impl SharedBuffer {
         if self.shared_used + segments > self.shared_limit {
             return Err(DropCause::BufferFull);
         }
-        let cap = match self.cap {
-            Cap::Fixed(cap) => cap,
-            Cap::Alpha(alpha) => {
-                let free = u64::from(self.shared_limit - self.shared_used);
-                (free.saturating_mul(alpha) >> 16).min(u64::from(u32::MAX)) as u32
-            }
-        };
         // Choudhury and Hahne admit while the queue is below the threshold; so does a hog mark.
-        if egress.shared_segments >= cap {
+        if egress.shared_segments >= self.most_segments() {
             return Err(DropCause::QueueLimit);
         }
         if ingress.shared_segments >= self.rx_hog {

@@ -113,3 +113,45 @@ fn what_has_left_makes_room_on_any_port() {
     assert!(buffer.offer(Time::from_ps(100), 1, 2, JUMBO).is_ok());
     assert_eq!(buffer.queued_bytes(0), 0);
 }
+
+#[test]
+fn what_nothing_but_the_pool_limits_is_admitted_as_where_more_is_asked() {
+    for tx_limit in [
+        TxLimit::None {},
+        TxLimit::Hog {
+            bytes: Bytes::new(30_000),
+        },
+        TxLimit::Dynamic { alpha: 0.5 },
+    ] {
+        let plain = config(100_000, tx_limit);
+        // A mark that no ingress port can reach.
+        let mut asking = plain.clone();
+        asking.rx_hog = Some(Bytes::new(1 << 40));
+        let mut buffers = [plain, asking].map(|config| SharedBuffer::new(&config, 4));
+        let mut random = crate::random::Stream::new(7, "offers", 0);
+        let (mut last, mut refused) = ([0; 4], 0);
+        for step in 0..20_000_u64 {
+            let now = Time::from_ps(step * 1000);
+            let (input, output) = (random.below(4) as u16, random.below(4) as u16);
+            let bytes = 64 + random.below(1455) as u16;
+            let leaves = &mut last[usize::from(output)];
+            let answers = buffers
+                .each_mut()
+                .map(|b| b.offer(now, input, output, bytes));
+            assert_eq!(answers[0], answers[1], "step {step}");
+            if let Ok(pool) = answers[0] {
+                *leaves = (step * 1000).max(*leaves) + random.below(9000);
+                let at = Time::from_ps(*leaves);
+                let held = buffers
+                    .each_mut()
+                    .map(|b| b.leaves(input, output, bytes, pool, at));
+                assert_eq!(held[0], held[1], "step {step}");
+            } else {
+                refused += 1;
+            }
+            let free = buffers.each_ref().map(SharedBuffer::free_bytes);
+            assert_eq!(free[0], free[1], "step {step}");
+        }
+        assert!((1000..19_000).contains(&refused), "{refused} refused");
+    }
+}
