@@ -389,7 +389,7 @@ impl CongestionControl for Cubic {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn grow(&mut self, window: &mut Window, view: &View, growth: Growth) {
         if !growth.cwnd_limited {
             return;
@@ -436,7 +436,7 @@ impl CongestionControl for Cubic {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn pkts_acked(&mut self, window: &mut Window, view: &View, sample: AckSample) {
         let Some(rtt_us) = sample.rtt_us else { return };
         // What comes in the first second of an epoch tells of the recovery before it.
@@ -449,7 +449,9 @@ impl CongestionControl for Cubic {
             self.delay_min_us = rtt_us;
         }
         if self.parameters.hystart && !self.hystart.found && window.in_slow_start() {
-            self.watch_slow_start(window, view, rtt_us);
+            // A view of its own, so that none is gathered where nobody looks.
+            let view = *view;
+            self.watch_slow_start(window, &view, rtt_us);
         }
     }
 }

@@ -61,10 +61,10 @@ impl Dctcp {
     }
 
     /// dctcp_reset.
-    fn observe(&mut self, view: &View) {
-        self.next_seq = view.snd_nxt;
-        self.old_delivered = view.delivered;
-        self.old_delivered_ce = view.delivered_ce;
+    fn observe(&mut self, snd_nxt: Seq, delivered: u32, delivered_ce: u32) {
+        self.next_seq = snd_nxt;
+        self.old_delivered = delivered;
+        self.old_delivered_ce = delivered_ce;
     }
 }
 
@@ -83,10 +83,10 @@ impl CongestionControl for Dctcp {
 
     fn init(&mut self, _window: &mut Window, view: &View) {
         self.ecn = view.ecn;
-        self.observe(view);
+        self.observe(view.snd_nxt, view.delivered, view.delivered_ce);
     }
 
-    #[inline]
+    #[inline(always)]
     fn grow(&mut self, window: &mut Window, _view: &View, growth: Growth) {
         if growth.cwnd_limited {
             window.reno_growth(growth.acked);
@@ -122,20 +122,26 @@ impl CongestionControl for Dctcp {
         }
     }
 
-    /// dctcp_update_alpha.
-    #[inline]
+    #[inline(always)]
     fn in_ack_event(&mut self, _window: &mut Window, view: &View, _kind: AckKind) {
-        if view.snd_una.before(self.next_seq) {
-            return;
+        if !view.snd_una.before(self.next_seq) {
+            self.update_alpha(view.snd_nxt, view.delivered, view.delivered_ce);
         }
-        let delivered = view.delivered.wrapping_sub(self.old_delivered);
-        let delivered_ce = view.delivered_ce.wrapping_sub(self.old_delivered_ce);
+    }
+}
+
+impl Dctcp {
+    /// dctcp_update_alpha, once a window.
+    #[inline(never)]
+    fn update_alpha(&mut self, snd_nxt: Seq, all: u32, all_ce: u32) {
+        let delivered = all.wrapping_sub(self.old_delivered);
+        let delivered_ce = all_ce.wrapping_sub(self.old_delivered_ce);
         let decay = self.alpha >> self.shift_g;
         // Too little to decay by its share goes at once.
         self.alpha -= if decay == 0 { self.alpha } else { decay };
         let marked =
             (u64::from(delivered_ce) << (ALPHA_SHIFT - self.shift_g)) / u64::from(delivered.max(1));
         self.alpha = (self.alpha + marked as u32).min(ALPHA_MAX);
-        self.observe(view);
+        self.observe(snd_nxt, all, all_ce);
     }
 }

@@ -44,8 +44,8 @@ impl Connection {
         if self.is_predicted_data(segment) {
             return self.take_predicted_data(jiffies, segment);
         }
-        if self.is_predicted_ack(segment) {
-            return self.take_predicted_ack(jiffies, segment);
+        if let Some(run) = self.predicted_ack(segment) {
+            return self.take_predicted_ack(jiffies, segment, run);
         }
         self.take_any_segment(jiffies, segment);
     }

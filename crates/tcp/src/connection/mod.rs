@@ -324,7 +324,7 @@ impl Connection {
     /// The next segment to send, if there is one. Call it after anything else until it is `None`.
     #[inline(always)]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit> {
-        if self.out.is_empty() && !self.modern.waits_for_host() {
+        if !self.may_have_output() {
             return None;
         }
         self.next_transmit(now)
@@ -332,15 +332,47 @@ impl Connection {
 
     #[inline(always)]
     fn next_transmit(&mut self, now: Time) -> Option<Transmit> {
-        if !self.is_modern() {
-            return self.out.pop_front();
+        if !self.lets_go(now) {
+            return None;
         }
-        if self.out.is_empty() || self.stack.pacing == Pacing::Fq {
-            self.resume_unqueued(now);
+        let transmit = self.out.pop_front()?;
+        if self.is_modern() {
+            self.polled(transmit.segment.payload_bytes.into());
         }
-        let transmit = self.next_departure(now)?;
-        self.polled(&transmit);
         Some(transmit)
+    }
+
+    /// Whether there may be segments to send: if not, there is no need to ask for them.
+    #[inline(always)]
+    #[must_use]
+    pub fn may_have_output(&self) -> bool {
+        !self.out.is_empty() || self.modern.waits_for_host()
+    }
+
+    /// Hands out all segments there are to send, one after another: `hand` answers when each will have
+    /// left the host, as [`Connection::left_host`] is to be told, or nothing if the host's queue
+    /// refuses it ([`Connection::local_congestion`]).
+    #[inline(always)]
+    pub fn hand_out(&mut self, now: Time, mut hand: impl FnMut(&Transmit) -> Option<Time>) {
+        while self.may_have_output() && self.lets_go(now) {
+            let Some(transmit) = self.out.front() else {
+                return;
+            };
+            let (seq, bytes) = (transmit.segment.seq, transmit.segment.payload_bytes);
+            let end_seq = transmit.segment.end_seq();
+            let left = hand(transmit);
+            self.out.pop_front();
+            if bytes > 0 && self.is_modern() {
+                self.polled(bytes.into());
+            }
+            match left {
+                Some(at) if bytes > 0 && self.is_modern() => {
+                    self.waits_until(now, at, (seq, end_seq), bytes.into());
+                }
+                Some(_) => {}
+                None => self.local_congestion(now),
+            }
+        }
     }
 
     /// The next thing to tell the application, if there is one.

@@ -86,7 +86,8 @@ impl Connection {
     pub(super) fn push(&mut self, now: Jiffies) {
         if self.is_modern() {
             let nagle = self.nagle();
-            return self.push_today(now, nagle);
+            self.push_today(now, nagle);
+            return;
         }
         if !self.life.is_synchronised() {
             return;

@@ -82,11 +82,6 @@ impl AckNews {
         }
     }
 
-    #[inline]
-    pub(super) fn set_acked_bytes(&mut self, bytes: u32) {
-        self.acked_bytes = bytes;
-    }
-
     /// Not a duplicate (FLAG_NOT_DUP).
     #[inline]
     pub(super) fn not_dup(&self) -> bool {
@@ -207,7 +202,7 @@ impl Connection {
     }
 
     /// tcp_cong_control.
-    #[inline(always)]
+    #[inline(never)]
     pub(super) fn control_congestion(
         &mut self,
         now: Jiffies,
@@ -226,17 +221,23 @@ impl Connection {
         if self.in_reduction() {
             self.reduce_cwnd_today(delivered, lost, news.una_advanced);
         } else if self.may_raise_cwnd_today(news) {
-            let growth = Growth {
-                acked: delivered,
-                cwnd_limited: self.is_cwnd_limited_today(),
-            };
-            tell!(self, now, grow(growth));
-            self.cwnd_stamp = now;
-            if std::mem::take(&mut self.window.enter_cwr) {
-                self.enter_cwr_today(now);
-            }
+            self.grow_cwnd_today(now, delivered);
         }
         self.update_pacing_rate();
+    }
+
+    /// Segments were delivered in a state that lets the window grow.
+    #[inline(always)]
+    pub(super) fn grow_cwnd_today(&mut self, now: Jiffies, delivered: u32) {
+        let growth = Growth {
+            acked: delivered,
+            cwnd_limited: self.is_cwnd_limited_today(),
+        };
+        tell!(self, now, grow(growth));
+        self.cwnd_stamp = now;
+        if std::mem::take(&mut self.window.enter_cwr) {
+            self.enter_cwr_today(now);
+        }
     }
 
     /// On a path that reorders much, data delivered in any order lets the window grow.

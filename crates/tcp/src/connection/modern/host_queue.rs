@@ -107,20 +107,32 @@ impl Connection {
     #[inline]
     pub fn left_host(&mut self, now: Time, at: Time, transmit: &Transmit) {
         let segment = &transmit.segment;
-        if !self.is_modern() || segment.payload_bytes == 0 {
-            return;
+        let bytes = u32::from(segment.payload_bytes);
+        if self.is_modern() && bytes > 0 {
+            self.waits_until(now, at, (segment.seq, segment.end_seq()), bytes);
         }
+    }
+
+    /// The same of so many bytes of payload from one sequence number to another.
+    #[inline]
+    pub(in crate::connection) fn waits_until(
+        &mut self,
+        now: Time,
+        at: Time,
+        (seq, end_seq): (Seq, Seq),
+        payload_bytes: u32,
+    ) {
         self.modern.host.known = true;
         if at <= now {
             return;
         }
-        let memory_bytes = self.packet_memory(u32::from(segment.payload_bytes));
+        let memory_bytes = self.packet_memory(payload_bytes);
         self.modern.host.memory_bytes += u64::from(memory_bytes);
         self.modern.host.waiting.push_back(Waiting {
             leaves: at,
             memory_bytes,
-            seq: segment.seq,
-            end_seq: segment.end_seq(),
+            seq,
+            end_seq,
         });
     }
 
@@ -130,10 +142,10 @@ impl Connection {
         self.modern.host.refuses = refuses;
     }
 
-    /// A segment has been polled: it has left unless [`Connection::left_host`] says otherwise.
+    /// A segment with so much payload has been polled: it has left unless [`Connection::left_host`]
+    /// says otherwise.
     #[inline]
-    pub(in crate::connection) fn polled(&mut self, transmit: &Transmit) {
-        let payload_bytes = u32::from(transmit.segment.payload_bytes);
+    pub(in crate::connection) fn polled(&mut self, payload_bytes: u32) {
         if payload_bytes > 0 {
             let memory = u64::from(self.packet_memory(payload_bytes));
             let total = &mut self.modern.host.memory_bytes;

@@ -41,7 +41,7 @@ impl Connection {
         long.predicts = self.predicts;
         assert_eq!(format!("{short:?}"), format!("{long:?}"), "{segment:?}");
         self.check_reading_at_once(now, segment);
-        self.is_predicted_data(segment) || self.is_predicted_ack(segment)
+        self.is_predicted_data(segment) || self.predicted_ack(segment).is_some()
     }
 
     /// That an application which reads at once is told, and leaves the connection, as one that is told

@@ -38,6 +38,15 @@ pub(super) enum Limit {
     Probe,
 }
 
+/// What came of an attempt to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wrote {
+    Nothing,
+    Sent,
+    /// Something waits and nothing is in flight to wake it.
+    Stalled,
+}
+
 /// The packet at the head of what is unsent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Head {
@@ -70,18 +79,19 @@ impl Connection {
         self.push_today(now, nagle);
     }
 
-    /// tcp_push_pending_frames.
+    /// tcp_push_pending_frames. True if anything was sent.
     #[inline(always)]
-    pub(in crate::connection) fn push_today(&mut self, now: Jiffies, nagle: Nagle) {
+    pub(in crate::connection) fn push_today(&mut self, now: Jiffies, nagle: Nagle) -> bool {
         if !self.life.is_synchronised() || !self.has_unsent() {
-            return;
+            return false;
         }
         let mss = self.current_mss();
-        let stalled = self.write_out(now, mss, nagle, Limit::Windows);
-        if stalled && self.timer.is_none() {
+        let wrote = self.write_out(now, mss, nagle, Limit::Windows);
+        if wrote == Wrote::Stalled && self.timer.is_none() {
             let ticks = self.probe_base();
             self.arm_paced(now, TimerKind::ZeroWindowProbe, ticks);
         }
+        wrote == Wrote::Sent
     }
 
     #[inline(always)]
@@ -153,8 +163,14 @@ impl Connection {
         room.min((self.window.cwnd >> 1).max(1))
     }
 
-    /// tcp_write_xmit. True if something waits and nothing is in flight to wake it.
-    pub(super) fn write_out(&mut self, now: Jiffies, mss: u32, nagle: Nagle, limit: Limit) -> bool {
+    /// tcp_write_xmit.
+    pub(super) fn write_out(
+        &mut self,
+        now: Jiffies,
+        mss: u32,
+        nagle: Nagle,
+        limit: Limit,
+    ) -> Wrote {
         let mut sent = 0;
         let (mut cwnd_limited, mut window_limited) = (false, false);
         let max_segments = self.tso_segments(mss);
@@ -217,7 +233,11 @@ impl Connection {
             self.validate_cwnd_today(now, cwnd_limited);
         }
         if sent == 0 {
-            return self.packets_out == 0 && self.has_unsent();
+            return if self.packets_out == 0 && self.has_unsent() {
+                Wrote::Stalled
+            } else {
+                Wrote::Nothing
+            };
         }
         if self.in_reduction() {
             self.modern.prr_out += sent;
@@ -225,7 +245,7 @@ impl Connection {
         if limit != Limit::Probe {
             self.schedule_loss_probe(now, false);
         }
-        false
+        Wrote::Sent
     }
 
     /// The head, filled up from the packet after it as far as it can be sent.

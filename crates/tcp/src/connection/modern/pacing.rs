@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 
 use tailback_units::Time;
 
-use super::super::{Connection, Transmit};
+use super::super::Connection;
 use super::Pacing;
 use crate::clock::Jiffies;
 
@@ -37,26 +37,35 @@ impl FqQueue {
 }
 
 impl Connection {
-    /// The next segment that may leave now: with sch_fq, data waits for its time, and what is
-    /// behind it with it.
-    #[inline]
-    pub(in crate::connection) fn next_departure(&mut self, now: Time) -> Option<Transmit> {
-        if self.stack.pacing == Pacing::Fq {
-            let first = *self.out.front()?;
-            self.clock.jiffies(now);
-            if first.segment.payload_bytes > 0 {
-                if self
-                    .modern
-                    .fq
-                    .next_ns()
-                    .is_some_and(|ns| ns > self.clock.ns())
-                {
-                    return None;
-                }
-                self.modern.fq.departures.pop_front();
-            }
+    /// Whether the next segment, if there is one, may leave now: with sch_fq, data waits for its time,
+    /// and what is behind it with it. It is taken then.
+    #[inline(always)]
+    pub(in crate::connection) fn lets_go(&mut self, now: Time) -> bool {
+        if !self.is_modern() {
+            return true;
         }
-        self.out.pop_front()
+        let fq = self.stack.pacing == Pacing::Fq;
+        if self.out.is_empty() || fq {
+            self.resume_unqueued(now);
+        }
+        !fq || self.fq_lets_go(now)
+    }
+
+    #[inline(never)]
+    fn fq_lets_go(&mut self, now: Time) -> bool {
+        let Some(first) = self.out.front() else {
+            return false;
+        };
+        let has_data = first.segment.payload_bytes > 0;
+        self.clock.jiffies(now);
+        if has_data {
+            let next = self.modern.fq.next_ns();
+            if next.is_some_and(|ns| ns > self.clock.ns()) {
+                return false;
+            }
+            self.modern.fq.departures.pop_front();
+        }
+        true
     }
 
     /// Whether packets are kept to the pacing rate at all.

@@ -8,10 +8,12 @@
 use super::super::{CaState, Connection, Event, Life};
 use super::ack::AckNews;
 use super::chrono::Limiter;
+use super::queue::Run;
+use super::rate::Sample;
 use super::rtt::Measured;
 use super::{rarely, tell};
 use crate::clock::{self, Jiffies};
-use crate::congestion::{AckSample, Congestion, CongestionControl};
+use crate::congestion::{AckKind, AckSample, Congestion, CongestionControl};
 use crate::segment::{Flags, Segment};
 
 impl Connection {
@@ -19,10 +21,10 @@ impl Connection {
     #[inline(always)]
     pub(in crate::connection) fn is_predicted_data(&self, segment: &Segment) -> bool {
         let (receive, modern) = (&self.receive, &self.modern);
-        self.predicts
+        segment.payload_bytes > 0
+            && self.predicts
             && self.life == Life::Established
             && segment.flags.without(Flags::PSH) == Flags::ACK
-            && segment.payload_bytes > 0
             && segment.seq == receive.rcv_nxt
             && segment.ack == self.snd_una
             && self.packets_out == 0
@@ -36,12 +38,12 @@ impl Connection {
             && receive.takes_at_once(segment.end_seq())
     }
 
-    /// Whether a segment is an acknowledgement of what was sent last round, and says nothing else:
-    /// nothing is lost, was sent twice or is selectively acknowledged.
+    /// The packets that a segment acknowledges, if it is an acknowledgement of what was sent last round
+    /// and says nothing else: nothing is lost, was sent twice or is selectively acknowledged.
     #[inline(always)]
-    pub(in crate::connection) fn is_predicted_ack(&self, segment: &Segment) -> bool {
+    pub(in crate::connection) fn predicted_ack(&self, segment: &Segment) -> Option<Run> {
         let modern = &self.modern;
-        self.predicts
+        let plain = self.predicts
             && self.life == Life::Established
             && segment.flags == Flags::ACK
             && segment.payload_bytes == 0
@@ -52,16 +54,25 @@ impl Connection {
             && self.sacked_out + self.lost_out + self.retrans_out == 0
             && self.sack
             && modern.tlp_high_seq.is_none()
+            && modern.retransmit_hint.is_none()
             && !modern.sack_reneged
             && segment.has_timestamps == self.timestamps
             && !(self.timestamps && clock::before(segment.ts_val, self.ts_recent))
-            && !segment.has_sack()
-            && modern.sent.is_plain(self.snd_una, segment.ack)
+            && !segment.has_sack();
+        if !plain {
+            return None;
+        }
+        modern.sent.plain_run(self.snd_una, segment.ack)
     }
 
     /// Takes such an acknowledgement in: tcp_ack of what is left to do.
     #[inline(always)]
-    pub(in crate::connection) fn take_predicted_ack(&mut self, now: Jiffies, segment: &Segment) {
+    pub(in crate::connection) fn take_predicted_ack(
+        &mut self,
+        now: Jiffies,
+        segment: &Segment,
+        run: Run,
+    ) {
         if segment.has_timestamps {
             if !segment.seq.after(self.receive.rcv_wup) {
                 self.ts_recent = segment.ts_val;
@@ -70,17 +81,11 @@ impl Connection {
             self.modern.ts_ecr = segment.ts_ecr;
         }
         let (prior_una, una) = (self.snd_una, segment.ack);
-        let mut news = AckNews::new(self.snd_nxt);
-        news.una_advanced = true;
-        news.data_acked = true;
-        news.set_timer = true;
-        news.set_acked_bytes(una - prior_una);
-        news.rate.prior_in_flight = self.packets_out;
+        let prior_in_flight = self.packets_out;
         self.questions = 0;
         self.retransmits = 0;
         self.probes = 0;
         self.ack_received = now;
-        news.window_update = true;
         self.snd_wl1 = segment.seq;
         let window = self.window_of(segment);
         if window != self.snd_wnd {
@@ -88,62 +93,77 @@ impl Connection {
         }
         self.stats.bytes_acked += u64::from(una - prior_una);
         self.snd_una = una;
-        let mut acked = 0;
-        let mut sent_us = None;
-        let mut last_us = 0;
-        let mut whole = true;
-        while let Some((packet, left)) = self.modern.sent.take_acked(una) {
-            last_us = packet.sent_us();
-            sent_us.get_or_insert(last_us);
-            acked += u32::from(packet.segments) - left;
-            whole = left == 0;
-            self.queue_shrunk |= whole;
-            if whole && self.modern.retransmit_hint == Some(packet.seq) {
-                self.modern.retransmit_hint = None;
-            }
-            self.rack_advance(false, packet.end_seq, last_us);
-            self.rate_delivered(&packet, &mut news.rate);
-            if !whole {
-                break;
-            }
-        }
+        let Some((first_ns, last, acked)) = self.modern.sent.take_run(run, una) else {
+            return;
+        };
+        // Of packets sent in order the last is what the books of rates and of RACK are left with.
+        self.queue_shrunk |= run.packets > 1 || run.whole;
+        let last_us = last.sent_us();
+        self.rack_advance(false, last.end_seq, last_us);
+        let mut rate = Sample::new(prior_in_flight);
+        self.rate_delivered(&last, &mut rate);
         self.count_delivered(acked, false);
         self.packets_out -= acked.min(self.packets_out);
         if self.modern.sent.is_empty() {
             self.stop_chrono(now, Limiter::Busy);
         }
         let now_us = self.now_us();
-        let first_us = sent_us.unwrap_or(now_us);
-        news.maybe_delayed = acked == 1
-            && whole
+        let maybe_delayed = acked == 1
+            && run.whole
             && una - prior_una < self.mss
-            && news.rate.prior_delivered.wrapping_add(1) == self.delivered;
+            && rate.prior_delivered.wrapping_add(1) == self.delivered;
         let measured = Measured {
-            seq_us: Some((now_us - first_us) as u32),
+            seq_us: Some((now_us - first_ns / 1000) as u32),
             ca_us: Some((now_us - last_us) as u32),
             sack_us: None,
             acked: true,
-            maybe_delayed: news.maybe_delayed,
+            maybe_delayed,
         };
         let (ca_us, _) = self.update_rtt(now, measured, Connection::echo_rtt_us);
-        news.rate.rtt_us = ca_us;
+        rate.rtt_us = ca_us;
         let sample = AckSample {
             packets: acked,
             rtt_us: ca_us,
-            in_flight: self.delivered.wrapping_sub(news.rate.prior_delivered),
+            in_flight: self.delivered.wrapping_sub(rate.prior_delivered),
         };
         tell!(self, now, pkts_acked(sample));
-        self.update_reordering_window(news.rate.prior_delivered);
-        self.tell_ack(now, &news);
-        self.set_transmit_timer(now);
-        let sample = self.rate_sample(&news, acked, 0, false);
-        self.control_congestion(now, acked, 0, &news, &sample);
+        self.update_reordering_window(rate.prior_delivered);
+        if self.congestion.hears_acks() {
+            tell!(self, now, in_ack_event(AckKind::default()));
+        }
+        if self.congestion.full_control() {
+            self.tell_rate(now, maybe_delayed, &rate, acked);
+        } else {
+            self.keep_rate(&rate, acked, false);
+            self.grow_cwnd_today(now, acked);
+            self.update_pacing_rate();
+        }
+        // Sending sets the timer anew.
+        let first = self.packets_out == 0 || !self.may_probe_loss();
+        if first {
+            self.set_transmit_timer(now);
+        }
         let nagle = self.nagle();
-        self.push_today(now, nagle);
+        let sent = self.push_today(now, nagle);
+        if !first && !sent {
+            self.set_transmit_timer(now);
+        }
         self.check_space_today(now);
         if self.receive.ack.scheduled {
             self.check_ack(now);
         }
+    }
+
+    /// The congestion control does all by itself, and is told of the rate.
+    #[inline(never)]
+    fn tell_rate(&mut self, now: Jiffies, maybe_delayed: bool, rate: &Sample, acked: u32) {
+        let mut news = AckNews::new(self.snd_nxt);
+        news.una_advanced = true;
+        news.data_acked = true;
+        news.maybe_delayed = maybe_delayed;
+        news.rate = *rate;
+        let sample = self.rate_sample(&news, acked, 0, false);
+        self.control_congestion(now, acked, 0, &news, &sample);
     }
 
     /// Takes such data in.

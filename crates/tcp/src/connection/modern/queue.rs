@@ -70,6 +70,14 @@ impl Sent {
     }
 }
 
+/// Packets at the front of the queue that an acknowledgement covers: how many, and whether the last
+/// of them whole.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::connection) struct Run {
+    pub(super) packets: usize,
+    pub(super) whole: bool,
+}
+
 /// The queue, in order of sequence numbers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SentQueue {
@@ -112,39 +120,45 @@ impl SentQueue {
         self.packets.pop_front();
     }
 
-    /// Takes what lies before `una` of the first packet, if anything does; answers the packet as it
-    /// was, and how many of its segments are left.
+    /// The packets that lie between `from`, where the first begins, and `to`, if nothing has happened to
+    /// any of them: the last perhaps in part, but a segment of it at least.
     #[inline(always)]
-    pub(super) fn take_acked(&mut self, una: Seq) -> Option<(Sent, u32)> {
-        let packet = *self.packets.front()?;
-        if !packet.end_seq.after(una) {
-            self.packets.pop_front();
-            return Some((packet, 0));
-        }
-        if !una.after(packet.seq) {
-            return None;
-        }
-        self.trim_front(una - packet.seq);
-        let left = self.packets.front().map_or(0, |p| u32::from(p.segments));
-        Some((packet, left))
-    }
-
-    /// Whether what lies between `from` and `to` is packets without tags, the last perhaps in part,
-    /// but a segment of it at least.
-    #[inline(always)]
-    pub(super) fn is_plain(&self, from: Seq, to: Seq) -> bool {
+    pub(super) fn plain_run(&self, from: Seq, to: Seq) -> Option<Run> {
+        let mut run = Run::default();
         let mut next = from;
-        for packet in &self.packets {
-            if packet.seq != next || packet.tags != 0 {
-                return false;
+        loop {
+            let packet = self.packets.get(run.packets)?;
+            if packet.seq != next || packet.tags != 0 || !packet.marked(RATE_PENDING) {
+                return None;
             }
+            run.packets += 1;
             next = packet.end_seq;
             if !next.before(to) {
                 let part = packet.segments > 1 && to - packet.seq >= u32::from(packet.mss);
-                return next == to || part;
+                run.whole = next == to;
+                return (run.whole || part).then_some(run);
             }
         }
-        false
+    }
+
+    /// Takes such a run off; answers when its first packet was sent, its last one as it was, and
+    /// how many segments it stands for.
+    #[inline(always)]
+    pub(super) fn take_run(&mut self, run: Run, to: Seq) -> Option<(u64, Sent, u32)> {
+        let first_ns = self.packets.front()?.sent_ns;
+        let mut count = 0;
+        for _ in 1..run.packets {
+            count += u32::from(self.packets.pop_front()?.segments);
+        }
+        let last = *self.packets.front()?;
+        count += u32::from(last.segments);
+        if run.whole {
+            self.packets.pop_front();
+        } else {
+            self.trim_front(to - last.seq);
+            count -= self.packets.front().map_or(0, |p| u32::from(p.segments));
+        }
+        Some((first_ns, last, count))
     }
 
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Sent> {

@@ -79,6 +79,17 @@ pub(super) struct Sample {
     pub(super) rtt_us: Option<u32>,
 }
 
+impl Sample {
+    /// Of an acknowledgement that found so much in flight.
+    #[inline]
+    pub(super) fn new(prior_in_flight: u32) -> Sample {
+        Sample {
+            prior_in_flight,
+            ..Sample::default()
+        }
+    }
+}
+
 impl Connection {
     /// A packet is about to leave: it takes down the books (tcp_rate_skb_sent).
     #[inline(always)]
@@ -147,18 +158,9 @@ impl Connection {
         lost: u32,
         reneging: bool,
     ) -> RateSample {
-        let now_us = self.now_us();
         let gathered = news.rate;
         let ahead_ns = self.modern.wstamp_ns.saturating_sub(self.clock.ns());
-        let modern = &mut self.modern;
-        let rate = &mut modern.rate;
-        let bubble_gone = self.delivered.wrapping_sub(rate.app_limited) as i32 > 0;
-        if rate.app_limited > 0 && bubble_gone {
-            rate.app_limited = 0;
-        }
-        if delivered > 0 {
-            rate.delivered_us = now_us;
-        }
+        let interval_us = self.keep_rate(&gathered, delivered, reneging);
         let mut sample = RateSample {
             prior_delivered: gathered.prior_delivered,
             delivered: -1,
@@ -168,31 +170,56 @@ impl Connection {
             losses: lost,
             acked_sacked: delivered,
             prior_in_flight: gathered.prior_in_flight,
-            lost: modern.lost.wrapping_sub(gathered.prior_lost),
+            lost: self.modern.lost.wrapping_sub(gathered.prior_lost),
             tx_in_flight: gathered.tx_in_flight,
             is_app_limited: gathered.app_limited,
             is_ack_delayed: news.maybe_delayed,
             departure_ahead_us: (ahead_ns / 1000) as u32,
         };
-        let Some(prior_us) = gathered.prior_us.filter(|_| !reneging) else {
-            return sample;
-        };
-        sample.delivered = self.delivered.wrapping_sub(gathered.prior_delivered) as i32;
-        sample.delivered_ce = self.delivered_ce.wrapping_sub(gathered.prior_delivered_ce) as i32;
+        if gathered.prior_us.is_some() && !reneging {
+            sample.delivered = self.delivered.wrapping_sub(gathered.prior_delivered) as i32;
+            sample.delivered_ce =
+                self.delivered_ce.wrapping_sub(gathered.prior_delivered_ce) as i32;
+            sample.interval_us = interval_us.map_or(-1, i64::from);
+        }
+        sample
+    }
+
+    /// The connection's books of it, and the interval, if the sample is valid.
+    #[inline(always)]
+    pub(super) fn keep_rate(
+        &mut self,
+        gathered: &Sample,
+        delivered: u32,
+        reneging: bool,
+    ) -> Option<u32> {
+        let now_us = self.now_us();
+        let modern = &mut self.modern;
+        let rate = &mut modern.rate;
+        let bubble_gone = self.delivered.wrapping_sub(rate.app_limited) as i32 > 0;
+        if rate.app_limited > 0 && bubble_gone {
+            rate.app_limited = 0;
+        }
+        if delivered > 0 {
+            rate.delivered_us = now_us;
+        }
+        let prior_us = gathered.prior_us.filter(|_| !reneging)?;
+        let segments = self.delivered.wrapping_sub(gathered.prior_delivered);
         let interval_us = gathered.send_us.max((now_us as u32).wrapping_sub(prior_us));
         // Faster than any round trip: spurious retransmissions.
         if interval_us < modern.rtt.min.get() {
-            return sample;
+            return None;
         }
-        sample.interval_us = i64::from(interval_us);
-        let faster = u64::from(sample.delivered as u32) * u64::from(rate.interval_us)
-            >= u64::from(rate.delivered) * u64::from(interval_us);
-        if !sample.is_app_limited || faster {
-            rate.delivered = sample.delivered as u32;
+        let faster = || {
+            u64::from(segments) * u64::from(rate.interval_us)
+                >= u64::from(rate.delivered) * u64::from(interval_us)
+        };
+        if !gathered.app_limited || faster() {
+            rate.delivered = segments;
             rate.interval_us = interval_us;
-            rate.sample_app_limited = sample.is_app_limited;
+            rate.sample_app_limited = gathered.app_limited;
         }
-        sample
+        Some(interval_us)
     }
 
     /// The application writes: if there was nothing to send, what follows is limited by it

@@ -28,29 +28,37 @@ impl Connection {
         if !self.may_probe_loss() {
             return false;
         }
+        let rto_us = if advancing {
+            i64::from(self.clock.micros(self.rtt.rto))
+        } else {
+            self.rto_remaining_us()
+        };
+        let most_us = if rto_us > 0 { rto_us as u64 } else { u64::MAX };
         let srtt_us8 = self.modern.rtt.srtt_us8;
-        let mut ticks = if srtt_us8 > 0 {
+        let ticks = if srtt_us8 > 0 {
             // A lone segment's acknowledgement may be delayed.
             let allowance = if self.packets_out == 1 {
                 self.modern.rto_min_us
             } else {
                 TIMEOUT_MIN_US
             };
-            self.clock
-                .us_to_ticks(u64::from((srtt_us8 >> 2) + allowance))
+            let us = u64::from((srtt_us8 >> 2) + allowance);
+            self.clock.us_to_ticks(us.min(most_us))
         } else {
-            self.clock.ticks(self.stack.rto_initial)
+            self.first_probe_ticks(most_us)
         };
-        let rto_us = if advancing {
-            i64::from(self.clock.micros(self.rtt.rto))
-        } else {
-            self.rto_remaining_us()
-        };
-        if rto_us > 0 {
-            ticks = ticks.min(self.clock.us_to_ticks(rto_us as u64));
-        }
         self.arm_paced(now, TimerKind::LossProbe, ticks);
         true
+    }
+
+    /// The same before the first round trip is known.
+    #[cold]
+    fn first_probe_ticks(&self, most_us: u64) -> Jiffies {
+        let ticks = self.clock.ticks(self.stack.rto_initial);
+        if most_us == u64::MAX {
+            return ticks;
+        }
+        ticks.min(self.clock.us_to_ticks(most_us))
     }
 
     /// The probe's timer fired.
