@@ -66,8 +66,21 @@ impl Frame {
     #[inline]
     pub fn resize(&mut self, payload_bytes: u16) {
         self.segment.payload_bytes = payload_bytes;
-        let packet = IP_HEADER_BYTES + self.segment.header_bytes() + u32::from(payload_bytes);
-        self.frame_bytes = (packet + ETHERNET_BYTES).max(FRAME_BYTES_MIN) as u16;
+        self.frame_bytes = Frame::bytes_of(Frame::overhead_bytes(&self.segment), payload_bytes);
+    }
+
+    /// What a frame has around the payload of a segment, bytes.
+    #[inline]
+    #[must_use]
+    pub fn overhead_bytes(segment: &Segment) -> u32 {
+        IP_HEADER_BYTES + segment.header_bytes() + ETHERNET_BYTES
+    }
+
+    /// The length of a frame with so much around so much payload, bytes.
+    #[inline]
+    #[must_use]
+    pub fn bytes_of(overhead_bytes: u32, payload_bytes: u16) -> u16 {
+        (overhead_bytes + u32::from(payload_bytes)).max(FRAME_BYTES_MIN) as u16
     }
 
     /// The frame that carries UDP datagram `number` with so many bytes of payload (RFC 768).

@@ -88,6 +88,8 @@ pub struct Link {
     loss_below: u64,
     stream: Stream,
     flying: Ring<Flight>,
+    /// When the first of these is to be handled; never if there is none.
+    next_at: Time,
     lost: Losses,
     impairment: Option<Box<Impairment>>,
 }
@@ -110,6 +112,7 @@ impl Link {
             loss_below: random::threshold(config.loss),
             stream,
             flying: Ring::default(),
+            next_at: Time::NEVER,
             lost: Losses::default(),
             impairment: impairment.map(Box::new),
         }
@@ -249,8 +252,12 @@ impl Link {
             self.flying.back().is_none_or(|last| last.at <= frame.at),
             "a frame overtakes"
         );
+        let first = self.next_at == Time::NEVER;
+        if first {
+            self.next_at = frame.at;
+        }
         self.flying.push_back(frame);
-        self.flying.len() == 1
+        first
     }
 
     /// Puts a frame on its way that those launched before it and due later do not hold up. True if
@@ -259,6 +266,9 @@ impl Link {
     pub fn launch_out_of_order(&mut self, frame: Flight) -> bool {
         let place = self.flying.iter().take_while(|f| f.at <= frame.at).count();
         self.flying.insert(place, frame);
+        if place == 0 {
+            self.next_at = frame.at;
+        }
         place == 0
     }
 
@@ -281,10 +291,22 @@ impl Link {
         self.flying.prefetch_back();
     }
 
-    /// Takes the next frame, if it is to be handled by now.
+    /// When the next frame is to be handled; never if there is none.
     #[inline]
+    #[must_use]
+    pub fn next_at(&self) -> Time {
+        self.next_at
+    }
+
+    /// Takes the next frame, if it is to be handled by now.
+    #[inline(always)]
     pub fn land(&mut self, now: Time) -> Option<Flight> {
-        self.flying.pop_front_if(|flight| flight.at <= now)
+        if self.next_at > now {
+            return None;
+        }
+        let landed = self.flying.pop_front();
+        self.next_at = self.flying.front().map_or(Time::NEVER, |next| next.at);
+        landed
     }
 
     /// Frames on their way.

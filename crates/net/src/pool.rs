@@ -5,6 +5,7 @@
 //! next to be used, while it is in the processor's cache.
 
 use prefetch_index::prefetch_index;
+use tailback_tcp::Segment;
 use tailback_units::Time;
 
 use crate::frame::{EndpointId, Frame, GAP_BYTES, HostId};
@@ -55,16 +56,15 @@ impl FramePool {
     /// Takes a frame in, to be handled first at `at`.
     #[inline]
     pub fn put(&mut self, at: Time, frame: &Frame) -> Flight {
-        let id = match self.free.pop() {
-            Some(id) => {
-                self.frames[id as usize] = *frame;
-                id
-            }
-            None => {
-                self.frames.push(*frame);
-                self.frames.len() as u32 - 1
-            }
-        };
+        self.write(at, |place| *place = *frame)
+    }
+
+    /// The same of a frame that is written where it stays: `write` sets all of it, whatever was there.
+    #[inline(always)]
+    pub fn write(&mut self, at: Time, write: impl FnOnce(&mut Frame)) -> Flight {
+        let id = self.free.pop().unwrap_or_else(|| self.grow());
+        let frame = &mut self.frames[id as usize];
+        write(frame);
         Flight {
             at,
             frame: FrameId(id),
@@ -74,6 +74,14 @@ impl FramePool {
             payload_bytes: frame.segment.payload_bytes,
             class: frame.class(),
         }
+    }
+
+    /// All places are taken: makes another.
+    #[cold]
+    fn grow(&mut self) -> u32 {
+        let empty = Frame::new(Segment::EMPTY, EndpointId(0), HostId(0));
+        self.frames.push(empty);
+        self.frames.len() as u32 - 1
     }
 
     /// A frame.

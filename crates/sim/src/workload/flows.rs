@@ -128,13 +128,10 @@ impl FlowsApp {
             Notice::Awake => self.begin(id, actions),
             Notice::Received(bytes) if !at_source => {
                 self.read_bytes += bytes;
-                self.left[flow] -= bytes.min(self.left[flow]);
-                if self.left[flow] == 0 && self.has_end_outside(flow) {
-                    // It is over when the other side has closed.
-                    self.left[flow] = ENDLESS;
-                    actions.push_back(close(id));
-                } else if self.left[flow] == 0 {
-                    self.flow_over(now, id, actions);
+                let left = &mut self.left[flow];
+                *left -= bytes.min(*left);
+                if *left == 0 {
+                    self.all_read(now, id, actions);
                 }
             }
             Notice::Closed if self.left[flow] > 0 => {
@@ -156,6 +153,19 @@ impl FlowsApp {
         });
         if self.has_end_outside(flow) {
             actions.push_back(close(id));
+        }
+    }
+
+    /// All of a flow has been read.
+    #[cold]
+    fn all_read(&mut self, now: Time, id: EndpointId, actions: &mut VecDeque<Action>) {
+        let flow = (id.0 / 2) as usize;
+        if self.has_end_outside(flow) {
+            // It is over when the other side has closed.
+            self.left[flow] = ENDLESS;
+            actions.push_back(close(id));
+        } else {
+            self.flow_over(now, id, actions);
         }
     }
 

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use tailback_net::frame::{EndpointId, Frame, HostId};
+use tailback_net::frame::{EndpointId, Frame, HostId, PayloadHandle};
 use tailback_net::host::{PageBuffers, ReceiveRing, TransmitQueue};
 use tailback_net::loss::Losses;
 use tailback_net::pool::{Flight, FramePool};
 use tailback_net::random::Stream;
-use tailback_tcp::{Config, Connection, Ecn, Event, Flags, MetricsCache, Shutdown, Told, Transmit};
+use tailback_tcp::{
+    Config, Connection, Ecn, Event, Flags, MetricsCache, Seq, Shutdown, Told, Transmit,
+};
 use tailback_units::Time;
 
 use super::machines::NO_TASK;
@@ -338,28 +340,29 @@ impl World {
         let Some(connection) = &mut endpoint.connection else {
             return;
         };
-        while let Some(mut transmit) = connection.poll_transmit(now) {
+        if connection.may_have_output() {
             let host = usize::from(endpoint.host.0);
-            transmit.segment.priority = endpoint.priority;
-            let payload_bytes = transmit.segment.payload_bytes.into();
-            let sender = &mut self.hosts[host];
-            let at = sender.sending_at(now, payload_bytes);
-            if !sender.queue.admits(at, payload_bytes) {
-                connection.local_congestion(now);
-                continue;
-            }
-            let uplink = sender.uplink;
-            let state = &mut self.links[uplink as usize];
             let to = (endpoint.peer, endpoint.peer_host);
-            let books = (&mut self.frames, &mut self.ledger);
-            let (first, last) = send(state, &mut self.hosts, books, at, &transmit, to);
-            let sender = &mut self.hosts[host];
-            sender.leaves(last);
-            sender.sent(payload_bytes);
-            connection.left_host(now, last, &transmit);
-            if let Some(first) = first {
-                self.calendar.schedule(uplink, first);
-            }
+            connection.hand_out(now, |transmit| {
+                let payload_bytes = transmit.segment.payload_bytes.into();
+                let sender = &mut self.hosts[host];
+                let at = sender.sending_at(now, payload_bytes);
+                if !sender.queue.admits(at, payload_bytes) {
+                    return None;
+                }
+                let uplink = sender.uplink;
+                let state = &mut self.links[uplink as usize];
+                let books = (&mut self.frames, &mut self.ledger);
+                let cut = Cut::new(transmit, endpoint.priority, to);
+                let (first, last) = send(state, &mut self.hosts, books, at, cut);
+                let sender = &mut self.hosts[host];
+                sender.leaves(last);
+                sender.sent(payload_bytes);
+                if let Some(first) = first {
+                    self.calendar.schedule(uplink, first);
+                }
+                Some(last)
+            });
         }
         endpoint.arm(self.first_timer + id.0, &mut self.calendar);
         if woken {
@@ -382,15 +385,18 @@ impl World {
             let Some(connection) = &mut endpoint.connection else {
                 break;
             };
-            let Some(mut transmit) = connection.poll_transmit(now) else {
+            let Some(transmit) = connection.poll_transmit(now) else {
                 break;
             };
-            transmit.segment.priority = endpoint.priority;
+            let priority = endpoint.priority;
             let waiting = self.waiting_at_card(host).unwrap_or(0);
             let payload_bytes = transmit.segment.payload_bytes.into();
             let queue = &mut self.hosts[host].queue;
             let admitted = queue.admits_beside(waiting, payload_bytes);
-            let left = admitted.then(|| self.queue_at_card(host, &transmit, to));
+            let left = admitted.then(|| {
+                let cut = Cut::new(&transmit, priority, to);
+                self.queue_at_card(host, cut)
+            });
             if let Some(connection) = &mut self.endpoints[id.0 as usize].connection {
                 match left {
                     None => connection.local_congestion(now),
@@ -540,14 +546,12 @@ fn send(
     hosts: &mut [HostState],
     (frames, ledger): (&mut FramePool, &mut Ledger),
     now: Time,
-    transmit: &Transmit,
-    (to, destination): (EndpointId, HostId),
+    mut cut: Cut<'_>,
 ) -> (Option<Time>, Time) {
     let mut first = None;
-    let mut cut = Cut::new(transmit, to, destination);
     loop {
-        let last = cut.shape();
-        let flight = frames.put(now, &cut.frame);
+        let last = cut.is_last();
+        let flight = frames.write(now, |frame| cut.write(frame));
         ledger.sent.count(&flight);
         let finish = state.link.transmit(now, &flight);
         let launched = state.launch(finish, flight, frames, hosts, ledger);
@@ -560,46 +564,73 @@ fn send(
 }
 
 /// What TCP gave, cut into frames of the MSS, one after another.
-pub(super) struct Cut {
-    /// The frame at hand, once it has its shape.
-    pub(super) frame: Frame,
+pub(super) struct Cut<'a> {
+    transmit: &'a Transmit,
+    to: EndpointId,
+    destination: HostId,
+    priority: u8,
+    /// What each frame has around its payload, bytes.
+    overhead_bytes: u32,
+    /// Where the frame at hand begins, and its flags but for its end.
+    seq: Seq,
     flags: Flags,
-    mss: u16,
     /// Payload not cut off yet, bytes.
     rest: u16,
 }
 
-impl Cut {
+impl<'a> Cut<'a> {
     #[inline(always)]
-    pub(super) fn new(transmit: &Transmit, to: EndpointId, destination: HostId) -> Cut {
+    pub(super) fn new(
+        transmit: &'a Transmit,
+        priority: u8,
+        (to, destination): (EndpointId, HostId),
+    ) -> Cut<'a> {
+        let segment = &transmit.segment;
         Cut {
-            frame: Frame::new(transmit.segment, to, destination),
-            flags: transmit.segment.flags,
-            mss: transmit.mss,
-            rest: transmit.segment.payload_bytes,
+            transmit,
+            to,
+            destination,
+            priority,
+            overhead_bytes: Frame::overhead_bytes(segment),
+            seq: segment.seq,
+            flags: segment.flags,
+            rest: segment.payload_bytes,
         }
     }
 
-    /// Gives the frame at hand its shape; true if it is the last.
+    /// Whether the frame at hand is the last.
     #[inline(always)]
-    pub(super) fn shape(&mut self) -> bool {
-        if self.rest <= self.mss {
-            return true;
-        }
+    pub(super) fn is_last(&self) -> bool {
+        self.rest <= self.transmit.mss
+    }
+
+    /// Writes the frame at hand.
+    #[inline(always)]
+    pub(super) fn write(&self, frame: &mut Frame) {
+        let last = self.is_last();
+        let payload_bytes = if last { self.rest } else { self.transmit.mss };
+        frame.segment = self.transmit.segment;
+        frame.segment.seq = self.seq;
+        frame.segment.payload_bytes = payload_bytes;
+        frame.segment.priority = self.priority;
         // All but the last are full, and say neither that they are the last …
-        self.frame.resize(self.mss);
-        let flags = &mut self.frame.segment.flags;
-        *flags = flags.without(Flags::PSH.with(Flags::FIN));
-        false
+        frame.segment.flags = if last {
+            self.flags
+        } else {
+            self.flags.without(Flags::PSH.with(Flags::FIN))
+        };
+        frame.to = self.to;
+        frame.destination = self.destination;
+        frame.frame_bytes = Frame::bytes_of(self.overhead_bytes, payload_bytes);
+        frame.payload = PayloadHandle(0);
     }
 
     /// Goes on to the next.
     #[inline(always)]
     pub(super) fn advance(&mut self) {
-        self.rest -= self.mss;
-        self.frame.segment.seq += u32::from(self.mss);
+        self.rest -= self.transmit.mss;
+        self.seq += u32::from(self.transmit.mss);
         // … nor, but for the first, that the window was reduced.
-        self.frame.segment.flags = self.flags.without(Flags::CWR);
-        self.frame.resize(self.rest);
+        self.flags = self.flags.without(Flags::CWR);
     }
 }

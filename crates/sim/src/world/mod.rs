@@ -118,11 +118,15 @@ impl World {
     pub(crate) fn run(&mut self, control: &Control) -> Result<(), SimError> {
         self.start();
         while !self.done {
-            if !self.handle_next() {
-                return Err(self.stalled());
+            let mut left = EVENTS_PER_CHECK;
+            while !self.done && left > 0 {
+                if !self.handle_next() {
+                    return Err(self.stalled());
+                }
+                left -= 1;
             }
-            self.events += 1;
-            if self.events.is_multiple_of(EVENTS_PER_CHECK) {
+            self.events += EVENTS_PER_CHECK - left;
+            if left == 0 {
                 control.check(self.workload.progress())?;
             }
         }

@@ -14,7 +14,6 @@ use tailback_net::frame::{EndpointId, FRAME_BYTES_MIN, GAP_BYTES, HostId};
 use tailback_net::host::{HostPort, Next};
 use tailback_net::l2cm::{Feedback, L2cmConfig};
 use tailback_net::pool::Flight;
-use tailback_tcp::Transmit;
 use tailback_units::{Duration, Rate, Time};
 
 use super::World;
@@ -254,12 +253,7 @@ impl World {
     }
 
     /// What TCP gave waits at its host's card. Answers when it would have left if nothing stopped it.
-    pub(super) fn queue_at_card(
-        &mut self,
-        host: usize,
-        transmit: &Transmit,
-        (to, destination): (EndpointId, HostId),
-    ) -> Time {
+    pub(super) fn queue_at_card(&mut self, host: usize, mut cut: Cut<'_>) -> Time {
         let now = self.now;
         let link = &self.links[self.hosts[host].uplink as usize].link;
         let mut left = link.free_at().max(now);
@@ -267,10 +261,9 @@ impl World {
             return left;
         };
         let card = &mut pushback.cards[host].port;
-        let mut cut = Cut::new(transmit, to, destination);
         loop {
-            let last = cut.shape();
-            let flight = self.frames.put(now, &cut.frame);
+            let last = cut.is_last();
+            let flight = self.frames.write(now, |frame| cut.write(frame));
             self.ledger.sent.count(&flight);
             card.push(flight);
             left += link.serialisation(&flight);

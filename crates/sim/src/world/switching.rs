@@ -23,19 +23,13 @@ impl World {
             return;
         };
         let sink = state.sink;
-        if let Some(next) = state.link.next() {
-            self.calendar.schedule(rank, next.at);
+        let next_at = state.link.next_at();
+        if next_at != Time::NEVER {
+            self.calendar.schedule(rank, next_at);
             if let Sink::Host { .. } = sink {
                 // It comes a frame's line time later: what it needs may come from memory meanwhile.
-                if self.frames.is_large() {
-                    self.frames.prefetch(next.frame);
-                }
-                if self.endpoints.len() > CACHED {
-                    // A ping is for no endpoint.
-                    let endpoint = self.endpoints.get(next.to.0 as usize);
-                    if let Some(connection) = endpoint.and_then(|e| e.connection.as_ref()) {
-                        connection.prefetch();
-                    }
+                if self.frames.is_large() || self.endpoints.len() > CACHED {
+                    self.fetch_next(rank);
                 }
             }
         }
@@ -47,6 +41,24 @@ impl World {
             Sink::Machine { host } => self.arrive_at_machine(usize::from(host.0), frame),
             Sink::Onward { link } => self.go_onward(link, frame),
             Sink::Outside { host } => self.arrivals.push((host, frame)),
+        }
+    }
+
+    /// Fetches what the next frame of a link to a host needs.
+    #[inline(never)]
+    fn fetch_next(&mut self, rank: u32) {
+        let Some(next) = self.links[rank as usize].link.next() else {
+            return;
+        };
+        if self.frames.is_large() {
+            self.frames.prefetch(next.frame);
+        }
+        if self.endpoints.len() > CACHED {
+            // A ping is for no endpoint.
+            let endpoint = self.endpoints.get(next.to.0 as usize);
+            if let Some(connection) = endpoint.and_then(|e| e.connection.as_ref()) {
+                connection.prefetch();
+            }
         }
     }
 
