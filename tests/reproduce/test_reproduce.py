@@ -1,14 +1,18 @@
 """Reproductions of studies from folders that are there."""
 
 import json
+import threading
 from pathlib import Path
 
 import pytest
 
+import tailback
 from synthetic import incast_folder, sweep_folder
-from tailback.errors import InputError
+from tailback.errors import InputError, Interrupted
 from tailback.reproduce import PUBLISHED, STUDIES, reproduce, reproduce_all, study
+from tailback.results import Results
 from tailback.scenario import built_in
+from tailback.sweep.progress import Progress
 
 
 def test_a_folder_that_is_there_is_held_against_the_study(tmp_path: Path) -> None:
@@ -65,3 +69,52 @@ def test_all_studies_stand_in_one_report(tmp_path: Path, monkeypatch: pytest.Mon
     assert report == tmp_path / "studies.html"
     for wanted in ("incast-8mb: ", "lambda-batching: in detail", "11 of 11 claims"):
         assert wanted in page
+
+
+def test_a_scenario_of_one_run_goes_on_beside_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = {"lambda-rings": ("lambda-batching", "loss-mesh")}
+    monkeypatch.setattr(study, "PUBLISHED", small)
+    began, others = threading.Event(), threading.Event()
+    plain = study._run
+
+    def run(name: str, *arguments: object) -> Results:
+        if name == "loss-mesh":
+            began.set()
+            assert others.wait(60)
+            raise InputError("it was beside")
+        assert began.wait(60)
+        others.set()
+        return plain(name, *arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(study, "_run", run)
+    with pytest.raises(InputError, match="it was beside"):
+        reproduce_all(folder=tmp_path)
+
+
+def test_what_goes_on_beside_stops_with_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(study, "PUBLISHED", {"lambda-rings": ("lambda-batching", "loss-mesh")})
+    began = threading.Event()
+    stopped: list[str] = []
+
+    def run(name: str, _parent: Path, _jobs: int, progress: study.ShowProgress) -> Results:
+        if name == "lambda-batching":
+            assert began.wait(60)
+            raise Interrupted
+        with progress(tailback.load(name)) as on_progress:
+            began.set()
+            assert on_progress is not None
+            try:
+                while True:
+                    on_progress(Progress(0, 1, 0.0))
+            except Interrupted:
+                stopped.append(name)
+                raise
+
+    monkeypatch.setattr(study, "_run", run)
+    with pytest.raises(Interrupted):
+        reproduce_all(folder=tmp_path)
+    assert stopped == ["loss-mesh"]
