@@ -61,7 +61,6 @@ def test_udp_is_lost_where_the_study_found_it(tmp_path: Path) -> None:
     # Not reproduced, or not wholly: docs/models/lambda-rings-study.md says why.
     assert outside == [
         "irqbalance, 1 MB: datagrams lost in the socket's buffer, all there is",
-        "Bound, 2400 Mb/s: the larger the buffer, the more is lost (1, 2, 4 MB)",
     ]
 
 

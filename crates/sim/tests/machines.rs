@@ -147,6 +147,39 @@ fn tcp_over_a_direct_cable_is_bound_by_the_receiver_s_core() {
 }
 
 #[test]
+fn a_long_path_loses_acknowledgements_at_the_sender_and_no_data() {
+    // Slow start doubles what comes back as acknowledgements of single segments; the sender's core
+    // needs twice as long for each as they are apart.
+    let outcome = run(
+        "kind = \"bulk\"\nduration = \"4s\"\npair_window = \"17.3MB\"",
+        &[
+            "network.link.0.delay=68.9ms",
+            "stack.rmem_max=128MiB",
+            "stack.wmem_max=128MiB",
+            "stack.tcp_congestion_control=reno",
+        ],
+    );
+    assert_eq!(names(&outcome, "drops", "place"), ["ingress"]);
+    assert_eq!(names(&outcome, "drops", "cause"), ["rx-ring-full"]);
+    assert!(count(&outcome, "drops", "frames")[0] > 100);
+    assert_eq!(count(&outcome, "drops", "data_frames"), [0]);
+}
+
+#[test]
+fn four_flows_over_a_short_path_reach_what_a_cable_gives() {
+    let outcome = run(
+        "kind = \"bulk\"\nduration = \"3s\"\nconnections = 4\npair_window = \"8MB\"",
+        &[
+            "network.link.0.delay=8ms",
+            "stack.rmem_max=128MiB",
+            "stack.wmem_max=128MiB",
+        ],
+    );
+    let mbps = measure(&outcome, "summary", "goodput_mbps_mean")[0];
+    assert!((mbps / tcp(&[]) - 1.0).abs() < 0.15, "{mbps}");
+}
+
+#[test]
 fn machines_repeat_exactly() {
     assert_eq!(udp("2400Mbit", &[BALANCED]), udp("2400Mbit", &[BALANCED]));
 }

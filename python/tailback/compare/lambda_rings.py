@@ -169,10 +169,12 @@ def _single_lossless(view: View) -> Check:
     if single.is_empty():
         return Check.not_run(claim, "none", limit)
     drops = view.optional("drops")
-    lost = 0.0
+    lost = data = 0.0
     if not drops.is_empty():
-        lost = float(drops.join(single.select("run"), on="run", how="semi")["frames"].sum())
-    return Check.judged(claim, "none", number(lost), limit, holds=lost == 0)
+        rows = drops.join(single.select("run"), on="run", how="semi")
+        lost, data = (float(rows[column].sum()) for column in ("frames", "data_frames"))
+    said = f"{number(data)} with data, {number(lost - data)} without" if lost else "0"
+    return Check.judged(claim, "none", said, limit, holds=lost == 0)
 
 
 def _falls(rows: pl.DataFrame, flows: int) -> Check:

@@ -58,6 +58,12 @@ impl TransmitQueue {
         self.leaving.push_back(at);
     }
 
+    /// Packets that the queue and the ring hold.
+    #[must_use]
+    pub fn limit(&self) -> usize {
+        self.limit
+    }
+
     /// Packets refused because the queue was full.
     #[must_use]
     pub fn refused(&self) -> Losses {

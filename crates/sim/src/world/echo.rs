@@ -100,7 +100,7 @@ impl World {
             return admitted;
         }
         let at = self.hosts[host].sending_at(now, payload_bytes);
-        if !self.hosts[host].queue.admits(at, payload_bytes) {
+        if !self.hosts[host].admits(now, at, payload_bytes) {
             return false;
         }
         let uplink = self.hosts[host].uplink;
@@ -115,7 +115,7 @@ impl World {
             &mut self.hosts,
             &mut self.ledger,
         );
-        self.hosts[host].leaves(finish);
+        self.hosts[host].leaves(at, finish);
         self.hosts[host].sent(payload_bytes);
         if let Some(at) = first {
             self.calendar.schedule(uplink, at);

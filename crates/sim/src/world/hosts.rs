@@ -88,12 +88,26 @@ impl HostState {
         }
     }
 
-    /// The packet just admitted leaves the card at `at`, no earlier than those before it.
+    /// Whether the card and the queue before it have room at `at` for one more packet, with so much
+    /// payload; counts it as refused if not.
     #[inline]
-    pub(super) fn leaves(&mut self, at: Time) {
-        self.queue.leaves(at);
-        if let Some(state) = &mut self.machine {
-            state.machine.send(at);
+    pub(super) fn admits(&mut self, now: Time, at: Time, payload_bytes: u32) -> bool {
+        match &mut self.machine {
+            None => self.queue.admits(at, payload_bytes),
+            Some(state) => {
+                let waiting = state.waiting(now, at, self.queue.limit());
+                self.queue.admits_beside(waiting, payload_bytes)
+            }
+        }
+    }
+
+    /// The packet just admitted is handed to the card at `at` and leaves it at `leaves`, no earlier
+    /// than those before it.
+    #[inline]
+    pub(super) fn leaves(&mut self, at: Time, leaves: Time) {
+        match &mut self.machine {
+            None => self.queue.leaves(leaves),
+            Some(state) => state.send(at, leaves),
         }
     }
 
@@ -347,7 +361,7 @@ impl World {
                 let payload_bytes = transmit.segment.payload_bytes.into();
                 let sender = &mut self.hosts[host];
                 let at = sender.sending_at(now, payload_bytes);
-                if !sender.queue.admits(at, payload_bytes) {
+                if !sender.admits(now, at, payload_bytes) {
                     return None;
                 }
                 let uplink = sender.uplink;
@@ -356,7 +370,7 @@ impl World {
                 let cut = Cut::new(transmit, endpoint.priority, to);
                 let (first, last) = send(state, &mut self.hosts, books, at, cut);
                 let sender = &mut self.hosts[host];
-                sender.leaves(last);
+                sender.leaves(at, last);
                 sender.sent(payload_bytes);
                 if let Some(first) = first {
                     self.calendar.schedule(uplink, first);

@@ -5,6 +5,8 @@
 //! for each end of a connection, as iperf has them) has read or written at most `call_bytes`. What
 //! TCP sends on such an occasion is charged to the core that caused it.
 
+use std::collections::VecDeque;
+
 use tailback_net::frame::EndpointId;
 use tailback_net::host::Machine;
 use tailback_net::host::machine::{Effect, TaskId};
@@ -30,6 +32,10 @@ pub(crate) struct MachineState {
     /// By task, from the machine's first that is not its own.
     threads: Vec<EndpointId>,
     first_thread: u32,
+    /// When each packet sent is handed to the card, and leaves it; by the latter. A core that sends
+    /// many because of one acknowledgement hands the last of them over later than now, and than
+    /// another core does what it sends meanwhile.
+    sending: VecDeque<(Time, Time)>,
 }
 
 impl MachineState {
@@ -41,7 +47,31 @@ impl MachineState {
             working: false,
             threads: Vec::new(),
             first_thread: 0,
+            sending: VecDeque::new(),
         }
+    }
+
+    /// Packets before the card or in its ring at `at`, if they are `limit` or more; else no more than
+    /// that many.
+    pub(super) fn waiting(&mut self, now: Time, at: Time, limit: usize) -> usize {
+        while self
+            .sending
+            .front()
+            .is_some_and(|(_, leaves)| *leaves <= now)
+        {
+            self.sending.pop_front();
+        }
+        if self.sending.len() < limit {
+            return self.sending.len();
+        }
+        let there = |(handed, leaves): &&(Time, Time)| *handed <= at && at < *leaves;
+        self.sending.iter().filter(there).count()
+    }
+
+    /// A packet is handed to the card at `at` and leaves it at `leaves`.
+    pub(super) fn send(&mut self, at: Time, leaves: Time) {
+        self.sending.push_back((at, leaves));
+        self.machine.send(leaves);
     }
 
     /// A thread for an endpoint.

@@ -135,7 +135,7 @@ pub struct Costs {
     pub copy_kilobyte: Duration,
     /// Copying 1000 bytes that are not.
     pub copy_kilobyte_cold: Duration,
-    /// What the cache holds of a socket's buffer: what waited longer is copied cold.
+    /// What the cache holds of a socket's buffer: of a fuller one a share is copied cold.
     pub cache: Bytes,
     /// Waking an application and switching to it.
     pub wakeup: Duration,
@@ -176,14 +176,14 @@ impl Costs {
     }
 
     /// What a system call that copies `bytes` costs, if so many bytes of the socket's buffer have
-    /// been filled since they arrived.
+    /// been filled since they arrived. Of a buffer that is gone through again and again, the share
+    /// that does not fit into the cache is copied cold: the least that any cache misses of it.
     #[must_use]
     pub fn call_with(&self, bytes: u64, buffered_bytes: u64) -> Duration {
-        let rate = if buffered_bytes > self.cache.get() {
-            self.copy_kilobyte_cold
-        } else {
-            self.copy_kilobyte
-        };
-        self.call + Duration::from_ps((bytes * rate.as_ps()).div_ceil(1000))
+        let beyond = buffered_bytes.saturating_sub(self.cache.get());
+        let cold = bytes * beyond / buffered_bytes.max(1);
+        let copying =
+            (bytes - cold) * self.copy_kilobyte.as_ps() + cold * self.copy_kilobyte_cold.as_ps();
+        self.call + Duration::from_ps(copying.div_ceil(1000))
     }
 }

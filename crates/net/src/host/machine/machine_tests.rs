@@ -294,3 +294,15 @@ fn an_acknowledgement_may_cost_less_to_send() {
     assert_eq!(costs.send(0), Duration::from_us(1));
     assert_eq!(costs.send(1448), Duration::from_us(2));
 }
+
+#[test]
+fn the_share_of_a_buffer_beyond_the_cache_is_copied_cold() {
+    let mut costs = config().costs;
+    costs.copy_kilobyte = Duration::from_us(1);
+    costs.copy_kilobyte_cold = Duration::from_us(3);
+    let cost = |buffered| costs.call_with(2000, buffered) - costs.call;
+    assert_eq!(cost(0), Duration::from_us(2));
+    assert_eq!(cost(1 << 20), Duration::from_us(2));
+    // Half of twice the cache.
+    assert_eq!(cost(2 << 20), Duration::from_us(4));
+}
