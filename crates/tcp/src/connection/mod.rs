@@ -332,13 +332,14 @@ impl Connection {
 
     #[inline(always)]
     fn next_transmit(&mut self, now: Time) -> Option<Transmit> {
+        if !self.is_modern() {
+            return self.out.pop_front();
+        }
         if !self.lets_go(now) {
             return None;
         }
         let transmit = self.out.pop_front()?;
-        if self.is_modern() {
-            self.polled(transmit.segment.payload_bytes.into());
-        }
+        self.polled(transmit.segment.payload_bytes.into());
         Some(transmit)
     }
 

@@ -245,6 +245,12 @@ impl Receive {
         if 2 * left > self.window_clamp {
             return false;
         }
+        // With nothing queued no window is larger than this, and none changes anything.
+        let unit = 1 << self.window_shift;
+        let at_rest = self.today && !self.shrinks && self.queued_memory == 0;
+        if at_rest && self.rcv_ssthresh + unit <= 2 * left {
+            return false;
+        }
         let window = self.selectable_window_apart();
         window > 0 && window >= 2 * left
     }

@@ -132,12 +132,17 @@ impl Connection {
 
     /// Whether the head's first segment fits the peer's window (tcp_snd_wnd_test).
     pub(super) fn head_fits(&self, mss: u32) -> bool {
-        let end = if self.head_bytes_today() > mss {
-            self.snd_nxt + mss
+        self.head().is_some_and(|head| self.fits(head, mss))
+    }
+
+    #[inline(always)]
+    fn fits(&self, head: Head, mss: u32) -> bool {
+        let bytes = if head.bytes > mss {
+            mss
         } else {
-            self.head_end()
+            head.bytes + u32::from(head.fin)
         };
-        !end.after(self.window_end())
+        !(self.snd_nxt + bytes).after(self.window_end())
     }
 
     /// tcp_nagle_check.
@@ -189,7 +194,7 @@ impl Connection {
             let Some(head) = self.filled_head(wanted) else {
                 break;
             };
-            if !self.head_fits(mss) {
+            if !self.fits(head, mss) {
                 window_limited = true;
                 break;
             }
