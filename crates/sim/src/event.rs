@@ -157,7 +157,7 @@ impl Calendar {
     }
 
     /// Puts an event in. It is not before the last that was taken out.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn schedule(&mut self, rank: u32, at: Time) -> Wait {
         let event = Event { at, rank };
         let day = at.as_ps() >> self.shift;
@@ -184,6 +184,7 @@ impl Calendar {
     }
 
     /// An event of a day that has one already.
+    #[inline(never)]
     fn schedule_beside(&mut self, event: Event, day: u64) {
         let index = self.free;
         let Some(node) = self.nodes.get_mut(index as usize) else {
@@ -214,6 +215,7 @@ impl Calendar {
     }
 
     /// An event of today, or of a day that the wheel does not reach.
+    #[inline(never)]
     fn schedule_off_wheel(&mut self, event: Event, day: u64) -> Wait {
         if day <= self.today {
             self.insert_sorted(event);

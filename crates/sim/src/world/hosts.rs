@@ -354,29 +354,28 @@ impl World {
         let Some(connection) = &mut endpoint.connection else {
             return;
         };
-        if connection.may_have_output() {
-            let host = usize::from(endpoint.host.0);
+        let host = usize::from(endpoint.host.0);
+        while let Some(transmit) = connection.peek_transmit(now) {
+            let payload_bytes = transmit.segment.payload_bytes.into();
+            let sender = &mut self.hosts[host];
+            let at = sender.sending_at(now, payload_bytes);
+            if !sender.admits(now, at, payload_bytes) {
+                connection.handed_over(now, None);
+                continue;
+            }
+            let uplink = sender.uplink;
+            let state = &mut self.links[uplink as usize];
+            let books = (&mut self.frames, &mut self.ledger);
             let to = (endpoint.peer, endpoint.peer_host);
-            connection.hand_out(now, |transmit| {
-                let payload_bytes = transmit.segment.payload_bytes.into();
-                let sender = &mut self.hosts[host];
-                let at = sender.sending_at(now, payload_bytes);
-                if !sender.admits(now, at, payload_bytes) {
-                    return None;
-                }
-                let uplink = sender.uplink;
-                let state = &mut self.links[uplink as usize];
-                let books = (&mut self.frames, &mut self.ledger);
-                let cut = Cut::new(transmit, endpoint.priority, to);
-                let (first, last) = send(state, &mut self.hosts, books, at, cut);
-                let sender = &mut self.hosts[host];
-                sender.leaves(at, last);
-                sender.sent(payload_bytes);
-                if let Some(first) = first {
-                    self.calendar.schedule(uplink, first);
-                }
-                Some(last)
-            });
+            let cut = Cut::new(transmit, endpoint.priority, to);
+            let (first, last) = send(state, &mut self.hosts, books, at, cut);
+            let sender = &mut self.hosts[host];
+            sender.leaves(at, last);
+            sender.sent(payload_bytes);
+            connection.handed_over(now, Some(last));
+            if let Some(first) = first {
+                self.calendar.schedule(uplink, first);
+            }
         }
         endpoint.arm(self.first_timer + id.0, &mut self.calendar);
         if woken {

@@ -345,34 +345,38 @@ impl Connection {
 
     /// Whether there may be segments to send: if not, there is no need to ask for them.
     #[inline(always)]
-    #[must_use]
-    pub fn may_have_output(&self) -> bool {
+    fn may_have_output(&self) -> bool {
         !self.out.is_empty() || self.modern.waits_for_host()
     }
 
-    /// Hands out all segments there are to send, one after another: `hand` answers when each will have
-    /// left the host, as [`Connection::left_host`] is to be told, or nothing if the host's queue
-    /// refuses it ([`Connection::local_congestion`]).
+    /// The next segment to send, as [`Connection::poll_transmit`] gives it, but left in its place until
+    /// [`Connection::handed_over`] says what became of it.
     #[inline(always)]
-    pub fn hand_out(&mut self, now: Time, mut hand: impl FnMut(&Transmit) -> Option<Time>) {
-        while self.may_have_output() && self.lets_go(now) {
-            let Some(transmit) = self.out.front() else {
-                return;
-            };
-            let (seq, bytes) = (transmit.segment.seq, transmit.segment.payload_bytes);
-            let end_seq = transmit.segment.end_seq();
-            let left = hand(transmit);
-            self.out.pop_front();
-            if bytes > 0 && self.is_modern() {
-                self.polled(bytes.into());
+    pub fn peek_transmit(&mut self, now: Time) -> Option<&Transmit> {
+        if !self.may_have_output() || !self.lets_go(now) {
+            return None;
+        }
+        self.out.front()
+    }
+
+    /// The segment just looked at will have left the host at `left`, as [`Connection::left_host`] is to
+    /// be told, or the host's queue refuses it ([`Connection::local_congestion`]).
+    #[inline(always)]
+    pub fn handed_over(&mut self, now: Time, left: Option<Time>) {
+        let Some(transmit) = self.out.front() else {
+            return;
+        };
+        let (seq, bytes) = (transmit.segment.seq, transmit.segment.payload_bytes);
+        let end_seq = transmit.segment.end_seq();
+        self.out.pop_front();
+        if bytes > 0 && self.is_modern() {
+            self.polled(bytes.into());
+            if let Some(at) = left {
+                self.waits_until(now, at, (seq, end_seq), bytes.into());
             }
-            match left {
-                Some(at) if bytes > 0 && self.is_modern() => {
-                    self.waits_until(now, at, (seq, end_seq), bytes.into());
-                }
-                Some(_) => {}
-                None => self.local_congestion(now),
-            }
+        }
+        if left.is_none() {
+            self.local_congestion(now);
         }
     }
 
