@@ -11,13 +11,24 @@ use tailback_net::frame::EndpointId;
 use tailback_net::host::Machine;
 use tailback_net::host::machine::{Effect, TaskId};
 use tailback_net::pool::Flight;
-use tailback_units::Time;
+use tailback_units::{Duration, Time};
 
 use super::World;
 use crate::workload::Notice;
 
 /// No task: the endpoint's host has no modelled machine.
 pub(crate) const NO_TASK: u32 = u32::MAX;
+
+/// A packet between a core and the end of its time on the line.
+#[derive(Clone, Copy, Debug)]
+struct Sending {
+    /// When the core hands it to the card.
+    handed: Time,
+    /// Its time on the line.
+    line: Duration,
+    /// When it has left, by the link's books.
+    leaves: Time,
+}
 
 /// A host's machine, and which endpoint each of its threads serves.
 #[derive(Debug)]
@@ -32,10 +43,12 @@ pub(crate) struct MachineState {
     /// By task, from the machine's first that is not its own.
     threads: Vec<EndpointId>,
     first_thread: u32,
-    /// When each packet sent is handed to the card, and leaves it; by the latter. A core that sends
-    /// many because of one acknowledgement hands the last of them over later than now, and than
-    /// another core does what it sends meanwhile.
-    sending: VecDeque<(Time, Time)>,
+    /// Packets sent that have not left the link's books, in their order. A core that sends many because
+    /// of one acknowledgement hands the last of them over later than now, and than another core does
+    /// what it sends meanwhile.
+    sending: VecDeque<Sending>,
+    /// Packets that may be sent before what waits at the card is reckoned anew.
+    room: usize,
 }
 
 impl MachineState {
@@ -48,29 +61,45 @@ impl MachineState {
             threads: Vec::new(),
             first_thread: 0,
             sending: VecDeque::new(),
+            room: 0,
         }
     }
 
-    /// Packets before the card or in its ring at `at`, if they are `limit` or more; else no more than
-    /// that many.
+    /// Packets before the card or in its ring at `at`, where that may be `limit` or more; else fewer
+    /// than that. They leave in the order in which they are handed over, whatever the link's books
+    /// say; that is reckoned anew only when a quarter of the room there was has been sent into.
     pub(super) fn waiting(&mut self, now: Time, at: Time, limit: usize) -> usize {
-        while self
-            .sending
-            .front()
-            .is_some_and(|(_, leaves)| *leaves <= now)
-        {
+        while self.sending.front().is_some_and(|s| s.leaves <= now) {
             self.sending.pop_front();
         }
         if self.sending.len() < limit {
             return self.sending.len();
         }
-        let there = |(handed, leaves): &&(Time, Time)| *handed <= at && at < *leaves;
-        self.sending.iter().filter(there).count()
+        if self.room > 0 {
+            self.room -= 1;
+            return 0;
+        }
+        let handed = self.sending.iter().filter(|s| s.handed <= at);
+        let mut there: Vec<(Time, Duration)> = handed.map(|s| (s.handed, s.line)).collect();
+        there.sort_unstable();
+        let mut free = Time::ZERO;
+        let mut waiting = 0;
+        for (handed, line) in there {
+            free = free.max(handed) + line;
+            waiting += usize::from(free > at);
+        }
+        self.room = limit.saturating_sub(waiting) / 4;
+        waiting
     }
 
     /// A packet is handed to the card at `at` and leaves it at `leaves`.
     pub(super) fn send(&mut self, at: Time, leaves: Time) {
-        self.sending.push_back((at, leaves));
+        let before = self.sending.back().map_or(at, |s| s.leaves.max(at));
+        self.sending.push_back(Sending {
+            handed: at,
+            line: leaves.since(before),
+            leaves,
+        });
         self.machine.send(leaves);
     }
 
