@@ -84,14 +84,20 @@ pub struct Link {
     frames: u64,
     /// When the transmitter has sent all it was given.
     free_at: Time,
-    /// A frame is lost if a random 64-bit number is below this.
-    loss_below: u64,
-    stream: Stream,
     flying: Ring<Flight>,
     /// When the first of these is to be handled; never if there is none.
     next_at: Time,
+    rare: Box<Rare>,
+}
+
+/// What most frames do not need, so that the rest of many links stays in the processor's cache.
+#[derive(Debug)]
+struct Rare {
+    /// A frame is lost if a random 64-bit number is below this.
+    loss_below: u64,
+    stream: Stream,
     lost: Losses,
-    impairment: Option<Box<Impairment>>,
+    impairment: Option<Impairment>,
 }
 
 impl Link {
@@ -109,12 +115,14 @@ impl Link {
             octets: 0,
             frames: 0,
             free_at: Time::ZERO,
-            loss_below: random::threshold(config.loss),
-            stream,
             flying: Ring::default(),
             next_at: Time::NEVER,
-            lost: Losses::default(),
-            impairment: impairment.map(Box::new),
+            rare: Box::new(Rare {
+                loss_below: random::threshold(config.loss),
+                stream,
+                lost: Losses::default(),
+                impairment,
+            }),
         }
     }
 
@@ -187,7 +195,8 @@ impl Link {
     /// Decides whether the frame is lost on the way, and counts it if so.
     #[inline]
     pub fn loses(&mut self, frame: &Flight) -> bool {
-        if self.loss_below == 0 || self.stream.next_u64() >= self.loss_below {
+        let rare = &mut *self.rare;
+        if rare.loss_below == 0 || rare.stream.next_u64() >= rare.loss_below {
             return false;
         }
         self.count_lost(frame);
@@ -195,26 +204,26 @@ impl Link {
     }
 
     fn count_lost(&mut self, frame: &Flight) {
-        self.lost.count(frame.payload_bytes.into());
+        self.rare.lost.count(frame.payload_bytes.into());
     }
 
     /// Whether every frame arrives, and as it was sent.
     #[must_use]
     pub fn is_lossless(&self) -> bool {
-        self.loss_below == 0 && self.impairment.is_none()
+        self.rare.loss_below == 0 && self.rare.impairment.is_none()
     }
 
     /// Whether this direction has impairments; then [`Link::fate`] is to be asked of every frame.
     #[inline]
     #[must_use]
     pub fn is_impaired(&self) -> bool {
-        self.impairment.is_some()
+        self.rare.impairment.is_some()
     }
 
     /// What becomes of the next frame; counted if it is lost.
     #[cold]
     pub fn fate(&mut self, frame: &Flight) -> Fate {
-        let Some(impairment) = &mut self.impairment else {
+        let Some(impairment) = &mut self.rare.impairment else {
             return Fate::Pass;
         };
         let fate = impairment.fate(frame.frame_bytes, frame.payload_bytes > 0);
@@ -227,7 +236,7 @@ impl Link {
     /// How long a frame that arrives at `at` is held before it is handed on.
     #[cold]
     pub fn hold(&mut self, at: Time) -> Duration {
-        let held = self.impairment.as_mut().map(|i| i.hold(at));
+        let held = self.rare.impairment.as_mut().map(|i| i.hold(at));
         held.unwrap_or(Duration::ZERO)
     }
 
@@ -317,7 +326,7 @@ impl Link {
     /// What was lost on the link so far.
     #[must_use]
     pub fn lost(&self) -> Losses {
-        self.lost
+        self.rare.lost
     }
 }
 

@@ -6,13 +6,12 @@ use tailback_net::frame::{EndpointId, HostId, IP_HEADER_BYTES};
 use tailback_net::host::{HostPort, Machine, PageBuffers, ReceiveRing, TransmitQueue};
 use tailback_net::impairment::script::Direction;
 use tailback_net::link::Link;
-use tailback_net::loss::Losses;
 use tailback_net::marking::Marker;
 use tailback_net::pool::FramePool;
 use tailback_net::random::Stream;
 use tailback_net::switch::shared::SharedBuffer;
 use tailback_net::switch::voq::VoqBuffer;
-use tailback_net::switch::{BufferConfig, DropCause, Forwarding};
+use tailback_net::switch::{BufferConfig, Forwarding};
 use tailback_scenario::{Node, Probe, Run, Workload as Spec};
 use tailback_tcp::{Config, MetricsCache, SocketOptions};
 use tailback_units::{Bytes, Duration, Time};
@@ -27,9 +26,9 @@ use crate::workload::{
     RequestResponseApp, Server, UdpApp, Workload,
 };
 use crate::world::{
-    Background, DatagramFlow, Endpoint, HostState, Interfaces, Ledger, LinkState, MachineState,
-    PortState, PushBack, QueuedSwitch, Retired, Series, Sink, SwitchBuffer, SwitchState, Totals,
-    World,
+    Background, DatagramFlow, Endpoint, HostState, Interfaces, Label, Ledger, LinkState,
+    MachineState, PortState, PushBack, QueuedSwitch, Retired, Series, Sink, SwitchBuffer,
+    SwitchState, Totals, World,
 };
 
 /// Bytes of a TCP header without options (RFC 9293).
@@ -222,7 +221,7 @@ fn links(run: &Run, wiring: &Wiring, outside: &[bool]) -> Vec<LinkState> {
                 link: Link::onward(config),
                 sink: end,
                 plain: false,
-                name: name.clone(),
+                label: Box::new(Label { name: name.clone() }),
             });
         }
         LinkState {
@@ -232,7 +231,7 @@ fn links(run: &Run, wiring: &Wiring, outside: &[bool]) -> Vec<LinkState> {
                 && !matches!(sink, Sink::Host { at_once: false, .. }),
             link,
             sink,
-            name,
+            label: Box::new(Label { name }),
         }
     };
     let mut states: Vec<LinkState> = wiring.directions.iter().enumerate().map(state).collect();
@@ -312,7 +311,7 @@ fn port(out_link: u32) -> PortState {
         out_link,
         busy: false,
         queued_bytes_max: 0,
-        drops: [Losses::default(); DropCause::ALL.len()],
+        drops: Box::default(),
         marked: 0,
     }
 }

@@ -180,7 +180,7 @@ fn write(world: &World, run: &Run, capture: &Capture) -> std::io::Result<Vec<u8>
         let config = run.network.links.get(number / 2).map(|link| &link.config);
         interfaces.push(match config {
             Some(config) if *selected => {
-                let name = &world.links[number].name;
+                let name = world.links[number].name();
                 Some(writer.interface(name, config.rate.as_bps())?)
             }
             _ => None,
@@ -234,7 +234,8 @@ impl Note {
             let link = state.ports[usize::from(port)].out_link;
             format!(
                 "{} (port {port}, {})",
-                state.name, world.links[link as usize].name
+                state.name,
+                world.links[link as usize].name()
             )
         };
         match self {
@@ -244,11 +245,11 @@ impl Note {
                 cause,
             } => format!("dropped at {}: {}.", port(switch, at), cause.name()),
             Note::Marked { switch, port: at } => format!("marked at {}.", port(switch, at)),
-            Note::Lost { link } => format!("lost on {}.", world.links[link as usize].name),
+            Note::Lost { link } => format!("lost on {}.", world.links[link as usize].name()),
             Note::RingFull { link } => {
                 format!(
                     "dropped after {}: receive ring full.",
-                    world.links[link as usize].name
+                    world.links[link as usize].name()
                 )
             }
         }

@@ -8,7 +8,7 @@ use crate::outcome_measured;
 use crate::outcome_ports;
 use crate::outcome_udp;
 use crate::tables::Table;
-use crate::world::{FlowRecord, Totals, Transaction, World};
+use crate::world::{FlowRecord, LinkState, Totals, Transaction, World};
 
 /// The tables and figures of a finished world.
 pub(crate) fn outcome(world: &World) -> RunOutcome {
@@ -23,7 +23,7 @@ pub(crate) fn outcome(world: &World) -> RunOutcome {
     tables.extend(outcome_ports::table(world));
     tables.extend(outcome_flows::table(world));
     tables.extend(world.series.as_ref().map(|series| series.table()));
-    let names: Vec<&str> = world.links.iter().map(|link| &*link.name).collect();
+    let names: Vec<&str> = world.links.iter().map(LinkState::name).collect();
     tables.extend(world.interfaces.as_ref().map(|polled| polled.table(&names)));
     tables.extend(world.background.as_ref().map(|b| b.table(&hosts)));
     if let Some(app) = world.workload.udp() {

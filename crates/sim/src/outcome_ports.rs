@@ -31,7 +31,7 @@ pub(crate) fn table(world: &World) -> Option<Table> {
             let (pauses_received, paused) = counted(world, &own.paused);
             rows.push(Row {
                 place: format!("{}:{number}", switch.name),
-                link: world.links[port.out_link as usize].name.to_string(),
+                link: world.links[port.out_link as usize].name().to_string(),
                 drops: port.dropped(),
                 marks: port.marked,
                 queue_bytes_max: port.queued_bytes_max,
@@ -50,7 +50,7 @@ pub(crate) fn table(world: &World) -> Option<Table> {
         let (pauses_received, paused) = counted(world, &card.port.paused);
         rows.push(Row {
             place: host.name.clone(),
-            link: world.links[host.uplink as usize].name.to_string(),
+            link: world.links[host.uplink as usize].name().to_string(),
             drops: host.queue.refused().frames,
             pauses_received,
             paused,

@@ -101,7 +101,9 @@ struct Departure {
     pool: Pool,
 }
 
+/// A port's queue: a line of the processor's cache.
 #[derive(Clone, Debug, Default)]
+#[repr(align(64))]
 struct Egress {
     leaving: Ring<Departure>,
     /// When the first of these leaves, or a time before that.

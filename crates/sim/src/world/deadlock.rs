@@ -110,7 +110,7 @@ impl World {
         };
         let name = |(switch, port, _): &Transmitter| {
             let port = &self.switches[usize::from(*switch)].ports[usize::from(*port)];
-            self.links[port.out_link as usize].name.to_string()
+            self.links[port.out_link as usize].name().to_string()
         };
         let names: Vec<String> = way[from..].iter().map(name).collect();
         names.join(", ")

@@ -124,7 +124,7 @@ impl World {
             }
         }
         for switch in &self.switches {
-            for lost in switch.ports.iter().flat_map(|port| port.drops) {
+            for lost in switch.ports.iter().flat_map(|port| *port.drops) {
                 add(lost.frames, lost.payload_bytes);
             }
             let mut add_waiting = |frame: &Flight| {
@@ -207,7 +207,7 @@ impl World {
             }
         }
         for state in &self.links {
-            row(state.name.to_string(), "link-loss", state.link.lost());
+            row(state.name().to_string(), "link-loss", state.link.lost());
         }
         for host in &self.hosts {
             for (cause, lost) in host.received_in_vain() {

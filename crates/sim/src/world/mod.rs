@@ -43,7 +43,7 @@ pub(crate) use hosts::{Endpoint, HostState};
 pub(crate) use interfaces::Interfaces;
 pub(crate) use ledger::Ledger;
 pub(crate) use machines::MachineState;
-pub(crate) use network::{LinkState, PortState, Sink, SwitchBuffer, SwitchState};
+pub(crate) use network::{Label, LinkState, PortState, Sink, SwitchBuffer, SwitchState};
 pub(crate) use pushback::PushBack;
 pub(crate) use queued::QueuedSwitch;
 pub(crate) use series::Series;

@@ -27,8 +27,17 @@ pub(crate) struct LinkState {
     pub(crate) sink: Sink,
     /// Nothing can happen to a frame on it, nobody looks on, and it is handled as it arrives.
     pub(crate) plain: bool,
+    pub(crate) label: Box<Label>,
+}
+
+/// What a link is called: apart, for it is needed when all is over.
+#[derive(Debug)]
+pub(crate) struct Label {
     pub(crate) name: Box<str>,
 }
+
+// Whoever fetches a link ahead fetches two lines.
+const _: () = assert!(size_of::<LinkState>() == 128, "a link is two cache lines");
 
 /// What a link leads to.
 #[derive(Clone, Copy, Debug)]
@@ -73,8 +82,9 @@ pub(crate) struct SwitchState {
     pub(crate) first_rank: u32,
 }
 
-/// One port of a switch.
+/// One port of a switch: half a line of the processor's cache.
 #[derive(Clone, Debug)]
+#[repr(align(32))]
 pub(crate) struct PortState {
     /// The link that leaves from here.
     pub(crate) out_link: u32,
@@ -83,7 +93,7 @@ pub(crate) struct PortState {
     /// Most bytes that waited for this port.
     pub(crate) queued_bytes_max: u64,
     /// What was dropped on the way to this port, by [`DropCause`].
-    pub(crate) drops: [Losses; DropCause::ALL.len()],
+    pub(crate) drops: Box<[Losses; DropCause::ALL.len()]>,
     pub(crate) marked: u64,
 }
 
@@ -179,6 +189,11 @@ impl PortState {
 }
 
 impl LinkState {
+    /// What it is called.
+    pub(crate) fn name(&self) -> &str {
+        &self.label.name
+    }
+
     /// It will be used soon: brings it into the processor's cache.
     #[inline]
     pub(super) fn prefetch(&self) {
