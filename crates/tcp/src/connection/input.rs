@@ -300,7 +300,12 @@ impl Connection {
         let (dsack, start, end) = (self.dsack(), segment.seq, segment.end_seq());
         let first = self.receive.reassembly.is_empty();
         let memory = self.receive.frame_memory();
-        if self.receive.reassembly.place(start, end, memory, dsack) == Placed::Kept {
+        let placed = self.receive.reassembly.place(start, end, memory, dsack);
+        let joined = placed == Placed::Joined;
+        if joined {
+            self.receive.charge();
+            self.receive.release(memory.1);
+        } else if !today && placed == Placed::Kept {
             self.receive.charge();
         }
         let block = self.receive.reassembly.extend_block(start, end);
@@ -311,8 +316,12 @@ impl Connection {
         }
         self.receive.reassembly.promote_block(block, start, end);
         if today {
-            if self.sack {
-                self.receive.grow_window(u32::from(segment.payload_bytes));
+            if self.sack && placed != Placed::Duplicate {
+                let payload_bytes = u32::from(segment.payload_bytes);
+                self.receive.grow_window_for_disorder(payload_bytes, joined);
+            }
+            if placed == Placed::Kept {
+                self.receive.charge();
             }
             // Not for a socket without an application (sk->sk_socket, tcp_data_queue_ofo).
             if !self.unaccepted && !self.orphan {

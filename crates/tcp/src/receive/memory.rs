@@ -7,7 +7,7 @@ use super::Receive;
 use crate::seq::Seq;
 
 /// Pages that one packet holds at most (MAX_SKB_FRAGS, include/linux/skbuff.h).
-const MAX_FRAGS: u32 = 17;
+pub(super) const MAX_FRAGS: u32 = 17;
 
 impl Receive {
     /// Makes room for one more frame; false if there is none and it must be dropped
@@ -74,10 +74,10 @@ impl Receive {
         self.frame = (memory, mss);
     }
 
-    /// Memory that the segment at hand takes.
+    /// Memory that the segment at hand takes, and what of it is given up when it joins another.
     #[inline]
-    pub(crate) fn frame_memory(&self) -> u32 {
-        self.frame.0
+    pub(crate) fn frame_memory(&self) -> (u32, u32) {
+        (self.frame.0, self.head)
     }
 
     /// The part of a frame's memory that is given up when its data joins the frame before.
@@ -92,7 +92,7 @@ impl Receive {
     }
 
     /// The same in order: its pages join the frame before if that was not read (tcp_try_coalesce,
-    /// skb_try_coalesce). What was kept out of order is not joined here.
+    /// skb_try_coalesce). What was kept out of order stays in the packets it was kept in.
     #[inline]
     pub(crate) fn charge_in_order(&mut self) {
         self.charge();

@@ -4,6 +4,7 @@
 //! tcp_ofo_queue, up to four remembered blocks with the latest first (tcp_sack_new_ofo_skb,
 //! tcp_sack_maybe_coalesce, tcp_sack_remove) and one duplicate (RFC 2883: tcp_dsack_set).
 
+use super::memory::MAX_FRAGS;
 use crate::segment::SackBlock;
 use crate::seq::Seq;
 
@@ -18,6 +19,8 @@ struct Run {
     start: Seq,
     end: Seq,
     memory: u32,
+    /// Frames in the packet at its end.
+    joined: u32,
 }
 
 /// What became of out-of-order data.
@@ -25,6 +28,8 @@ struct Run {
 pub(crate) enum Placed {
     /// It is kept.
     Kept,
+    /// It is kept in the packet before, without the head of its memory.
+    Joined,
     /// All of it was there.
     Duplicate,
 }
@@ -193,14 +198,21 @@ impl Reassembly {
     /// Keeps out-of-order data, and remembers it in the blocks.
     #[cfg(test)]
     pub(crate) fn insert(&mut self, start: Seq, end: Seq, dsack: bool) -> Placed {
-        let placed = self.place(start, end, 1, dsack);
+        let placed = self.place(start, end, (1, 0), dsack);
         let block = self.extend_block(start, end);
         self.promote_block(block, start, end);
         placed
     }
 
-    /// Keeps out-of-order data. `dsack` if duplicates are to be told.
-    pub(crate) fn place(&mut self, start: Seq, end: Seq, memory: u32, dsack: bool) -> Placed {
+    /// Keeps out-of-order data. `memory` is what its frame takes and how much of that is given up when it
+    /// joins the packet before (tcp_ooo_try_coalesce); `dsack` if duplicates are to be told.
+    pub(crate) fn place(
+        &mut self,
+        start: Seq,
+        end: Seq,
+        (memory, head): (u32, u32),
+        dsack: bool,
+    ) -> Placed {
         if self.runs.is_empty() {
             self.dsack = None;
         }
@@ -221,18 +233,26 @@ impl Reassembly {
                 self.set_dsack(start, run.end);
             }
         }
-        let joins = previous.is_some_and(|r| !start.after(r.end));
-        let slot = if joins {
+        let touched = previous.filter(|r| !start.after(r.end));
+        let joins = touched.is_some_and(|r| head > 0 && start == r.end && r.joined < MAX_FRAGS);
+        let slot = if touched.is_some() {
             let run = &mut self.runs[at - 1];
             run.end = run.end.max(end);
-            run.memory += memory;
+            run.memory += memory - if joins { head } else { 0 };
+            run.joined = if joins { run.joined + 1 } else { 1 };
             at - 1
         } else {
-            self.runs.insert(at, Run { start, end, memory });
+            let run = Run {
+                start,
+                end,
+                memory,
+                joined: 1,
+            };
+            self.runs.insert(at, run);
             at
         };
         self.join_following(slot, end, dsack);
-        Placed::Kept
+        if joins { Placed::Joined } else { Placed::Kept }
     }
 
     /// Joins runs that the one at `slot` now reaches.
@@ -247,6 +267,7 @@ impl Reassembly {
             let run = &mut self.runs[slot];
             run.end = run.end.max(next.end);
             run.memory += next.memory;
+            run.joined = next.joined;
             self.runs.remove(slot + 1);
         }
     }

@@ -192,12 +192,23 @@ impl Receive {
     /// The same of kernels that never let it grow beyond the room there is.
     #[inline(always)]
     fn grow_window_today(&mut self, payload_bytes: u32) {
+        // What joining would give up does not count (truesize_adjust).
+        self.grow_window_by(payload_bytes, self.frame.0 - self.head);
+    }
+
+    /// The same for data out of order, that joins the packet before or does not.
+    pub(crate) fn grow_window_for_disorder(&mut self, payload_bytes: u32, joined: bool) {
+        let given_up = if joined { self.head } else { 0 };
+        self.grow_window_by(payload_bytes, self.frame.0 - given_up);
+    }
+
+    #[inline(always)]
+    fn grow_window_by(&mut self, payload_bytes: u32, memory: u32) {
         let most = self.window_clamp.min(self.free_space());
         let Some(room) = most.checked_sub(self.rcv_ssthresh).filter(|r| *r > 0) else {
             return;
         };
-        // What joining would give up does not count (truesize_adjust).
-        let memory = (self.frame.0 - self.head).max(payload_bytes);
+        let memory = memory.max(payload_bytes);
         let increase = if self.window_of(memory) <= payload_bytes {
             2 * self.advmss
         } else {
