@@ -19,6 +19,8 @@ from tailback.published.ecn_switch import AXES
 _BANDWIDTH = 0.10
 _BANDWIDTH_CE = 0.25
 _MAGNITUDE = 10.0
+_NONE = 10
+"""Published counts up to this are next to none."""
 _FEW = 500
 """Counts up to this of runs of 40 million frames are next to none: a burst of the start."""
 _FULL = 0.97
@@ -65,12 +67,13 @@ def _row(row: dict[str, object], ours: dict[str, object] | None) -> list[Check]:
     for column, words in (("retransmissions", "retries"), ("switch_drops", "drops")):
         claim = f"{name}: {words}"
         count = float(str(row[column]))
-        limit = f"at most {_FEW}" if count <= _FEW else "the same order of magnitude"
+        limit = f"at most {_FEW}" if count <= _NONE else "the same order of magnitude"
         if ours is None:
             checks.append(Check.not_run(claim, number(count), limit))
             continue
         got = float(str(ours[column]))
-        holds = got <= _FEW if count <= _FEW else count / _MAGNITUDE <= got <= count * _MAGNITUDE
+        few = count <= _NONE
+        holds = got <= _FEW if few else count / _MAGNITUDE <= got <= count * _MAGNITUDE
         checks.append(Check.judged(claim, number(count), number(got), limit, holds=holds))
     return checks
 
