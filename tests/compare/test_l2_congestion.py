@@ -23,15 +23,17 @@ CELLS: dict[str, dict[str, float]] = {
 }
 
 
-def view(path: Path, *, without: str = "", **changed: dict[str, float]) -> View:
+def view(
+    path: Path, *, without: str = "", name: str = "l2-congestion", **changed: dict[str, float]
+) -> View:
     """Results as the study found them, with some cells changed."""
     summary: list[dict[str, Any]] = []
     series: list[dict[str, Any]] = []
-    for run, (name, cell) in enumerate(CELLS.items()):
-        if name == without:
+    for run, (management, cell) in enumerate(CELLS.items()):
+        if management == without:
             continue
-        values = cell | changed.get(name.replace("+", "_"), {})
-        head = {"run": run, "management": name, "repetition": 0}
+        values = cell | changed.get(management.replace("+", "_"), {})
+        head = {"run": run, "management": management, "repetition": 0}
         summary.append(
             head
             | {
@@ -55,7 +57,7 @@ def view(path: Path, *, without: str = "", **changed: dict[str, float]) -> View:
         ]
     folder = write_folder(
         path,
-        name="l2-congestion",
+        name=name,
         title="L2",
         study="l2-congestion",
         parameters=["management"],
@@ -75,6 +77,12 @@ def test_what_the_study_found_holds(tmp_path: Path) -> None:
     assert checks.pop("ECM: connections time out").limit == "fitted to it"
     assert {check.verdict for check in checks.values()} == {"within"}
     assert checks["QCN+PAUSE: frames dropped at switches"].ours == "0"
+
+
+def test_what_was_chosen_in_the_single_hop_is_not_judged_there(tmp_path: Path) -> None:
+    checks = judged(view(tmp_path / "hop", name="l2-congestion-single-hop"))
+    assert checks["QCN+PAUSE: aggregate throughput (Gb/s)"].limit == "fitted to it"
+    assert checks["QCN: aggregate throughput (Gb/s)"].verdict == "within"
 
 
 def test_what_it_did_not_find_does_not(tmp_path: Path) -> None:

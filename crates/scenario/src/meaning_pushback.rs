@@ -300,10 +300,9 @@ fn management_findings(config: &L2cmConfig, room: u64) -> Vec<Finding> {
             ecm.qeq
         }
         L2cmConfig::Qcn(qcn) => {
-            never("timer", qcn.timer);
             never("drift_interval", qcn.drift_interval);
             match qcn.sampling {
-                Sampling::Probability { least, most } if least > most => {
+                Sampling::Probability { least, most, .. } if least > most => {
                     found.push(Finding::new(
                         "sampling.most",
                         format!("a probability from {least} up to {most} falls"),

@@ -6,7 +6,8 @@
 //! what says "less" is sent. The reaction point cuts its rate by Gd·Fb, at most by
 //! `min_dec_factor`, then recovers towards the rate before: in stages of a byte counter and of a
 //! timer it halves the distance (fast recovery), beyond `fr_threshold` stages of either it also
-//! raises the target by `a` (active increase), beyond both by `r_hai` a stage (hyper-active).
+//! raises the target by `a` (active increase), beyond both by `r_hai` a stage (hyper-active). Without
+//! a timer the byte counter's stages count for both.
 //! Sources: the standard's behaviour as described in HPE's FlexFabric 5940 manual (QCN algorithm);
 //! the names of document au-rong-qcn-serial-hai-pseudo-code (IEEE 802.1, November 2007).
 //!
@@ -51,7 +52,8 @@ pub struct QcnConfig {
     /// Bytes sent that make a stage of the byte counter; half as many after fast recovery
     /// (rpgByteReset).
     pub to_threshold: Bytes,
-    /// Time that makes a stage of the timer; half of it after fast recovery (rpgTimeReset).
+    /// Time that makes a stage of the timer; half of it after fast recovery (rpgTimeReset). 0: there is no
+    /// timer, and the byte counter's stages count for both.
     pub timer: Duration,
     /// Active increase of the target, at every stage (rpgAiRate).
     pub a: Rate,
@@ -82,6 +84,10 @@ pub struct QcnConfig {
 pub enum Sampling {
     /// Each frame with a probability that rises linearly with the feedback, as in 2007.
     Probability {
+        /// Length that the probabilities are for: a shorter frame is sampled that much more rarely, as
+        /// where bytes are counted between samples. 0: frames of every length alike.
+        #[serde(default)]
+        per: Bytes,
         /// Without feedback.
         #[schemars(range(min = 0.0, max = 1.0))]
         least: f64,
@@ -147,7 +153,7 @@ pub struct QcnPoint {
 
 #[derive(Clone, Copy, Debug)]
 enum Sampler {
-    Probability { least: u64, per_unit: u64 },
+    Probability { per: u64, least: u64, per_unit: u64 },
     Interval { bytes: u64, jitter: u64, left: i64 },
 }
 
@@ -155,7 +161,8 @@ impl QcnPoint {
     pub(super) fn new(config: &QcnConfig, mut stream: Stream) -> QcnPoint {
         let w = scaled(config.w);
         let sampling = match config.sampling {
-            Sampling::Probability { least, most } => Sampler::Probability {
+            Sampling::Probability { per, least, most } => Sampler::Probability {
+                per: per.get(),
                 least: random::threshold(least),
                 per_unit: random::threshold((most - least).max(0.0) / 63.0),
             },
@@ -184,8 +191,19 @@ impl QcnPoint {
         let fb = feedback(self.qeq, self.w, self.worst, queue, self.queue_before).min(0);
         let quantised = quantise(fb, self.worst);
         let sampled = match &mut self.sampling {
-            Sampler::Probability { least, per_unit } => {
+            Sampler::Probability {
+                per,
+                least,
+                per_unit,
+            } => {
                 let below = least.saturating_add(*per_unit * u64::from(quantised));
+                let below = match *per {
+                    0 => below,
+                    per => {
+                        let share = u128::from(below) * u128::from(frame_bytes) / u128::from(per);
+                        u64::try_from(share).unwrap_or(u64::MAX)
+                    }
+                };
                 self.stream.next_u64() <= below
             }
             Sampler::Interval {
@@ -271,7 +289,7 @@ impl QcnReaction {
         self.byte_stages = 0;
         self.timer_stages = 0;
         self.bytes_left = self.byte_period();
-        self.timer_at = now + self.timer_period();
+        self.timer_at = self.timer_after(now);
         let left = 65_536_u64.saturating_sub(self.gd * fb).max(self.min_dec);
         self.current_bps = times(self.current_bps, left).max(self.config.r_min.as_bps());
     }
@@ -303,7 +321,7 @@ impl QcnReaction {
         }
         if self.timer_at <= now {
             self.timer_stages += 1;
-            self.timer_at = now + self.timer_period();
+            self.timer_at = self.timer_after(now);
             self.increase(self.timer_stages == 1 && self.byte_stages == 0);
         }
     }
@@ -311,7 +329,11 @@ impl QcnReaction {
     /// A stage of either counter is over; `first` if it is the first since a cut.
     fn increase(&mut self, first: bool) {
         let fr = self.config.fr_threshold;
-        let least = self.byte_stages.min(self.timer_stages);
+        let least = if self.config.timer.is_zero() {
+            self.byte_stages
+        } else {
+            self.byte_stages.min(self.timer_stages)
+        };
         let most = self.byte_stages.max(self.timer_stages);
         let mut step = if most <= fr {
             0
@@ -352,7 +374,10 @@ impl QcnReaction {
         jittered(bytes, scaled(JITTER), &mut self.stream)
     }
 
-    fn timer_period(&mut self) -> Duration {
+    fn timer_after(&mut self, now: Time) -> Time {
+        if self.config.timer.is_zero() {
+            return Time::NEVER;
+        }
         let ps = self.config.timer.as_ps();
         let ps = if self.timer_stages < self.config.fr_threshold {
             ps
@@ -360,7 +385,7 @@ impl QcnReaction {
             ps / 2
         };
         let spread = ((u128::from(ps) * u128::from(scaled(JITTER))) >> 16) as u64;
-        Duration::from_ps((ps - spread + self.stream.below(2 * spread + 1)).max(1))
+        now + Duration::from_ps((ps - spread + self.stream.below(2 * spread + 1)).max(1))
     }
 }
 

@@ -182,6 +182,7 @@ fn samples_come_as_often_as_the_feedback_says() {
     let config = QcnConfig {
         qeq: Bytes::new(409 * 64),
         sampling: Sampling::Probability {
+            per: Bytes::ZERO,
             least: 0.01,
             most: 0.1,
         },
@@ -204,6 +205,46 @@ fn samples_come_as_often_as_the_feedback_says() {
     };
     let little = count(30_000);
     assert!((490..=510).contains(&little), "75 MB by 150 KB: {little}");
+}
+
+#[test]
+fn a_short_frame_is_sampled_as_much_more_rarely() {
+    let config = QcnConfig {
+        sampling: Sampling::Probability {
+            per: Bytes::new(1500),
+            least: 0.1,
+            most: 0.1,
+        },
+        ..QcnConfig::default()
+    };
+    let mut point = QcnPoint::new(&config, stream());
+    let mut samples = |frame_bytes: u16| {
+        (0..50_000)
+            .filter(|_| point.arrive(150_000, frame_bytes).is_some())
+            .count()
+    };
+    // A tenth of the full ones; of those of 75 bytes 1 in 200.
+    assert!((4_700..5_300).contains(&samples(1500)));
+    assert!((200..300).contains(&samples(75)));
+}
+
+#[test]
+fn without_a_timer_stages_of_bytes_make_it_hyper_active() {
+    let config = QcnConfig {
+        timer: Duration::ZERO,
+        ..QcnConfig::default()
+    };
+    let mut rp = reaction(&config);
+    for _ in 0..40 {
+        rp.message(Time::ZERO, cut(63));
+        stages(&mut rp, 1);
+    }
+    rp.message(Time::ZERO, cut(63));
+    assert_eq!(rp.poll_timeout(), Time::NEVER);
+    stages(&mut rp, 5);
+    let before = rp.target_bps;
+    stages(&mut rp, 1);
+    assert_eq!(rp.target_bps - before, config.r_hai.as_bps());
 }
 
 #[test]
