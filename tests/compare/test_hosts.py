@@ -122,17 +122,33 @@ def test_automatic_buffers_fill_the_loop(tmp_path: Path) -> None:
     assert {check.verdict for check in checks.values()} == {"within"}, checks
 
 
-def test_a_second_of_steady_state_stands_for_ten(tmp_path: Path) -> None:
-    """Cells of a second agree with long ones: what the summary of a cell is worth."""
+@pytest.mark.parametrize(
+    ("name", "cells", "longer"),
+    [
+        (
+            "node-pairs",
+            {"sweep.pair_window": ["64KiB"]},
+            {
+                "sweep.setting": [
+                    {
+                        "label": {"channel_gbps": 8, "buffers": "asked", "mtu": mtu},
+                        "set": {"network.link.mtu": f"{mtu}B", "workload.duration": "10s"},
+                    }
+                    for mtu in (1500, 8176)
+                ]
+            },
+        ),
+        ("node-pairs-automatic", {}, {"workload.duration": "10s"}),
+    ],
+)
+def test_a_short_steady_state_stands_for_ten_seconds(
+    tmp_path: Path, name: str, cells: dict[str, Any], longer: dict[str, Any]
+) -> None:
+    """Cells as they are run agree with long ones: what the summary of a cell is worth."""
+    pairs = {'sweep."workload.pairs.pairs"': [3], "sweep.connections": [2]}
     both = []
-    for duration in ("1s", "10s"):
-        settings = {
-            "workload.duration": duration,
-            'sweep."workload.pairs.pairs"': [3],
-            "sweep.connections": [2],
-            "sweep.pair_window": ["64KiB"],
-        }
-        view = run(tmp_path / duration, "node-pairs", settings)
+    for label, duration in (("short", {}), ("long", longer)):
+        view = run(tmp_path / label, name, {**pairs, **cells, **duration})
         both.append(view.results.summary.get_column("goodput_mbps_mean").to_list())
     for short, long in zip(*both, strict=True):
         assert short == pytest.approx(long, rel=0.03)

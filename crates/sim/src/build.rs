@@ -112,6 +112,7 @@ pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
         arrivals: Vec::new(),
         actions: Default::default(),
         done: false,
+        runs_alone: false,
         crowded,
         hops: 0,
         events: 0,

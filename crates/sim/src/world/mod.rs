@@ -101,6 +101,8 @@ pub(crate) struct World {
     pub(crate) actions: VecDeque<Action>,
     /// The workload is done.
     pub(crate) done: bool,
+    /// Nobody from outside looks on between two events.
+    pub(crate) runs_alone: bool,
     /// The world is too large for the processor's cache: it pays to look ahead.
     pub(crate) crowded: bool,
     /// Frames that have crossed a link.
@@ -116,6 +118,7 @@ const EVENTS_PER_CHECK: u64 = 1 << 16;
 impl World {
     /// Runs until the workload is done.
     pub(crate) fn run(&mut self, control: &Control) -> Result<(), SimError> {
+        self.runs_alone = true;
         self.start();
         while !self.done {
             let mut left = EVENTS_PER_CHECK;

@@ -181,7 +181,10 @@ impl Costs {
     #[must_use]
     pub fn call_with(&self, bytes: u64, buffered_bytes: u64) -> Duration {
         let beyond = buffered_bytes.saturating_sub(self.cache.get());
-        let cold = bytes * beyond / buffered_bytes.max(1);
+        let cold = match beyond {
+            0 => 0,
+            _ => bytes * beyond / buffered_bytes.max(1),
+        };
         let copying =
             (bytes - cold) * self.copy_kilobyte.as_ps() + cold * self.copy_kilobyte_cold.as_ps();
         self.call + Duration::from_ps(copying.div_ceil(1000))

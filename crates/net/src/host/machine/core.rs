@@ -115,6 +115,9 @@ impl Machine {
     pub(super) fn end(&mut self, core: usize, now: Time) -> Option<Effect> {
         let this = &mut self.cores[core];
         let (op, _) = this.op.take()?;
+        let tick_at = this.tick_at;
+        self.look_at(core, tick_at);
+        let this = &mut self.cores[core];
         match op {
             Op::Interrupt(frames) => {
                 this.soft.raised = true;
@@ -211,12 +214,16 @@ impl Machine {
         if let Some(number) = current
             && self.tasks[number].state == State::Deciding
         {
-            self.tasks[number].state = State::Blocked;
+            self.block(number);
         }
         let gone = |n: usize| self.tasks[n].state != State::Runnable || self.tasks[n].core != core;
         if self.cores[core].yields || current.is_none_or(gone) {
             self.cores[core].yields = false;
-            current = task::next(&self.tasks, core);
+            current = if self.wanting[core] > 0 {
+                task::next(&self.tasks, core)
+            } else {
+                None
+            };
             if let Some(number) = current {
                 self.tasks[number].ran = Duration::ZERO;
             }
@@ -271,9 +278,10 @@ impl Machine {
         }
         let rules = &self.config.softirq;
         let (weight, limit) = (rules.weight, u64::from(rules.time_limit_jiffies));
-        let jiffy = self.jiffy(now);
-        let soft = &mut self.cores[core].soft;
+        let soft = &self.cores[core].soft;
         if soft.weight == 0 || soft.budget == 0 {
+            let jiffy = self.jiffy(now);
+            let soft = &mut self.cores[core].soft;
             soft.weight = weight;
             if soft.budget == 0 || jiffy - soft.jiffy > limit {
                 soft.passes += 1;
@@ -322,7 +330,7 @@ impl Machine {
         let soft = &mut self.cores[core].soft;
         soft.running = false;
         soft.raised = false;
-        self.tasks[core].state = State::Blocked;
+        self.block(core);
         if self.cores[core].task == Some(core) {
             self.cores[core].task = None;
         }
@@ -337,6 +345,7 @@ impl Machine {
         self.cores[core].soft.running = false;
         if self.tasks[core].state == State::Blocked {
             self.tasks[core].state = State::Runnable;
+            self.wanting[core] += 1;
             let current = self.cores[core].task;
             let takes = task::place(&mut self.tasks, core, current, &self.config.scheduler);
             self.cores[core].yields |= takes;
@@ -372,7 +381,7 @@ impl Machine {
     pub(super) fn arm_tick(&mut self, core: usize, now: Time) {
         let this = &self.cores[core];
         let left = this.soft.raised && !this.soft.running;
-        let wanted = left || task::runnable(&self.tasks, core) > 1;
+        let wanted = left || self.wanting[core] > 1;
         let armed = this.tick_at != Time::NEVER;
         if wanted != armed {
             self.cores[core].tick_at = if wanted {
@@ -381,10 +390,37 @@ impl Machine {
                 Time::NEVER
             };
         }
+        self.note_due(core);
+    }
+
+    /// When a core is to be looked at next.
+    fn note_due(&mut self, core: usize) {
+        let this = &self.cores[core];
+        let at = this.ends().min(this.tick_at);
+        self.look_at(core, at);
+    }
+
+    fn look_at(&mut self, core: usize, at: Time) {
+        let was = std::mem::replace(&mut self.due[core], at);
+        if at <= self.first_due {
+            self.first_due = at;
+        } else if was == self.first_due {
+            self.first_due = self.due.iter().copied().min().unwrap_or(Time::NEVER);
+        }
+    }
+
+    /// A task waits for something from now on.
+    fn block(&mut self, number: usize) {
+        let task = &mut self.tasks[number];
+        if task.state != State::Blocked {
+            task.state = State::Blocked;
+            self.wanting[task.core] -= 1;
+        }
     }
 
     pub(super) fn handle_tick(&mut self, core: usize, now: Time) {
         self.cores[core].tick_at = task::next_tick(now, self.tick);
+        self.note_due(core);
         let this = &mut self.cores[core];
         let soft_left = this.soft.raised && !this.soft.running;
         if soft_left {

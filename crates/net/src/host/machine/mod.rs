@@ -54,6 +54,12 @@ pub struct Machine {
     cores: Vec<Core>,
     /// The first of them are the cores' ksoftirqd.
     tasks: Vec<Task>,
+    /// By core, when it is to be looked at next.
+    due: Vec<Time>,
+    /// The least of these.
+    first_due: Time,
+    /// By core, how many of its tasks wait for nothing but the core.
+    wanting: Vec<usize>,
     /// The core that takes the card's interrupts.
     interrupted: usize,
     balance_at: Time,
@@ -80,6 +86,9 @@ impl Machine {
             nic: Nic::new(rx_ring_descriptors, config.interrupts.throttle),
             cores: (0..count).map(|_| Core::default()).collect(),
             tasks: (0..count).map(|core| Task::new(core, NICE_19)).collect(),
+            due: vec![Time::NEVER; count],
+            first_due: Time::NEVER,
+            wanting: vec![0; count],
             interrupted,
             balance_at,
             tick: Duration::from_secs(1) / u64::from(config.hz.max(1)),
@@ -177,12 +186,8 @@ impl Machine {
         if self.acting.is_some() || !self.lost.is_empty() {
             return Time::ZERO;
         }
-        let mut at = self.nic.interrupt_at.min(self.balance_at);
-        at = at.min(self.nic.complete_at);
-        for core in &self.cores {
-            at = at.min(core.ends()).min(core.tick_at);
-        }
-        at
+        let card = self.nic.interrupt_at.min(self.nic.complete_at);
+        card.min(self.balance_at).min(self.first_due)
     }
 
     /// Does what is due. Called again until it answers with nothing.
@@ -208,6 +213,9 @@ impl Machine {
                 self.cores[core].completions = true;
                 self.stop(core, now);
                 continue;
+            }
+            if self.first_due > now && self.balance_at > now {
+                return None;
             }
             if let Some(core) = self.cores.iter().position(|c| c.ends() <= now) {
                 let effect = self.end(core, now);
@@ -275,7 +283,7 @@ impl Machine {
     fn wake(&mut self, now: Time, number: usize) {
         let home = self.tasks[number].core;
         let bound = matches!(self.config.interrupts.affinity, Affinity::Bound { .. });
-        let runs = |core| task::runnable(&self.tasks, core);
+        let runs = |core: usize| self.wanting[core];
         let to = match self.acting {
             Some(waker) if bound && runs(waker) == 0 => waker,
             _ if runs(home) == 0 => home,
@@ -286,6 +294,7 @@ impl Machine {
         };
         self.tasks[number].core = to;
         self.tasks[number].state = State::Runnable;
+        self.wanting[to] += 1;
         let current = self.cores[to].task;
         let takes = task::place(&mut self.tasks, number, current, &self.config.scheduler);
         if takes {

@@ -71,12 +71,6 @@ pub(super) fn next(tasks: &[Task], core: usize) -> Option<usize> {
         .map(|(n, _)| n)
 }
 
-/// Tasks that want to run on a core.
-pub(super) fn runnable(tasks: &[Task], core: usize) -> usize {
-    let wants = |t: &&Task| t.core == core && t.state != State::Blocked;
-    tasks.iter().filter(wants).count()
-}
-
 /// Whether the task that has the core yields it at a tick.
 pub(super) fn yields(tasks: &[Task], current: usize, config: &Scheduler) -> bool {
     let task = &tasks[current];
