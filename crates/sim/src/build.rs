@@ -13,7 +13,7 @@ use tailback_net::switch::shared::SharedBuffer;
 use tailback_net::switch::voq::VoqBuffer;
 use tailback_net::switch::{BufferConfig, Forwarding};
 use tailback_scenario::{Node, Probe, Run, Workload as Spec};
-use tailback_tcp::{Config, MetricsCache, SocketOptions};
+use tailback_tcp::{Config, MetricsCache, Shortage, SocketOptions};
 use tailback_units::{Bytes, Duration, Time};
 
 use crate::capture::Capture;
@@ -341,6 +341,7 @@ fn hosts(run: &Run, wiring: &Wiring, outside: &[bool], first_machine: u32) -> Ve
         outside: is_outside(outside, number),
         queue: TransmitQueue::new(&host.config),
         ring: ReceiveRing::new(&host.config),
+        shortage: Shortage::default(),
         ce_to_ect1: host.config.ce_to_ect1,
         buffers: PageBuffers::new(&host.config, mtu(run, wiring, number)),
         config: config(run, wiring, number, &mut shared),

@@ -20,7 +20,7 @@ mod stack;
 
 pub use connection::{
     CaState, Config, Connection, CwndReduction, Event, Failure, FastRecovery, InvalidOption,
-    Learned, Life, Metrics, MetricsCache, Pacing, Probe, Sender, Shutdown, SocketOption,
+    Learned, Life, Metrics, MetricsCache, Pacing, Probe, Sender, Shortage, Shutdown, SocketOption,
     SocketOptions, Stats, TcpInfo, Told, Transmit, WriteFlags,
 };
 pub use receive::{InitialReceiveWindow, RcvbufTuning, Receiver, WinFromSpace};

@@ -3,12 +3,13 @@
 //! Models Linux net/ipv4/tcp_input.c (tcp_init_buffer_space, tcp_measure_rcv_mss, tcp_epollin_ready) of
 //! 2.6.18 and of 7.2; `rules` says in what they differ. `window` has the window offered, `memory` what
 //! frames cost and what is thrown away, `tuning` how buffer and window grow, `ack` when to acknowledge,
-//! `compression` which acknowledgements are held back, `reassembly` data out of order.
+//! `compression` which acknowledgements are held back, `reassembly` data out of order, `collapse` what
+//! is copied together when memory is short.
 //! Memory is charged per received frame (truesize), whatever it carries, or as the host says.
-//! Left out: collapsing of queues when memory is short (a fifth to be gained with full frames), the
-//! prequeue, memory pressure of the whole machine.
+//! Left out: memory pressure of the whole machine.
 
 mod ack;
+mod collapse;
 mod compression;
 mod memory;
 mod reassembly;
@@ -17,10 +18,12 @@ mod tuning;
 mod window;
 
 use crate::clock::Jiffies;
-use crate::connection::{SocketOptions, TcpInfo};
+use crate::connection::{Shortage, SocketOptions, TcpInfo};
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
 use crate::stack::Stack;
+
+use collapse::Collapsed;
 
 pub(crate) use ack::AckPolicy;
 pub(crate) use reassembly::{Placed, Reassembly};
@@ -58,6 +61,9 @@ pub(crate) struct Receive {
     head: u32,
     /// Frames joined to the last that waits to be read.
     joined: u32,
+    /// Packets that came in order since nothing waited to be read, but for those collapsed.
+    packets: u32,
+    collapsed: Collapsed,
     /// Of the segment at hand: memory it is charged for, and payload of each segment in it; zero:
     /// it is one frame.
     frame: (u32, u32),
@@ -101,8 +107,8 @@ pub(crate) struct Receive {
     pub(crate) reassembly: Reassembly,
     /// Where the peer's FIN ends, once it has come, in order or not.
     pub(crate) fin_end: Option<Seq>,
-    /// Times out-of-order data had to be thrown away for want of memory.
-    pub(crate) pruned: u64,
+    /// What has been done for want of memory.
+    pub(crate) shortage: Shortage,
 }
 
 impl Receive {
@@ -121,6 +127,8 @@ impl Receive {
             truesize,
             head: 0,
             joined: 0,
+            packets: 0,
+            collapsed: Collapsed::default(),
             frame: (truesize, 0),
             advmss,
             window_shift: 0,
@@ -154,7 +162,7 @@ impl Receive {
             ack,
             reassembly: Reassembly::default(),
             fin_end: None,
-            pruned: 0,
+            shortage: Shortage::default(),
         }
     }
 
@@ -303,7 +311,11 @@ impl Receive {
         let readable = self.readable();
         let in_order = self.queued_memory - self.reassembly.memory().min(self.queued_memory);
         let freed = if bytes >= readable {
+            self.packets = 0;
+            self.collapsed = Collapsed::default();
             in_order
+        } else if self.collapsed.bytes > 0 {
+            self.read_collapsed(bytes, readable, in_order)
         } else {
             let share = u64::from(in_order) * u64::from(bytes) / u64::from(readable.max(1));
             share as u32 / self.truesize * self.truesize

@@ -18,6 +18,8 @@ _HOST_CAUSES = {
     "rx-ring-full": "receive ring",
     "backlog-full": "backlog",
     "socket-full": "socket",
+    "tcp-prune": "TCP prune",
+    "tcp-queue-full": "TCP queue",
 }
 _ORDER = (
     f"{_SENDER}: send queue",
@@ -26,10 +28,14 @@ _ORDER = (
     f"{_RECEIVER}: receive ring",
     f"{_RECEIVER}: backlog",
     f"{_RECEIVER}: socket",
+    f"{_RECEIVER}: TCP prune",
+    f"{_RECEIVER}: TCP queue",
     f"{_RECEIVER}: send queue",
     f"{_SENDER}: receive ring",
     f"{_SENDER}: backlog",
     f"{_SENDER}: socket",
+    f"{_SENDER}: TCP prune",
+    f"{_SENDER}: TCP queue",
     *(f"{_BOTH}: {part}" for part in _HOST_CAUSES.values()),
 )
 """The way of a datagram or a segment, then the way back of its acknowledgement."""

@@ -77,6 +77,8 @@ impl World {
                 self.retired.retransmissions += stats.retransmissions;
                 self.retired.timeouts += stats.timeouts;
                 self.retired.fast_recoveries += stats.fast_recoveries;
+                let host = &mut self.hosts[usize::from(endpoint.host.0)];
+                host.shortage.add(&stats.shortage);
             }
         }
     }

@@ -8,7 +8,7 @@ use tailback_net::loss::Losses;
 use tailback_net::pool::{Flight, FramePool};
 use tailback_net::random::Stream;
 use tailback_tcp::{
-    Config, Connection, Ecn, Event, Flags, MetricsCache, Seq, Shutdown, Told, Transmit,
+    Config, Connection, Ecn, Event, Flags, MetricsCache, Seq, Shortage, Shutdown, Told, Transmit,
 };
 use tailback_units::Time;
 
@@ -27,6 +27,8 @@ pub(crate) struct HostState {
     pub(crate) outside: bool,
     pub(crate) queue: TransmitQueue,
     pub(crate) ring: ReceiveRing,
+    /// What receive queues of connections that are gone did for want of memory.
+    pub(crate) shortage: Shortage,
     /// The machine with its parts, in place of `ring`, if it is modelled.
     pub(crate) machine: Option<Box<MachineState>>,
     /// CE becomes ECT(1) before TCP sees it.

@@ -7,6 +7,7 @@ use tailback_net::frame::{EndpointId, HostId};
 use tailback_net::loss::Losses;
 use tailback_net::pool::{Flight, FramePool};
 use tailback_net::switch::DropCause;
+use tailback_tcp::Shortage;
 
 use super::World;
 use super::hosts::HostState;
@@ -187,7 +188,19 @@ impl World {
         Ok(())
     }
 
-    /// Every place that lost frames.
+    /// What the receive queues of each host's connections did for want of memory.
+    pub(crate) fn shortages(&self) -> Vec<Shortage> {
+        let mut all: Vec<Shortage> = self.hosts.iter().map(|host| host.shortage).collect();
+        for endpoint in &self.endpoints {
+            if let Some(connection) = &endpoint.connection {
+                all[usize::from(endpoint.host.0)].add(&connection.stats().shortage);
+            }
+        }
+        all
+    }
+
+    /// Every place that lost frames. What a socket or TCP's receive queue threw away had been
+    /// delivered to it; all other rows are what conservation finds missing.
     pub(crate) fn drop_rows(&self) -> Vec<DropRow> {
         let mut rows = Vec::new();
         let mut row = |place: String, cause, lost: Losses| {
@@ -214,6 +227,17 @@ impl World {
                 row(host.name.clone(), cause, lost);
             }
             row(host.name.clone(), "tx-queue-full", host.queue.refused());
+        }
+        for (host, shortage) in self.hosts.iter().zip(self.shortages()) {
+            let lost = |frames, payload_bytes| Losses {
+                frames,
+                data_frames: frames,
+                payload_bytes,
+            };
+            let pruned = lost(shortage.pruned_frames, shortage.pruned_bytes);
+            row(host.name.clone(), "tcp-prune", pruned);
+            let refused = lost(shortage.refused_frames, shortage.refused_bytes);
+            row(host.name.clone(), "tcp-queue-full", refused);
         }
         for (number, flow) in self.datagrams.iter().enumerate() {
             let frames = self.ledger.lost_at(number, "socket");

@@ -203,7 +203,7 @@ impl Connection {
             let taken = self.make_room(seq) || self.receive.out_of_memory();
             if !taken && segment.payload_bytes > 0 {
                 self.stats.receive_queue_drops += 1;
-                return;
+                return self.drop_for_memory(segment);
             }
         }
         if segment.payload_bytes > 0 {
@@ -237,12 +237,23 @@ impl Connection {
         }
     }
 
-    /// Room for one more frame; false if it must be dropped (tcp_prune_queue).
+    /// Room for one more frame; false if there is none (tcp_try_rmem_schedule).
     #[inline]
     fn make_room(&mut self, seq: Seq) -> bool {
-        let room = self.receive.make_room(seq);
-        self.stats.pruned = self.receive.pruned;
-        room
+        self.receive.has_room() || {
+            let room = self.receive.make_room(seq);
+            self.stats.shortage = self.receive.shortage;
+            room
+        }
+    }
+
+    /// A frame is not taken for want of memory.
+    #[cold]
+    fn drop_for_memory(&mut self, segment: &Segment) {
+        let shortage = &mut self.receive.shortage;
+        shortage.refused_frames += 1;
+        shortage.refused_bytes += u64::from(segment.payload_bytes);
+        self.stats.shortage = *shortage;
     }
 
     /// tcp_event_data_recv.
@@ -289,7 +300,7 @@ impl Connection {
         self.feed_back_sce(segment);
         self.latch_congestion(segment);
         if !self.make_room(segment.seq) {
-            return;
+            return self.drop_for_memory(segment);
         }
         let today = self.stack.receiver == Receiver::Linux72;
         if today {

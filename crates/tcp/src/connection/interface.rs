@@ -99,8 +99,44 @@ pub struct Stats {
     pub zero_window_drops: u64,
     /// Segments in order dropped for want of memory (TCPRcvQDrop).
     pub receive_queue_drops: u64,
-    /// Times out-of-order data was thrown away for want of memory (OfoPruned).
-    pub pruned: u64,
+    /// What was done because memory was short.
+    pub shortage: Shortage,
+}
+
+/// What a socket's receive queues did because more memory was charged than the buffer has; the
+/// kernel's counters by net/ipv4/proc.c.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shortage {
+    /// Times room had to be made (PruneCalled).
+    pub prune_called: u64,
+    /// Packets that were copied together with others (TCPRcvCollapsed).
+    pub rcv_collapsed: u64,
+    /// Times out-of-order data was thrown away (OfoPruned).
+    pub ofo_pruned: u64,
+    /// Frames of it, of the peer's segment size.
+    pub pruned_frames: u64,
+    /// Payload bytes of it.
+    pub pruned_bytes: u64,
+    /// Times there was no room after all that (RcvPruned).
+    pub rcv_pruned: u64,
+    /// Frames that were then not taken (TCPRcvQDrop in order, TCPOFODrop out of order).
+    pub refused_frames: u64,
+    /// Payload bytes of those.
+    pub refused_bytes: u64,
+}
+
+impl Shortage {
+    /// Adds what another socket has counted.
+    pub fn add(&mut self, other: &Shortage) {
+        self.prune_called += other.prune_called;
+        self.rcv_collapsed += other.rcv_collapsed;
+        self.ofo_pruned += other.ofo_pruned;
+        self.pruned_frames += other.pruned_frames;
+        self.pruned_bytes += other.pruned_bytes;
+        self.rcv_pruned += other.rcv_pruned;
+        self.refused_frames += other.refused_frames;
+        self.refused_bytes += other.refused_bytes;
+    }
 }
 
 /// A look at a connection's variables, for time series.

@@ -1,40 +1,120 @@
 //! What received frames cost, and what is thrown away when there is no room.
 //!
 //! Models Linux net/ipv4/tcp_input.c of 2.6.18 and of 7.2: tcp_prune_queue, tcp_prune_ofo_queue,
-//! tcp_try_rmem_schedule, tcp_try_coalesce as far as memory goes.
+//! tcp_try_rmem_schedule, tcp_clamp_window, tcp_try_coalesce as far as memory goes.
 
 use super::Receive;
+use super::collapse::{Collapsed, Pages};
+use super::rules::Receiver;
 use crate::seq::Seq;
 
 /// Pages that one packet holds at most (MAX_SKB_FRAGS, include/linux/skbuff.h).
 pub(super) const MAX_FRAGS: u32 = 17;
 
 impl Receive {
+    /// Whether one more frame is taken without further ado (tcp_can_ingest).
+    #[inline(always)]
+    pub(crate) fn has_room(&self) -> bool {
+        self.queued_memory <= self.rcvbuf
+    }
+
     /// Makes room for one more frame; false if there is none and it must be dropped
     /// (tcp_prune_queue).
+    #[cold]
     pub(crate) fn make_room(&mut self, seq: Seq) -> bool {
-        if self.queued_memory <= self.rcvbuf {
-            return true;
-        }
+        self.shortage.prune_called += 1;
         self.ack.quick = 0;
         if self.rcvbuf < self.rmem_max && !self.locked {
             self.rcvbuf = self.queued_memory.min(self.rmem_max);
         }
-        if self.queued_memory <= self.rcvbuf {
+        if !self.has_room() {
+            self.rcv_ssthresh = self.window_clamp.min(2 * self.advmss);
+        } else if self.today {
             return true;
         }
-        self.rcv_ssthresh = self.window_clamp.min(2 * self.advmss);
-        if self.today {
-            return self.prune(seq);
+        self.collapse();
+        if self.has_room() {
+            return true;
         }
-        self.pruned += u64::from(!self.reassembly.is_empty());
-        self.purge();
-        self.queued_memory <= self.rcvbuf
+        let held = self.reassembly.bytes();
+        if self.today {
+            self.prune(seq);
+        } else {
+            self.shortage.ofo_pruned += u64::from(!self.reassembly.is_empty());
+            self.purge();
+        }
+        let gone = held - self.reassembly.bytes();
+        self.shortage.pruned_bytes += u64::from(gone);
+        self.shortage.pruned_frames += u64::from(gone.div_ceil(self.ack.rcv_mss.max(1)));
+        self.shortage.rcv_pruned += u64::from(!self.has_room());
+        self.has_room()
+    }
+
+    /// Copies what waits into less memory, where that pays (tcp_collapse_ofo_queue, tcp_collapse).
+    fn collapse(&mut self) {
+        let pages = self.pages();
+        let mut reassembly = std::mem::take(&mut self.reassembly);
+        let (freed, packets) =
+            reassembly.collapse(pages, self.rcvbuf, |memory| self.window_of(memory));
+        self.reassembly = reassembly;
+        self.release(freed);
+        self.shortage.rcv_collapsed += u64::from(packets);
+        let waits = self.readable() - self.collapsed.bytes;
+        let memory = self.in_order_memory() - self.collapsed.memory;
+        let packed = pages.memory(waits);
+        if waits == 0 || self.window_of(memory) <= waits || packed >= memory {
+            return;
+        }
+        self.release(memory - packed);
+        // Reads do not count packets: there are no more than have memory.
+        let packets = std::mem::take(&mut self.packets);
+        let most = memory / (self.truesize - self.head.min(self.truesize)).max(1);
+        self.shortage.rcv_collapsed += u64::from(packets.min(most));
+        self.collapsed.bytes += waits;
+        self.collapsed.memory += packed;
+        // The next frame does not join what was copied: that has no pages of a card.
+        self.joined = MAX_FRAGS;
+    }
+
+    /// Into what this kernel collapses.
+    fn pages(&self) -> Pages {
+        Pages(if self.today {
+            Receiver::Linux72
+        } else {
+            Receiver::Linux26
+        })
+    }
+
+    /// Memory of what waits to be read.
+    fn in_order_memory(&self) -> u32 {
+        self.queued_memory - self.reassembly.memory().min(self.queued_memory)
+    }
+
+    /// Part of what waits is read, and some of that has been collapsed: so much memory is free.
+    #[cold]
+    pub(super) fn read_collapsed(&mut self, bytes: u32, readable: u32, in_order: u32) -> u32 {
+        let Collapsed {
+            bytes: packed,
+            memory,
+        } = self.collapsed;
+        let first = bytes.min(packed);
+        let page = self.pages().payload();
+        let left = packed - first;
+        let kept = u64::from(memory) * u64::from(left.next_multiple_of(page).min(packed))
+            / u64::from(packed);
+        let kept = if left == 0 { 0 } else { kept as u32 };
+        self.collapsed = Collapsed {
+            bytes: left,
+            memory: kept,
+        };
+        let others = u64::from(in_order - memory.min(in_order));
+        let share = others * u64::from(bytes - first) / u64::from((readable - packed).max(1));
+        memory - kept + share as u32 / self.truesize * self.truesize
     }
 
     /// Throws away what is furthest out of order, an eighth of the buffer at a time, but nothing
     /// before `seq` (tcp_prune_ofo_queue).
-    pub(super) fn prune(&mut self, seq: Seq) -> bool {
+    pub(super) fn prune(&mut self, seq: Seq) {
         let goal = (self.rcvbuf >> 3).max(1);
         let mut any = false;
         while self.queued_memory > self.rcvbuf {
@@ -45,8 +125,7 @@ impl Receive {
             any = true;
             self.release(memory);
         }
-        self.pruned += u64::from(any);
-        self.queued_memory <= self.rcvbuf
+        self.shortage.ofo_pruned += u64::from(any);
     }
 
     /// There is no room for what comes in order: the peer is told so at once. True if it is taken
@@ -96,14 +175,12 @@ impl Receive {
     #[inline]
     pub(crate) fn charge_in_order(&mut self) {
         self.charge();
-        if self.head == 0 {
-            return;
-        }
-        if self.readable() > 0 && self.joined < MAX_FRAGS {
+        if self.head > 0 && self.readable() > 0 && self.joined < MAX_FRAGS {
             self.joined += 1;
             self.release(self.head);
         } else {
             self.joined = 1;
+            self.packets += 1;
         }
     }
 

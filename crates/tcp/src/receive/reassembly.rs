@@ -4,6 +4,7 @@
 //! tcp_ofo_queue, up to four remembered blocks with the latest first (tcp_sack_new_ofo_skb,
 //! tcp_sack_maybe_coalesce, tcp_sack_remove) and one duplicate (RFC 2883: tcp_dsack_set).
 
+use super::collapse::Pages;
 use super::memory::MAX_FRAGS;
 use crate::segment::SackBlock;
 use crate::seq::Seq;
@@ -19,7 +20,8 @@ struct Run {
     start: Seq,
     end: Seq,
     memory: u32,
-    /// Frames in the packet at its end.
+    /// Packets it is in, and frames in the last of them.
+    packets: u32,
     joined: u32,
 }
 
@@ -106,6 +108,43 @@ impl Reassembly {
             self.count_effective();
         }
         gone
+    }
+
+    /// Copies what is out of order together: each run whose memory would be a larger window than it
+    /// has data. Answers how much memory that frees and how many packets are gone; many small ones
+    /// are left alone once they have more than an eighth of `rcvbuf` (tcp_collapse_ofo_queue).
+    pub(super) fn collapse(
+        &mut self,
+        pages: Pages,
+        rcvbuf: u32,
+        window_of: impl Fn(u32) -> u32,
+    ) -> (u32, u32) {
+        let (mut freed, mut packets, mut small) = (0, 0, 0);
+        for run in &mut self.runs {
+            let bytes = run.end - run.start;
+            if pages.leaves(run.packets, bytes) {
+                small += run.memory;
+                if small > rcvbuf >> 3 {
+                    break;
+                }
+                continue;
+            }
+            let packed = pages.memory(bytes);
+            if window_of(run.memory) <= bytes || packed >= run.memory {
+                continue;
+            }
+            freed += run.memory - packed;
+            packets += run.packets;
+            run.memory = packed;
+            run.packets = bytes.div_ceil(pages.payload());
+            run.joined = MAX_FRAGS;
+        }
+        (freed, packets)
+    }
+
+    /// Data held.
+    pub(super) fn bytes(&self) -> u32 {
+        self.runs.iter().map(|run| run.end - run.start).sum()
     }
 
     #[inline]
@@ -239,6 +278,7 @@ impl Reassembly {
             let run = &mut self.runs[at - 1];
             run.end = run.end.max(end);
             run.memory += memory - if joins { head } else { 0 };
+            run.packets += u32::from(!joins);
             run.joined = if joins { run.joined + 1 } else { 1 };
             at - 1
         } else {
@@ -246,6 +286,7 @@ impl Reassembly {
                 start,
                 end,
                 memory,
+                packets: 1,
                 joined: 1,
             };
             self.runs.insert(at, run);
@@ -267,6 +308,7 @@ impl Reassembly {
             let run = &mut self.runs[slot];
             run.end = run.end.max(next.end);
             run.memory += next.memory;
+            run.packets += next.packets;
             run.joined = next.joined;
             self.runs.remove(slot + 1);
         }

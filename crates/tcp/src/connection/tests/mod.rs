@@ -14,5 +14,6 @@ mod receiving_today;
 mod sce;
 mod sending;
 mod settings;
+mod shortage;
 mod timeouts;
 mod undo;

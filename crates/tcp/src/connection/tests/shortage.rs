@@ -1,0 +1,89 @@
+//! A receive queue that is charged more than its buffer has: what is copied together, what is thrown
+//! away, and what is counted.
+
+use crate::Stack;
+use crate::segment::Segment;
+use crate::testing::{Net, SERVER, stack, with_receiver_of_today};
+
+/// A server that does not read, with a buffer of so many bytes.
+fn unread(stack: Stack, buffer: u32) -> Net {
+    let mut net = Net::of(stack);
+    net.open();
+    net.reads[SERVER] = false;
+    net.end(SERVER).receive.lock_buffer(buffer);
+    net
+}
+
+/// Gives the server `count` segments of `bytes`, the first so far ahead of what it expects.
+fn give(net: &mut Net, count: u32, bytes: u16, ahead: u32) {
+    for _ in 0..count {
+        let mut segment: Segment = net.end(SERVER).plain_segment();
+        segment.seq += ahead;
+        segment.payload_bytes = bytes;
+        net.inject(SERVER, &segment);
+    }
+}
+
+/// The same, each after the one before and all of them out of order.
+fn give_ahead(net: &mut Net, count: u32, bytes: u16) {
+    for n in 1..=count {
+        give(net, 1, bytes, n * u32::from(bytes));
+    }
+}
+
+#[test]
+fn small_segments_are_copied_together_and_none_is_lost() {
+    for stack in [stack(), with_receiver_of_today(stack())] {
+        let mut net = unread(stack, 20_000);
+        give(&mut net, 60, 100, 0);
+        let shortage = net.end(SERVER).stats().shortage;
+        assert!(shortage.prune_called > 0);
+        assert!(shortage.rcv_collapsed >= 8, "{shortage:?}");
+        assert_eq!((shortage.refused_frames, shortage.pruned_frames), (0, 0));
+        assert_eq!(net.end(SERVER).readable(), 6000);
+    }
+}
+
+#[test]
+fn memory_is_free_again_when_what_was_copied_is_read_in_parts() {
+    let mut net = unread(with_receiver_of_today(stack()), 20_000);
+    give(&mut net, 60, 100, 0);
+    assert!(!net.end(SERVER).receive.is_empty());
+    for _ in 0..15 {
+        net.read(SERVER, 400);
+    }
+    assert_eq!(net.end(SERVER).readable(), 0);
+    assert!(net.end(SERVER).receive.is_empty());
+}
+
+#[test]
+fn frames_that_are_as_full_as_the_window_reckons_are_not_copied() {
+    // The part of the buffer that is window is what the frames have as payload: nothing to gain.
+    let mut net = unread(with_receiver_of_today(stack()), 20_000);
+    give(&mut net, 20, 1448, 0);
+    let stats = *net.end(SERVER).stats();
+    assert_eq!(stats.shortage.rcv_collapsed, 0);
+    assert!(stats.shortage.rcv_pruned > 0);
+    assert_eq!(stats.shortage.refused_frames, stats.receive_queue_drops);
+    assert_eq!(
+        stats.shortage.refused_bytes,
+        1448 * stats.shortage.refused_frames
+    );
+    assert!(stats.receive_queue_drops > 0);
+}
+
+#[test]
+fn what_is_out_of_order_is_copied_before_it_is_thrown_away() {
+    let mut net = unread(stack(), 20_000);
+    net.end(SERVER).receive.rcv_wnd = 60_000;
+    give_ahead(&mut net, 14, 600);
+    let shortage = net.end(SERVER).stats().shortage;
+    assert!(shortage.rcv_collapsed > 0, "{shortage:?}");
+    assert_eq!(shortage.ofo_pruned, 0);
+    // Full buffers' worth of it goes nevertheless, and is counted in frames and bytes.
+    give_ahead(&mut net, 60, 600);
+    let shortage = net.end(SERVER).stats().shortage;
+    assert!(shortage.ofo_pruned > 0, "{shortage:?}");
+    let segments = shortage.pruned_bytes.div_ceil(536);
+    assert!((segments..segments + shortage.ofo_pruned).contains(&shortage.pruned_frames));
+}
