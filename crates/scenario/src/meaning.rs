@@ -1,6 +1,7 @@
 //! What a schema cannot say: values that do not make sense, alone or together.
 
 use tailback_net::host::HostConfig;
+use tailback_net::host::machine::{MachineConfig, Merging};
 use tailback_net::impairment::script::FrameAction;
 use tailback_net::link::LinkConfig;
 use tailback_net::switch::{BufferConfig, SwitchConfig};
@@ -36,7 +37,8 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
         found.extend(meaning_switch::unanswered(switch, stacks(scenario)));
         findings.extend(found.into_iter().map(|f| f.within(&path)));
     }
-    findings.extend(check_host(&scenario.host).map(|f| f.within("host")));
+    let host = check_host(&scenario.host).into_iter();
+    findings.extend(host.map(|f| f.within("host")));
     findings.extend(stack_findings(&scenario.stack, "stack"));
     if let Some(socket) = &scenario.socket {
         let found = socket.findings();
@@ -50,7 +52,8 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
         for (i, host) in explicit.host.iter().enumerate() {
             let at = format!("network.host[{i}]");
             if let Some(own) = &host.host {
-                findings.extend(check_host(own).map(|f| f.within(&format!("{at}.host"))));
+                let found = check_host(own).into_iter();
+                findings.extend(found.map(|f| f.within(&format!("{at}.host"))));
             }
             if let Some(own) = &host.socket {
                 let found = own.findings().into_iter();
@@ -267,8 +270,17 @@ fn check_switch(switch: &SwitchConfig, mtu_bytes: u64) -> Vec<Finding> {
     findings
 }
 
-fn check_host(host: &HostConfig) -> Option<Finding> {
-    (host.interrupt_jitter > host.interrupt_delay).then(|| {
+fn check_host(host: &HostConfig) -> Vec<Finding> {
+    let machine = host.machine.as_ref();
+    let merges = |m: &&MachineConfig| m.merging != Merging::Off && !m.softirq.napi;
+    let joins = machine.filter(merges).map(|_| {
+        Finding::new(
+            "machine.merging",
+            "frames join in a poll of NAPI, and this machine's interrupts take each on its own",
+            "merging = { kind = \"off\" }, or softirq.napi = true",
+        )
+    });
+    let waits = (host.interrupt_jitter > host.interrupt_delay).then(|| {
         Finding::new(
             "interrupt_jitter",
             format!(
@@ -277,7 +289,8 @@ fn check_host(host: &HostConfig) -> Option<Finding> {
             ),
             "no more than interrupt_delay",
         )
-    })
+    });
+    waits.into_iter().chain(joins).collect()
 }
 
 fn stack_findings(stack: &Stack, at: &str) -> Vec<Finding> {

@@ -232,3 +232,56 @@ fn a_mesh_measures_every_path_in_every_round() {
         [86, 85, 86, 85, 86, 85]
     );
 }
+
+/// Four flows into one host with so much more said of it.
+fn four_flows(overrides: &[&str]) -> RunOutcome {
+    // A sender that costs next to nothing: the receiver is what limits. Readers stay where they are.
+    let mut all = vec![
+        BALANCED,
+        "host.machine.costs.send_packet=100ns",
+        "host.machine.costs.complete_packet=0s",
+        "host.rx_ring_descriptors=4096",
+    ];
+    all.extend(overrides);
+    run(
+        "kind = \"bulk\"\nduration = \"300ms\"\nconnections = 4",
+        &all,
+    )
+}
+
+#[test]
+fn frames_that_join_make_a_receiver_faster_and_acknowledge_less() {
+    let mbps = |outcome: &RunOutcome| measure(outcome, "summary", "goodput_mbps_mean")[0];
+    let each = mbps(&four_flows(&[]));
+    let gro = "host.machine.merging={kind=\"gro\",merge_frame=\"300ns\"}";
+    let joined = mbps(&four_flows(&[gro]));
+    let card = mbps(&four_flows(&["host.machine.merging={kind=\"lro\"}"]));
+    assert!(joined > 1.1 * each, "{each} {joined}");
+    assert!(card > joined, "{joined} {card}");
+}
+
+#[test]
+fn several_queues_spread_flows_over_cores() {
+    let mbps = |outcome: &RunOutcome| measure(outcome, "summary", "goodput_mbps_mean")[0];
+    let one = mbps(&four_flows(&[]));
+    let four = mbps(&four_flows(&["host.machine.interrupts.queues=4"]));
+    assert!(four > 1.3 * one, "{one} {four}");
+}
+
+#[test]
+fn an_adaptive_throttle_answers_pings_at_once_and_slows_bulk() {
+    let gaps = |rate: &str, mode: &str| {
+        let adaptive = format!("host.machine.interrupts.adaptive={mode}");
+        let all = ["host.machine.softirq.napi=true", adaptive.as_str()];
+        measure(&udp(rate, &all), "arrivals", "gap_us")
+    };
+    // A datagram every 117.6 us is alone in its poll: low latency, an interrupt each.
+    let alone = gaps("100Mbit", "dynamic");
+    assert!(alone[1..].iter().all(|gap| (gap - 117.6).abs() < 1.0));
+    // Four in 50 us, 6 KB, are low latency still; ten, 15 KB, are bulk.
+    let longest = |gaps: &[f64]| gaps[100..].iter().fold(0.0, |a: f64, b| a.max(*b));
+    let low = longest(&gaps("1000Mbit", "dynamic"));
+    assert!((40.0..60.0).contains(&low), "{low}");
+    let bulk = longest(&gaps("2400Mbit", "dynamic"));
+    assert!((200.0..260.0).contains(&bulk), "{bulk}");
+}

@@ -401,6 +401,20 @@ fn timers_and_buffers_that_contradict_one_another_are_told() {
 }
 
 #[test]
+fn frames_join_in_polls_only() {
+    let sets = [
+        "host=xeon-e7330-ixgbe",
+        "host.machine.softirq.napi=false",
+        "host.machine.merging={kind=\"lro\"}",
+    ];
+    let found = problem(STAR, &sets);
+    assert!(
+        found.contains("host.machine.merging: frames join"),
+        "{found}"
+    );
+}
+
+#[test]
 fn socket_options_are_held_to_their_names_and_ranges() {
     let text = star("[workload]", "[socket]\nTCP_NODELY = true\n\n[workload]");
     assert_eq!(

@@ -8,9 +8,10 @@
 use std::collections::VecDeque;
 
 use tailback_net::frame::EndpointId;
-use tailback_net::host::Machine;
-use tailback_net::host::machine::{Effect, TaskId};
+use tailback_net::host::machine::{Effect, Joint, TaskId};
+use tailback_net::host::{Machine, PageBuffers};
 use tailback_net::pool::Flight;
+use tailback_tcp::{Flags, Segment};
 use tailback_units::{Duration, Time};
 
 use super::World;
@@ -114,6 +115,24 @@ impl MachineState {
     }
 }
 
+/// What decides whether a segment joins others before TCP has them (tcp_gro_receive of Linux 7.2):
+/// acknowledgement, window, flags but PSH and FIN, timestamps and mark are to be alike.
+fn joint(segment: &Segment, is_tcp: bool) -> Joint {
+    let ends = Flags::PSH.with(Flags::FIN);
+    let plain = segment.flags.without(ends) == Flags::ACK && !segment.has_sack();
+    // Alike segments of one connection differ in nothing else: a sum tells them apart well enough.
+    let mut likeness = u64::from(segment.ack.0) << 32 | u64::from(segment.ts_val);
+    likeness ^= u64::from(segment.ts_ecr).rotate_left(17);
+    likeness ^= u64::from(segment.window).rotate_left(41) ^ (segment.ecn as u64);
+    Joint {
+        start: segment.seq.0,
+        end: segment.seq.0.wrapping_add(segment.payload_bytes.into()),
+        likeness,
+        ends: segment.flags.intersects(ends),
+        alone: !is_tcp || segment.payload_bytes == 0 || !plain,
+    }
+}
+
 impl World {
     /// The calendar rank of a host's machine, or that behind them: background traffic's.
     #[cold]
@@ -163,6 +182,7 @@ impl World {
             };
             match effect {
                 Effect::Frame(frame) => self.receive_at_machine(frame),
+                Effect::Packet(frames) => self.receive_packet(&frames),
                 Effect::Task(TaskId(task)) => {
                     let endpoint = state.threads[(task - state.first_thread) as usize];
                     self.call_done(endpoint);
@@ -201,7 +221,11 @@ impl World {
         let Some(state) = &mut self.hosts[host].machine else {
             return;
         };
-        if !state.machine.arrive(now, frame) {
+        let joint = state.machine.merges().then(|| {
+            let is_tcp = self.datagrams.is_empty();
+            joint(&self.frames.get(frame.frame).segment, is_tcp)
+        });
+        if !state.machine.arrive(now, frame, joint) {
             self.ledger.lose_frame(&frame, &self.frames, "rx-ring");
             self.frames.release(frame.frame);
             return;
@@ -216,6 +240,36 @@ impl World {
         } else {
             self.receive_datagram(frame);
         }
+    }
+
+    /// TCP gets frames that have become one packet: their data, and the flags of the last.
+    fn receive_packet(&mut self, frames: &[Flight]) {
+        let Some(first) = frames.first() else { return };
+        let mut segment = self.frames.get(first.frame).segment;
+        let mss = u32::from(segment.payload_bytes);
+        let (mut payload_bytes, mut memory_bytes) = (0, 0);
+        for frame in frames {
+            self.note_delivery(frame);
+            payload_bytes += u32::from(frame.payload_bytes);
+            let last = &self.frames.get(frame.frame).segment;
+            segment.flags = segment.flags.with(last.flags);
+            (segment.ack, segment.window) = (last.ack, last.window);
+            (segment.ts_val, segment.ts_ecr) = (last.ts_val, last.ts_ecr);
+            self.frames.release(frame.frame);
+        }
+        segment.payload_bytes = payload_bytes as u16;
+        let endpoint = &mut self.endpoints[first.to.0 as usize];
+        let host = &mut self.hosts[usize::from(endpoint.host.0)];
+        for _ in frames {
+            let page = host.buffers.as_mut().map(PageBuffers::take);
+            memory_bytes += page.unwrap_or(host.config.rx_truesize_bytes);
+        }
+        // The heads of those that joined are given up (skb_gro_receive).
+        memory_bytes -= host.config.rx_head_bytes * (frames.len() as u32 - 1);
+        if let Some(connection) = &mut endpoint.connection {
+            connection.handle_aggregate(self.now, &segment, mss, memory_bytes);
+        }
+        self.drive(first.to);
     }
 
     /// An endpoint on a host with a machine gets a thread; its application does not read at once.

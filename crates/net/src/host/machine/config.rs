@@ -4,6 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailback_units::{Bytes, Duration};
 
+use super::merge::Merging;
+use super::throttle::Adaptive;
+
 /// A host's machine with its parts, in place of the plain capacity.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -18,6 +21,9 @@ pub struct MachineConfig {
     pub interrupts: Interrupts,
     /// How received frames get from the ring to TCP or UDP.
     pub softirq: Softirq,
+    /// Whether frames of a flow are put together before TCP has them; with `softirq.napi`.
+    #[serde(default, skip_serializing_if = "Merging::is_off")]
+    pub merging: Merging,
     /// What work costs a core.
     pub costs: Costs,
     /// How cores are shared between applications and ksoftirqd.
@@ -33,21 +39,38 @@ pub struct MachineConfig {
 pub struct Interrupts {
     /// Least time between two interrupts (InterruptThrottleRate, rx-usecs); "0s" for none.
     pub throttle: Duration,
+    /// That time follows the traffic; then `throttle` does not count but for what has been sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adaptive: Option<Adaptive>,
+    /// Receive queues (RSS): each has a ring and an interrupt of its own, and a flow's frames are all in
+    /// one.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[schemars(range(min = 1, max = 64), default = "one")]
+    pub queues: u32,
     /// Which core takes them.
     pub affinity: Affinity,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn is_one(queues: &u32) -> bool {
+    *queues == 1
 }
 
 /// Which core takes a card's interrupts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Affinity {
-    /// Always the same (smp_affinity).
+    /// Always the same (smp_affinity); that of the second queue is the next core, and so on.
     Bound {
         /// The core, from 0.
         #[serde(default)]
         core: u32,
     },
-    /// The core that was least busy, looked at from time to time (irqbalance).
+    /// The core that was least busy, looked at from time to time (irqbalance); that of the second queue
+    /// is the second least busy, and so on.
     Balanced {
         /// Time between looks; irqbalance's is ten seconds.
         #[serde(default = "ten_seconds")]

@@ -9,18 +9,23 @@ use std::collections::VecDeque;
 
 use tailback_units::{Duration, Time};
 
+use super::merge::{Joint, Merge};
 use super::task::{self, State};
 use super::{Effect, Machine};
 use crate::pool::Flight;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Op {
-    /// A hardware interrupt, that takes so many frames from the ring (without NAPI).
-    Interrupt(u32),
+    /// A hardware interrupt of a queue, that takes so many frames from its ring (without NAPI).
+    Interrupt(u32, u32),
     /// The hardware interrupt whose handler sees to packets that have left.
     Completions,
     /// A softirq handles a frame.
     Frame(Flight),
+    /// A softirq takes a frame that may join others.
+    Join(Flight, Joint),
+    /// A softirq handles the first packet that frames have joined to.
+    Packet,
     /// A task's call.
     Task(usize),
     /// What was charged to a core that has nothing else to do.
@@ -50,11 +55,15 @@ pub(super) struct Core {
     pub(super) op: Option<(Op, Time)>,
     /// When a task's call began or went on.
     since: Time,
-    /// A frame whose handling an interrupt stopped, and what is left of it.
-    stopped: Option<(Flight, Duration)>,
-    pub(super) interrupt: bool,
+    /// What a softirq did when an interrupt stopped it, and what is left of it.
+    stopped: Option<(Op, Duration)>,
+    /// Queues whose interrupt waits, a bit each.
+    pub(super) interrupts: u64,
     pub(super) completions: bool,
     soft: Soft,
+    /// Queues that are polled, in turn.
+    polled: VecDeque<usize>,
+    merge: Merge,
     backlog: VecDeque<Flight>,
     pub(super) task: Option<usize>,
     /// Another task is to have the core.
@@ -71,9 +80,11 @@ impl Default for Core {
             op: None,
             since: Time::ZERO,
             stopped: None,
-            interrupt: false,
+            interrupts: 0,
             completions: false,
             soft: Soft::default(),
+            polled: VecDeque::new(),
+            merge: Merge::default(),
             backlog: VecDeque::new(),
             task: None,
             yields: false,
@@ -93,12 +104,14 @@ impl Core {
 
     /// Frames it holds.
     pub(super) fn held(&self) -> impl Iterator<Item = &Flight> {
-        let handled = match &self.op {
-            Some((Op::Frame(frame), _)) => Some(frame),
+        let ops = [&self.op].into_iter().flatten().map(|(op, _)| op);
+        let stopped = self.stopped.iter().map(|(op, _)| op);
+        let handled = ops.chain(stopped).filter_map(|op| match op {
+            Op::Frame(frame) | Op::Join(frame, _) => Some(frame),
             _ => None,
-        };
-        let stopped = self.stopped.as_ref().map(|(frame, _)| frame);
-        self.backlog.iter().chain(handled).chain(stopped)
+        });
+        let merged = self.merge.frames();
+        self.backlog.iter().chain(handled).chain(merged)
     }
 
     fn start(&mut self, now: Time, op: Op, cost: Duration) {
@@ -119,12 +132,15 @@ impl Machine {
         self.look_at(core, tick_at);
         let this = &mut self.cores[core];
         match op {
-            Op::Interrupt(frames) => {
+            Op::Interrupt(queue, frames) => {
                 this.soft.raised = true;
                 this.soft.returned = true;
-                if !self.config.softirq.napi {
-                    self.fill_backlog(core, frames, now);
-                    self.nic.unmask(now);
+                let queue = queue as usize;
+                if self.config.softirq.napi {
+                    this.polled.push_back(queue);
+                } else {
+                    self.fill_backlog(core, queue, frames, now);
+                    self.nics[queue].unmask(now);
                 }
                 None
             }
@@ -133,6 +149,17 @@ impl Machine {
                 None
             }
             Op::Frame(frame) => Some(Effect::Frame(frame)),
+            Op::Join(frame, joint) => {
+                this.merge.take(frame, &joint, self.config.merging);
+                None
+            }
+            Op::Packet => {
+                let frames = this.merge.pop()?.frames;
+                Some(match frames[..] {
+                    [frame] => Effect::Frame(frame),
+                    _ => Effect::Packet(frames),
+                })
+            }
             Op::Task(number) => {
                 let ran = now.since(this.since);
                 self.tasks[number].account(ran);
@@ -149,20 +176,20 @@ impl Machine {
         match this.op {
             None if self.acting == Some(core) => return,
             None => {}
-            Some((Op::Interrupt(_) | Op::Completions, _)) => return,
+            Some((Op::Interrupt(..) | Op::Completions, _)) => return,
             Some((op, ends)) => {
                 let left = ends.since(now);
                 this.busy = this.busy - left;
                 this.busy_lately = this.busy_lately - left.min(this.busy_lately);
                 this.op = None;
                 match op {
-                    Op::Frame(frame) => this.stopped = Some((frame, left)),
+                    Op::Frame(_) | Op::Join(..) | Op::Packet => this.stopped = Some((op, left)),
                     Op::Task(number) => {
                         let ran = now.since(this.since);
                         self.tasks[number].account(ran);
                         self.tasks[number].left = left;
                     }
-                    Op::Interrupt(_) | Op::Completions => {}
+                    Op::Interrupt(..) | Op::Completions => {}
                     Op::Rest => this.debt += left,
                 }
             }
@@ -182,20 +209,22 @@ impl Machine {
         if this.op.is_some() {
             return;
         }
-        if std::mem::take(&mut this.interrupt) {
+        if this.interrupts != 0 {
+            let queue = this.interrupts.trailing_zeros();
+            this.interrupts &= this.interrupts - 1;
             let costs = &self.config.costs;
             let frames = if napi {
                 0
             } else {
-                self.nic.waiting().len() as u32
+                self.nics[queue as usize].waiting().len() as u32
             };
             let cost = costs.interrupt + costs.handler_frame * u64::from(frames);
-            this.start(now, Op::Interrupt(frames), cost);
+            this.start(now, Op::Interrupt(queue, frames), cost);
             return;
         }
         if std::mem::take(&mut this.completions) {
             let costs = &self.config.costs;
-            let left = self.nic.complete(now);
+            let left = self.nics[0].complete(now);
             let cost = costs.interrupt + costs.complete_packet * u64::from(left);
             this.start(now, Op::Completions, cost);
             return;
@@ -272,14 +301,26 @@ impl Machine {
         if !self.cores[core].soft.running {
             return false;
         }
-        if let Some((frame, left)) = self.cores[core].stopped.take() {
-            self.cores[core].start(now, Op::Frame(frame), left);
+        if let Some((op, left)) = self.cores[core].stopped.take() {
+            self.cores[core].start(now, op, left);
+            return true;
+        }
+        if self.begin_packet(core, now) {
             return true;
         }
         let rules = &self.config.softirq;
         let (weight, limit) = (rules.weight, u64::from(rules.time_limit_jiffies));
         let soft = &self.cores[core].soft;
         if soft.weight == 0 || soft.budget == 0 {
+            // A poll is over, and another queue's turn.
+            self.cores[core].merge.flush();
+            if self.begin_packet(core, now) {
+                return true;
+            }
+            let this = &mut self.cores[core];
+            if this.soft.weight == 0 && this.polled.len() > 1 {
+                this.polled.rotate_left(1);
+            }
             let jiffy = self.jiffy(now);
             let soft = &mut self.cores[core].soft;
             soft.weight = weight;
@@ -292,17 +333,28 @@ impl Machine {
                 self.begin_pass(core, now);
             }
         }
-        let frame = if self.config.softirq.napi {
-            self.nic.pop()
+        let taken = if self.config.softirq.napi {
+            self.poll(core, now)
         } else {
-            self.cores[core].backlog.pop_front()
+            self.cores[core].backlog.pop_front().map(|f| (f, None))
         };
-        let Some(frame) = frame else {
+        let Some((frame, joint)) = taken else {
+            if self.begin_packet(core, now) {
+                return true;
+            }
             self.end_softirq(core, now);
             return false;
         };
         if self.config.softirq.napi {
             self.stamp(now);
+        }
+        if let Some(joint) = joint {
+            let cost = self.config.merging.frame_cost();
+            let this = &mut self.cores[core];
+            this.soft.weight -= 1;
+            this.soft.budget -= 1;
+            this.start(now, Op::Join(frame, joint), cost);
+            return true;
         }
         let costs = &self.config.costs;
         let cost = if frame.payload_bytes == 0 {
@@ -314,6 +366,43 @@ impl Machine {
         this.soft.weight -= 1;
         this.soft.budget -= 1;
         this.start(now, Op::Frame(frame), cost);
+        true
+    }
+
+    /// The next frame of the queues that a core polls. One that is empty is polled no more: its
+    /// interrupt is wanted again, once TCP has what joined in the poll.
+    fn poll(&mut self, core: usize, now: Time) -> Option<(Flight, Option<Joint>)> {
+        while let Some(queue) = self.cores[core].polled.front().copied() {
+            if let Some(taken) = self.nics[queue].pop() {
+                return Some(taken);
+            }
+            let this = &mut self.cores[core];
+            this.merge.flush();
+            if this.merge.next().is_some() {
+                return None;
+            }
+            this.polled.pop_front();
+            this.soft.weight = self.config.softirq.weight;
+            self.nics[queue].unmask(now);
+        }
+        None
+    }
+
+    /// Begins to handle a packet that frames have joined to; false if there is none.
+    fn begin_packet(&mut self, core: usize, now: Time) -> bool {
+        let costs = &self.config.costs;
+        let this = &mut self.cores[core];
+        let Some(packet) = this.merge.next() else {
+            return false;
+        };
+        let carries = packet.frames.iter().any(|frame| frame.payload_bytes > 0);
+        let cost = if carries {
+            costs.receive_frame
+        } else {
+            costs.receive_ack
+        };
+        let spent = self.config.merging.frame_cost();
+        this.start(now, Op::Packet, cost - spent.min(cost));
         true
     }
 
@@ -333,9 +422,6 @@ impl Machine {
         self.block(core);
         if self.cores[core].task == Some(core) {
             self.cores[core].task = None;
-        }
-        if self.config.softirq.napi {
-            self.nic.unmask(now);
         }
     }
 
@@ -358,9 +444,11 @@ impl Machine {
         }
     }
 
-    fn fill_backlog(&mut self, core: usize, frames: u32, now: Time) {
+    fn fill_backlog(&mut self, core: usize, queue: usize, frames: u32, now: Time) {
         for _ in 0..frames {
-            let Some(frame) = self.nic.pop() else { return };
+            let Some((frame, _)) = self.nics[queue].pop() else {
+                return;
+            };
             self.stamp(now);
             let backlog = &mut self.cores[core].backlog;
             if backlog.len() < self.config.softirq.backlog_frames as usize {

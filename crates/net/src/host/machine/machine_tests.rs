@@ -1,8 +1,10 @@
 use tailback_units::{Bytes, Duration, Time};
 
 use super::{
-    Affinity, Costs, Effect, Interrupts, Machine, MachineConfig, Scheduler, Softirq, TaskId,
+    Affinity, Costs, Effect, Interrupts, Joint, Machine, MachineConfig, Merging, Scheduler,
+    Softirq, TaskId,
 };
+use crate::frame::EndpointId;
 use crate::pool::{Flight, FramePool};
 use crate::testing::frame;
 
@@ -13,6 +15,8 @@ fn config() -> MachineConfig {
         hz: 1000,
         interrupts: Interrupts {
             throttle: Duration::from_us(100),
+            adaptive: None,
+            queues: 1,
             affinity: Affinity::Bound { core: 0 },
         },
         softirq: Softirq {
@@ -23,6 +27,7 @@ fn config() -> MachineConfig {
             restarts: 10,
             backlog_frames: 1000,
         },
+        merging: Merging::Off,
         costs: Costs {
             interrupt: Duration::from_us(2),
             handler_frame: Duration::from_us(1),
@@ -78,7 +83,7 @@ impl Bench {
 
     fn arrive(&mut self, now: Time) -> bool {
         let flight: Flight = self.pool.put(now, &frame(1448));
-        self.machine.arrive(now, flight)
+        self.machine.arrive(now, flight, None)
     }
 
     /// All that happens up to `end`.
@@ -98,7 +103,7 @@ impl Bench {
 
     fn act(&mut self, now: Time, effect: Effect) {
         match effect {
-            Effect::Frame(_) => {
+            Effect::Frame(_) | Effect::Packet(_) => {
                 self.handled.push(now);
                 if self.socket == self.room {
                     self.socket_dropped += 1;
@@ -305,4 +310,51 @@ fn the_share_of_a_buffer_beyond_the_cache_is_copied_cold() {
     assert_eq!(cost(1 << 20), Duration::from_us(2));
     // Half of twice the cache.
     assert_eq!(cost(2 << 20), Duration::from_us(4));
+}
+
+#[test]
+fn frames_that_join_cost_one_way_through_tcp_at_the_end_of_the_poll() {
+    let mut config = config();
+    config.merging = Merging::Gro {
+        merge_frame: Duration::from_ns(500),
+    };
+    let mut bench = Bench::new(&config, 8, 8);
+    for number in 0..4 {
+        let mut flight: Flight = bench.pool.put(us(10), &frame(1000));
+        flight.to = EndpointId(3);
+        let joint = Joint {
+            start: number * 1000,
+            end: (number + 1) * 1000,
+            likeness: 0,
+            ends: false,
+            alone: false,
+        };
+        assert!(bench.machine.arrive(us(10), flight, Some(joint)));
+    }
+    bench.run_until(us(1000));
+    // The interrupt, four frames of half a microsecond, and what is left of 2 us.
+    let end = us(10) + Duration::from_ns(2000 + 4 * 500 + 1500);
+    assert_eq!(bench.handled, [end]);
+    assert_eq!(bench.machine.waiting().count(), 0);
+}
+
+#[test]
+fn each_queue_has_a_ring_an_interrupt_and_a_core() {
+    let mut config = config();
+    config.cores = 2;
+    config.interrupts.queues = 2;
+    let mut bench = Bench::new(&config, 1, 8);
+    let mut kept = Vec::new();
+    for flow in 0..32 {
+        let mut flight: Flight = bench.pool.put(us(10), &frame(1000));
+        flight.to = EndpointId(flow);
+        kept.push(bench.machine.arrive(us(10), flight, None));
+    }
+    // One descriptor each.
+    assert_eq!(kept.iter().filter(|kept| **kept).count(), 2);
+    assert_eq!(bench.machine.ring_dropped().frames, 30);
+    bench.run_until(us(1000));
+    // Both cores at once, with an interrupt each.
+    assert_eq!(bench.handled, [us(14), us(14)]);
+    assert_eq!(bench.machine.interrupts(), 2);
 }

@@ -13,21 +13,26 @@
 //!
 //! It knows no protocol. It is told of frames and of tasks that want to run; it says when a frame has
 //! been handled and when a task's call is done, and whoever drives it says what that cost beyond.
+//! A card may have several receive queues, each with its interrupt (RSS); a hash of the flow picks one.
 //! Left out: the socket lock and its backlog, the prequeue (a reader that waits handles segments
-//! itself, tcp_low_latency 0), several queues, preemption of softirqs, load balancing between cores but
+//! itself, tcp_low_latency 0), preemption of softirqs, load balancing between cores but
 //! at wakeups.
 
 mod config;
 mod core;
+mod merge;
 mod nic;
 mod task;
+mod throttle;
 
 use std::collections::VecDeque;
 
 use tailback_units::{Duration, Time};
 
 pub use config::{Affinity, Costs, Interrupts, MachineConfig, Scheduler, Softirq};
+pub use merge::{Joint, Merging};
 pub use task::TaskId;
+pub use throttle::Adaptive;
 
 use self::core::{Core, Op};
 use self::nic::Nic;
@@ -35,11 +40,18 @@ use self::task::{NICE_0, NICE_19, State, Task};
 use crate::loss::Losses;
 use crate::pool::Flight;
 
+/// Receive queues of a card at most.
+const QUEUES_MAX: u32 = 64;
+/// Entries of the table that picks a queue (ixgbe's redirection table).
+const TABLE: usize = 128;
+
 /// What happens at a machine, for whoever drives it to act on.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Effect {
     /// TCP or UDP gets this frame.
     Frame(Flight),
+    /// TCP gets these frames of a flow, in their order, as one packet.
+    Packet(Vec<Flight>),
     /// The call of a task is done. Unless it is told to [`run`](Machine::run) again, it blocks.
     Task(TaskId),
     /// The backlog was full: the frame is lost.
@@ -50,7 +62,8 @@ pub enum Effect {
 #[derive(Debug)]
 pub struct Machine {
     config: MachineConfig,
-    nic: Nic,
+    /// The card's receive queues; packets are sent by the first.
+    nics: Vec<Nic>,
     cores: Vec<Core>,
     /// The first of them are the cores' ksoftirqd.
     tasks: Vec<Task>,
@@ -60,8 +73,8 @@ pub struct Machine {
     first_due: Time,
     /// By core, how many of its tasks wait for nothing but the core.
     wanting: Vec<usize>,
-    /// The core that takes the card's interrupts.
-    interrupted: usize,
+    /// By queue, the core that takes its interrupts.
+    interrupted: Vec<usize>,
     balance_at: Time,
     tick: Duration,
     /// The core whose effect is being acted on.
@@ -78,12 +91,16 @@ impl Machine {
     #[must_use]
     pub fn new(config: &MachineConfig, rx_ring_descriptors: u32) -> Machine {
         let count = config.cores.max(1) as usize;
-        let (interrupted, balance_at) = match config.interrupts.affinity {
-            Affinity::Bound { core } => (core as usize % count, Time::NEVER),
+        let (first, balance_at) = match config.interrupts.affinity {
+            Affinity::Bound { core } => (core as usize, Time::NEVER),
             Affinity::Balanced { period } => (0, Time::ZERO + period),
         };
+        let queues = config.interrupts.queues.clamp(1, QUEUES_MAX) as usize;
+        let (throttle, adaptive) = (config.interrupts.throttle, config.interrupts.adaptive);
+        let nic = || Nic::new(rx_ring_descriptors, throttle, adaptive);
+        let interrupted = (0..queues).map(|queue| (first + queue) % count).collect();
         Machine {
-            nic: Nic::new(rx_ring_descriptors, config.interrupts.throttle),
+            nics: (0..queues).map(|_| nic()).collect(),
             cores: (0..count).map(|_| Core::default()).collect(),
             tasks: (0..count).map(|core| Task::new(core, NICE_19)).collect(),
             due: vec![Time::NEVER; count],
@@ -122,22 +139,44 @@ impl Machine {
     pub fn add_task(&mut self) -> TaskId {
         let count = self.cores.len();
         // The next core after the interrupts', in turn: what a fork does on an idle machine.
-        let core = (self.interrupted + 1 + self.tasks.len() - count) % count;
+        let core = (self.interrupted[0] + 1 + self.tasks.len() - count) % count;
         self.tasks.push(Task::new(core, NICE_0));
         TaskId(self.tasks.len() as u32 - 1)
     }
 
+    /// Whether frames are put together: then [`Machine::arrive`] is to be told what decides it.
+    #[must_use]
+    pub fn merges(&self) -> bool {
+        self.config.softirq.napi && !self.config.merging.is_off()
+    }
+
     /// A frame has arrived; false: the ring is full and it is lost.
     #[must_use]
-    pub fn arrive(&mut self, now: Time, frame: Flight) -> bool {
-        self.nic.arrive(now, frame)
+    pub fn arrive(&mut self, now: Time, frame: Flight, joint: Option<Joint>) -> bool {
+        let queue = self.queue_of(&frame);
+        self.nics[queue].arrive(now, frame, joint)
+    }
+
+    /// The queue of a flow: an entry of the card's table of 128, filled in turn, that a hash picks
+    /// (RSS; ixgbe's table, drivers/net/ethernet/intel/ixgbe/ixgbe_main.c). The hash is not the card's
+    /// (Toeplitz, of addresses and ports): a mix of the endpoint's number.
+    fn queue_of(&self, frame: &Flight) -> usize {
+        if self.nics.len() == 1 {
+            return 0;
+        }
+        // SplitMix64's finaliser (Steele, Lea and Flood, OOPSLA 2014).
+        let mut mix = u64::from(frame.to.0).wrapping_add(0x9e37_79b9_7f4a_7c15);
+        mix = (mix ^ (mix >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mix = (mix ^ (mix >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mix ^= mix >> 31;
+        mix as usize % TABLE % self.nics.len()
     }
 
     /// A packet has been handed to the card and leaves it at `leaves`, no earlier than those before it:
     /// a reason for an interrupt, if the driver's work on what has left is modelled.
     pub fn send(&mut self, leaves: Time) {
         if !self.config.costs.complete_packet.is_zero() {
-            self.nic.send(leaves);
+            self.nics[0].send(leaves);
         }
     }
 
@@ -186,7 +225,8 @@ impl Machine {
         if self.acting.is_some() || !self.lost.is_empty() {
             return Time::ZERO;
         }
-        let card = self.nic.interrupt_at.min(self.nic.complete_at);
+        let interrupts = self.nics.iter().map(|nic| nic.interrupt_at).min();
+        let card = interrupts.map_or(Time::NEVER, |at| at.min(self.nics[0].complete_at));
         card.min(self.balance_at).min(self.first_due)
     }
 
@@ -200,16 +240,16 @@ impl Machine {
                 self.backlog_dropped.count(frame.payload_bytes.into());
                 return Some(Effect::BacklogFull(frame));
             }
-            if self.nic.interrupt_at <= now {
-                self.nic.take_interrupt(now);
-                let core = self.interrupted;
-                self.cores[core].interrupt = true;
+            if let Some(queue) = self.nics.iter().position(|nic| nic.interrupt_at <= now) {
+                self.nics[queue].take_interrupt(now);
+                let core = self.interrupted[queue];
+                self.cores[core].interrupts |= 1 << queue;
                 self.stop(core, now);
                 continue;
             }
-            if self.nic.complete_at <= now {
-                self.nic.complete_at = Time::NEVER;
-                let core = self.interrupted;
+            if self.nics[0].complete_at <= now {
+                self.nics[0].complete_at = Time::NEVER;
+                let core = self.interrupted[0];
                 self.cores[core].completions = true;
                 self.stop(core, now);
                 continue;
@@ -241,7 +281,11 @@ impl Machine {
     /// Frames that found the ring full.
     #[must_use]
     pub fn ring_dropped(&self) -> Losses {
-        self.nic.dropped
+        let mut all = Losses::default();
+        for nic in &self.nics {
+            all += nic.dropped;
+        }
+        all
     }
 
     /// Frames that found the backlog full.
@@ -253,7 +297,7 @@ impl Machine {
     /// Interrupts of the card.
     #[must_use]
     pub fn interrupts(&self) -> u64 {
-        self.nic.interrupts
+        self.nics.iter().map(|nic| nic.interrupts).sum()
     }
 
     /// How long each core has worked.
@@ -264,20 +308,24 @@ impl Machine {
     /// Frames that are in the machine.
     pub fn waiting(&self) -> impl Iterator<Item = &Flight> {
         let held = self.cores.iter().flat_map(Core::held);
-        self.nic.waiting().iter().chain(held).chain(&self.lost)
+        let rings = self.nics.iter().flat_map(Nic::waiting);
+        rings.chain(held).chain(&self.lost)
     }
 
-    /// irqbalance: interrupts go to the core that was least busy since it last looked.
+    /// irqbalance: interrupts go to the cores that were least busy since it last looked.
     fn balance(&mut self) {
         let Affinity::Balanced { period } = self.config.interrupts.affinity else {
             return;
         };
         self.balance_at += period;
-        let least = (0..self.cores.len()).min_by_key(|c| self.cores[*c].busy_lately);
+        let mut idle: Vec<usize> = (0..self.cores.len()).collect();
+        idle.sort_by_key(|core| self.cores[*core].busy_lately);
         for core in &mut self.cores {
             core.busy_lately = Duration::ZERO;
         }
-        self.interrupted = least.unwrap_or(0);
+        for (queue, core) in self.interrupted.iter_mut().enumerate() {
+            *core = idle[queue % idle.len()];
+        }
     }
 
     fn wake(&mut self, now: Time, number: usize) {

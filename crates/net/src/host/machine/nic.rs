@@ -3,14 +3,16 @@
 //! Models a card with one queue each way and an interrupt for each (MSI-X, as ixgbe asks for in Linux
 //! 2.6.24, drivers/net/ixgbe/ixgbe_main.c), both throttled to a least interval (Intel's EITR). That of
 //! reception is masked while the driver polls; that of transmission never is, and its handler
-//! itself sees to the packets that have left. Left out: several queues, adaptive throttling (a
-//! capacity host has that), refilling the ring in batches, the bus; an interval of its own for
-//! transmission.
+//! itself sees to the packets that have left. A card with several receive queues (RSS) is several of
+//! these; packets are sent by the first. Left out: refilling the ring in batches, the bus; an
+//! interval of its own for transmission; several transmit queues.
 
 use std::collections::VecDeque;
 
 use tailback_units::{Duration, Time};
 
+use super::merge::Joint;
+use super::throttle::{Adaptive, Throttle};
 use crate::loss::Losses;
 use crate::pool::Flight;
 
@@ -18,10 +20,11 @@ use crate::pool::Flight;
 #[derive(Debug)]
 pub(super) struct Nic {
     ring: VecDeque<Flight>,
+    /// What decides whether those frames join others, if that is asked.
+    joints: VecDeque<Joint>,
     descriptors: usize,
-    throttle: Duration,
-    /// No interrupt before then.
-    throttled_until: Time,
+    throttle: Throttle,
+    sent_throttle: Duration,
     /// When the card interrupts; never, if it has no reason to or is masked.
     pub(super) interrupt_at: Time,
     masked: bool,
@@ -35,12 +38,13 @@ pub(super) struct Nic {
 }
 
 impl Nic {
-    pub(super) fn new(descriptors: u32, throttle: Duration) -> Nic {
+    pub(super) fn new(descriptors: u32, throttle: Duration, adaptive: Option<Adaptive>) -> Nic {
         Nic {
             ring: VecDeque::new(),
+            joints: VecDeque::new(),
             descriptors: descriptors as usize,
-            throttle,
-            throttled_until: Time::ZERO,
+            throttle: Throttle::new(throttle, adaptive),
+            sent_throttle: throttle,
             interrupt_at: Time::NEVER,
             masked: false,
             interrupts: 0,
@@ -52,14 +56,15 @@ impl Nic {
     }
 
     /// A frame has arrived; false: the ring is full and it is lost.
-    pub(super) fn arrive(&mut self, now: Time, frame: Flight) -> bool {
+    pub(super) fn arrive(&mut self, now: Time, frame: Flight, joint: Option<Joint>) -> bool {
         if self.ring.len() >= self.descriptors {
             self.dropped.count(frame.payload_bytes.into());
             return false;
         }
         self.ring.push_back(frame);
+        self.joints.extend(joint);
         if !self.masked && self.interrupt_at == Time::NEVER {
-            self.interrupt_at = now.max(self.throttled_until);
+            self.interrupt_at = now.max(self.throttle.until());
         }
         true
     }
@@ -68,15 +73,16 @@ impl Nic {
     pub(super) fn take_interrupt(&mut self, now: Time) {
         self.interrupts += 1;
         self.interrupt_at = Time::NEVER;
-        self.throttled_until = now + self.throttle;
+        self.throttle.interrupted(now);
         self.masked = true;
     }
 
     /// Interrupts are wanted again; what is in the ring is a reason for one.
     pub(super) fn unmask(&mut self, now: Time) {
         self.masked = false;
+        self.throttle.adapt();
         if !self.ring.is_empty() {
-            self.interrupt_at = now.max(self.throttled_until);
+            self.interrupt_at = now.max(self.throttle.until());
         }
     }
 
@@ -93,7 +99,7 @@ impl Nic {
         self.interrupts += 1;
         let left = self.sent.partition_point(|leaves| *leaves <= now);
         self.sent.drain(..left);
-        self.completions_throttled_until = now + self.throttle;
+        self.completions_throttled_until = now + self.sent_throttle;
         let next = self.sent.front();
         self.complete_at = next.map_or(Time::NEVER, |leaves| {
             self.completions_throttled_until.max(*leaves)
@@ -101,8 +107,10 @@ impl Nic {
         left as u32
     }
 
-    pub(super) fn pop(&mut self) -> Option<Flight> {
-        self.ring.pop_front()
+    pub(super) fn pop(&mut self) -> Option<(Flight, Option<Joint>)> {
+        let frame = self.ring.pop_front()?;
+        self.throttle.count(&frame);
+        Some((frame, self.joints.pop_front()))
     }
 
     pub(super) fn waiting(&self) -> &VecDeque<Flight> {
