@@ -30,6 +30,7 @@ mod sizes_file;
 mod socket;
 mod sweep;
 mod topology;
+mod vlans;
 mod workload;
 
 pub use background::{Arrivals, Background};
@@ -45,6 +46,7 @@ pub use schema::schema;
 pub use series::SeriesConfig;
 pub use socket::{LinuxValue, SocketConfig};
 pub use topology::{Host, Link, Node, Switch, Topology};
+pub use vlans::carries;
 pub use workload::{
     Bernoulli, Bulk, Command, Commands, Deed, End, Exchange, Flent, FlentTest, Flow, Flows, Incast,
     Iperf3, Measured, MeasuredFlow, Measurement, Pairs, PingLine, Probe, RequestResponse, Schedule,

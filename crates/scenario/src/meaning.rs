@@ -13,6 +13,7 @@ use crate::model::Scenario;
 use crate::network::Network;
 use crate::problem::Finding;
 use crate::topology::Topology;
+use crate::vlans;
 use tailback_tcp::{FastRecovery, Sender, Stack};
 
 /// RFC 791: every host accepts datagrams of 576 bytes.
@@ -92,7 +93,11 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
         Ok(topology) => {
             findings.extend(meaning_pushback::network_findings(&topology));
             let workload = scenario.workload.name_findings(&topology);
+            let named = workload.is_empty();
             findings.extend(workload.into_iter().map(|f| f.within("workload")));
+            if named {
+                findings.extend(vlans::findings(scenario, &topology));
+            }
             for (i, background) in scenario.background.iter().enumerate() {
                 let found = background.findings(&topology).into_iter();
                 findings.extend(found.map(|f| f.within(&format!("background[{i}]"))));

@@ -173,6 +173,10 @@ pub struct ExplicitSwitch {
 pub struct ExplicitLink {
     /// The two hosts or switches that it joins.
     pub ends: [String; 2],
+    /// VLANs that it carries, by their identifiers (IEEE 802.1Q); none: all there are. Hosts are in the
+    /// VLANs of their link. Frames of several need a tag: `framing = "vlan"`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub vlans: Vec<u16>,
     /// The link itself.
     #[serde(flatten)]
     pub link: LinkConfig,

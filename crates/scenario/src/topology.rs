@@ -62,6 +62,8 @@ pub struct Link {
     pub b: Node,
     /// What it is.
     pub config: LinkConfig,
+    /// VLANs that it carries; empty: all.
+    pub vlans: Vec<u16>,
 }
 
 /// A host or a switch, by its place in the topology's list.
@@ -102,6 +104,13 @@ impl Topology {
             .enumerate()
             .filter(move |(_, link)| link.a == node || link.b == node)
             .map(|(i, _)| i)
+    }
+
+    /// The VLANs that a host is in; empty: all.
+    #[must_use]
+    pub fn vlans_of(&self, host: usize) -> &[u16] {
+        let link = self.links_of(Node::Host(host)).next();
+        link.map_or(&[], |link| &self.links[link].vlans)
     }
 
     /// Hosts and switches that no path joins to the first host.
@@ -183,6 +192,7 @@ fn from_star(star: &Star, scenario: &Scenario) -> Result<Topology, Vec<Finding>>
                 a: Node::Host(i),
                 b: Node::Switch(0),
                 config: star.link.clone(),
+                vlans: Vec::new(),
             })
             .collect(),
         hosts: names
@@ -288,6 +298,7 @@ fn from_explicit(explicit: &Explicit, scenario: &Scenario) -> Result<Topology, V
             a,
             b,
             config: link.link.clone(),
+            vlans: link.vlans.clone(),
         });
     }
     let topology = Topology {

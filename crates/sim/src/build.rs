@@ -150,6 +150,7 @@ impl Wiring {
         };
         let mut graph = Graph {
             neighbours: vec![Vec::new(); hosts + topology.switches.len()],
+            vlans: vec![Vec::new(); hosts + topology.switches.len()],
         };
         let mut directions: Vec<[(usize, u16); 2]> = Vec::with_capacity(2 * topology.links.len());
         let mut ports: Vec<Vec<u32>> = vec![Vec::new(); graph.neighbours.len()];
@@ -159,6 +160,8 @@ impl Wiring {
             let at = [ports[a].len() as u16, ports[b].len() as u16];
             graph.neighbours[a].push(b);
             graph.neighbours[b].push(a);
+            graph.vlans[a].push(link.vlans.clone());
+            graph.vlans[b].push(link.vlans.clone());
             ports[a].push(number);
             ports[b].push(number + 1);
             directions.push([(a, at[0]), (b, at[1])]);

@@ -5,12 +5,14 @@
 //! that overflow.
 //!
 //! A host has one link, so the way to it is the way to the switch it is on: a switch's table has a line
-//! for each switch with hosts, not for each host.
+//! for each switch with hosts (and, where links carry some VLANs only, for each set of them that its hosts
+//! are in), not for each host.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use prefetch_index::prefetch_index;
 use tailback_net::random::mix;
+use tailback_scenario::carries;
 
 /// A port of a node: its number there.
 pub(crate) type Port = u16;
@@ -20,13 +22,34 @@ pub(crate) type Port = u16;
 pub(crate) struct Graph {
     /// For each node, for each of its ports in order, the node at the other end.
     pub(crate) neighbours: Vec<Vec<usize>>,
+    /// For the same, the VLANs that the link carries; empty: all.
+    pub(crate) vlans: Vec<Vec<Vec<u16>>>,
+}
+
+impl Graph {
+    /// The VLANs that a host is in; empty: all.
+    fn vlans_of(&self, host: usize) -> &[u16] {
+        self.vlans[host].first().map_or(&[], Vec::as_slice)
+    }
+
+    /// Ports of a node over which frames for hosts of these VLANs may go, and whither.
+    fn ways<'a>(
+        &'a self,
+        node: usize,
+        vlans: &'a [u16],
+    ) -> impl Iterator<Item = (usize, usize)> + 'a {
+        let ports = self.neighbours[node].iter().zip(&self.vlans[node]);
+        let ports = ports.enumerate();
+        ports
+            .filter_map(move |(port, (to, carried))| carries(carried, vlans).then_some((port, *to)))
+    }
 }
 
 /// Where each host is attached.
 #[derive(Clone, Debug)]
 pub(crate) struct Attachments {
-    /// For each host the line of its switch in every table, and its port there.
-    hosts: Vec<(u16, Port)>,
+    /// For each host its line in every table, its port at its switch, and the first line of that.
+    hosts: Vec<(u16, Port, u16)>,
 }
 
 /// Equal paths: the first of `count` ports in a node's list.
@@ -38,12 +61,13 @@ struct Span {
     only: Port,
 }
 
-/// One switch's routes: for each switch with hosts the ports that lie on a shortest path.
+/// One switch's routes: for each switch with hosts, and each set of VLANs that some of them are in, the
+/// ports that lie on a shortest path.
 #[derive(Clone, Debug)]
 pub(crate) struct Routes {
     spans: Vec<Span>,
     ports: Vec<Port>,
-    /// This switch's own line, if it has hosts.
+    /// This switch's own first line, if it has hosts.
     own: Option<u16>,
     /// Differs from node to node, so that a flow's choices are independent along its path.
     salt: u64,
@@ -54,8 +78,8 @@ impl Routes {
     /// is connected (the scenario's checks say so), so there is always one.
     #[inline]
     pub(crate) fn port(&self, attachments: &Attachments, destination: u16, flow: u32) -> Port {
-        let (line, port) = attachments.hosts[usize::from(destination)];
-        if self.own == Some(line) {
+        let (line, port, home) = attachments.hosts[usize::from(destination)];
+        if self.own == Some(home) {
             return port;
         }
         let span = self.spans[usize::from(line)];
@@ -73,7 +97,7 @@ impl Routes {
     /// The way to a host will be asked for soon: brings it into the processor's cache.
     #[inline]
     pub(crate) fn prefetch(&self, attachments: &Attachments, destination: u16) {
-        let (line, _) = attachments.hosts[usize::from(destination)];
+        let (line, ..) = attachments.hosts[usize::from(destination)];
         prefetch_index(&self.spans, usize::from(line));
     }
 }
@@ -81,18 +105,21 @@ impl Routes {
 /// The routes of every switch to the first `hosts` nodes, and where those are.
 pub(crate) fn shortest_paths(graph: &Graph, hosts: usize) -> (Attachments, Vec<Routes>) {
     let nodes = graph.neighbours.len();
-    let mut lines: Vec<usize> = Vec::new();
-    let mut line_of = vec![None; nodes];
+    let mut lines: Vec<(usize, &[u16])> = Vec::new();
+    let mut line_of: BTreeMap<(usize, &[u16]), u16> = BTreeMap::new();
+    let mut home_of = vec![None; nodes];
     let attachment = |host: usize| {
         let Some(switch) = graph.neighbours[host].first().copied() else {
-            return (0, 0);
+            return (0, 0, 0);
         };
-        let line = *line_of[switch].get_or_insert_with(|| {
-            lines.push(switch);
+        let key = (switch, graph.vlans_of(host));
+        let line = *line_of.entry(key).or_insert_with(|| {
+            lines.push(key);
             lines.len() as u16 - 1
         });
+        let home = *home_of[switch].get_or_insert(line);
         let port = graph.neighbours[switch].iter().position(|n| *n == host);
-        (line, port.unwrap_or(0) as Port)
+        (line, port.unwrap_or(0) as Port, home)
     };
     let attachments = Attachments {
         hosts: (0..hosts).map(attachment).collect(),
@@ -101,18 +128,18 @@ pub(crate) fn shortest_paths(graph: &Graph, hosts: usize) -> (Attachments, Vec<R
         .map(|node| Routes {
             spans: Vec::with_capacity(lines.len()),
             ports: Vec::new(),
-            own: line_of[node],
+            own: home_of[node],
             salt: mix(node as u64 + 1),
         })
         .collect();
-    for destination in lines {
-        let distance = distances(graph, destination, hosts);
+    for (destination, vlans) in lines {
+        let distance = distances(graph, destination, hosts, vlans);
         for (routes, node) in routes.iter_mut().zip(hosts..) {
             let first = routes.ports.len() as u32;
-            for (port, neighbour) in graph.neighbours[node].iter().enumerate() {
-                if *neighbour >= hosts
-                    && distance[*neighbour] != usize::MAX
-                    && distance[*neighbour] + 1 == distance[node]
+            for (port, neighbour) in graph.ways(node, vlans) {
+                if neighbour >= hosts
+                    && distance[neighbour] != usize::MAX
+                    && distance[neighbour] + 1 == distance[node]
                 {
                     routes.ports.push(port as Port);
                 }
@@ -128,15 +155,15 @@ pub(crate) fn shortest_paths(graph: &Graph, hosts: usize) -> (Attachments, Vec<R
 }
 
 /// Hops from every switch to the switch `destination`; hosts do not forward.
-fn distances(graph: &Graph, destination: usize, hosts: usize) -> Vec<usize> {
+fn distances(graph: &Graph, destination: usize, hosts: usize, vlans: &[u16]) -> Vec<usize> {
     let mut distance = vec![usize::MAX; graph.neighbours.len()];
     distance[destination] = 0;
     let mut queue = VecDeque::from([destination]);
     while let Some(node) = queue.pop_front() {
-        for neighbour in &graph.neighbours[node] {
-            if *neighbour >= hosts && distance[*neighbour] == usize::MAX {
-                distance[*neighbour] = distance[node] + 1;
-                queue.push_back(*neighbour);
+        for (_, neighbour) in graph.ways(node, vlans) {
+            if neighbour >= hosts && distance[neighbour] == usize::MAX {
+                distance[neighbour] = distance[node] + 1;
+                queue.push_back(neighbour);
             }
         }
     }

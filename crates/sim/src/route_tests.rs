@@ -1,11 +1,18 @@
 use super::{Graph, shortest_paths};
 
+/// A network whose links carry all VLANs.
+fn graph(neighbours: Vec<Vec<usize>>) -> Graph {
+    let vlans = neighbours.iter().map(|of| vec![Vec::new(); of.len()]);
+    Graph {
+        vlans: vlans.collect(),
+        neighbours,
+    }
+}
+
 #[test]
 fn a_star_has_one_port_to_each_host() {
     // Hosts 0..3, switch 3 with ports to hosts 0, 1, 2.
-    let graph = Graph {
-        neighbours: vec![vec![3], vec![3], vec![3], vec![0, 1, 2]],
-    };
+    let graph = graph(vec![vec![3], vec![3], vec![3], vec![0, 1, 2]]);
     let (hosts, switches) = shortest_paths(&graph, 3);
     for host in 0..3 {
         assert_eq!(switches[0].port(&hosts, host, 9), host);
@@ -15,16 +22,14 @@ fn a_star_has_one_port_to_each_host() {
 #[test]
 fn equal_paths_share_the_flows_and_a_flow_keeps_its_path() {
     // Hosts 0, 1; leaves 2, 3; spines 4, 5: two equal paths from leaf 2 to leaf 3.
-    let graph = Graph {
-        neighbours: vec![
-            vec![2],
-            vec![3],
-            vec![0, 4, 5],
-            vec![1, 4, 5],
-            vec![2, 3],
-            vec![2, 3],
-        ],
-    };
+    let graph = graph(vec![
+        vec![2],
+        vec![3],
+        vec![0, 4, 5],
+        vec![1, 4, 5],
+        vec![2, 3],
+        vec![2, 3],
+    ]);
     let (hosts, switches) = shortest_paths(&graph, 2);
     let port = |to, flow| switches[0].port(&hosts, to, flow);
     let ports: Vec<u16> = (0..1000).map(|flow| port(1, flow)).collect();
@@ -41,20 +46,46 @@ fn equal_paths_share_the_flows_and_a_flow_keeps_its_path() {
 #[test]
 fn paths_do_not_lead_through_hosts() {
     // Host 1 has links to both switches 3 and 4, but 0 reaches 2 only by 3-5-4.
-    let graph = Graph {
-        neighbours: vec![
-            vec![3],
-            vec![3, 4],
-            vec![4],
-            vec![0, 1, 5],
-            vec![2, 1, 5],
-            vec![3, 4],
-        ],
-    };
+    let graph = graph(vec![
+        vec![3],
+        vec![3, 4],
+        vec![4],
+        vec![0, 1, 5],
+        vec![2, 1, 5],
+        vec![3, 4],
+    ]);
     let (hosts, switches) = shortest_paths(&graph, 3);
     assert_eq!(
         switches[0].port(&hosts, 2, 0),
         2,
         "towards switch 5, not host 1"
     );
+}
+
+#[test]
+fn frames_go_only_over_links_that_carry_their_vlan() {
+    // Hosts 0 and 1 at leaf 3, host 2 at leaf 4; spine 5 carries VLAN 10, spine 6 VLAN 20.
+    let mut graph = graph(vec![
+        vec![3],
+        vec![3],
+        vec![4],
+        vec![0, 1, 5, 6],
+        vec![2, 5, 6],
+        vec![3, 4],
+        vec![3, 4],
+    ]);
+    graph.vlans[0] = vec![vec![10]];
+    graph.vlans[1] = vec![vec![20]];
+    graph.vlans[2] = vec![vec![10, 20]];
+    graph.vlans[3] = vec![vec![10], vec![20], vec![10], vec![20]];
+    graph.vlans[4] = vec![vec![10, 20], vec![10], vec![20]];
+    graph.vlans[5] = vec![vec![10], vec![10]];
+    graph.vlans[6] = vec![vec![20], vec![20]];
+    let (hosts, switches) = shortest_paths(&graph, 3);
+    for flow in 0..100 {
+        // From leaf 4 to host 0 by spine 5, to host 1 by spine 6.
+        assert_eq!(switches[1].port(&hosts, 0, flow), 1);
+        assert_eq!(switches[1].port(&hosts, 1, flow), 2);
+    }
+    assert_eq!(switches[0].port(&hosts, 1, 0), 1, "at its own switch");
 }

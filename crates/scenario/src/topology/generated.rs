@@ -78,12 +78,14 @@ pub(super) fn stars(stars: &Stars, scenario: &Scenario) -> Result<Topology, Vec<
             a: Node::Host(star * each + h),
             b: Node::Switch(star),
             config: stars.link.clone(),
+            vlans: Vec::new(),
         }));
     }
     links.extend((0..count).map(|star| Link {
         a: Node::Switch(star),
         b: Node::Switch(count),
         config: stars.uplink.clone(),
+        vlans: Vec::new(),
     }));
     Ok(Topology {
         hosts: hosts(names, scenario),
@@ -121,11 +123,13 @@ pub(super) fn dumbbell(dumbbell: &Dumbbell, scenario: &Scenario) -> Result<Topol
         a: Node::Host(host),
         b: Node::Switch(if host < pairs { 0 } else { last }),
         config: dumbbell.link.clone(),
+        vlans: Vec::new(),
     };
     let trunk = dumbbell.trunk.iter().enumerate().map(|(i, config)| Link {
         a: Node::Switch(i),
         b: Node::Switch(i + 1),
         config: config.clone(),
+        vlans: Vec::new(),
     });
     Ok(Topology {
         hosts: hosts(names, scenario),
@@ -169,6 +173,7 @@ pub(super) fn fat_tree(tree: &FatTree, scenario: &Scenario) -> Result<Topology, 
             a,
             b,
             config: tree.link.clone(),
+            vlans: Vec::new(),
         });
     };
     for edge in 0..edges {

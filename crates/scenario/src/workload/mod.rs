@@ -102,6 +102,18 @@ impl Workload {
         }
     }
 
+    /// Hosts that exchange frames, where the workload names them; none: any two may.
+    pub(crate) fn pairs(&self, network: &Topology) -> Option<Vec<(usize, usize)>> {
+        let pairs = match self {
+            Workload::Bulk(bulk) => &bulk.pairs,
+            Workload::Udp(udp) => &udp.pairs,
+            Workload::RequestResponse(asking) => &asking.pairs,
+            _ => return None,
+        };
+        let drawn = matches!(pairs, Pairs::Permutation {});
+        (!drawn).then(|| pairs.of(0, network))
+    }
+
     /// Payload bytes that an iteration brings to their receivers; where the network decides that,
     /// a guess.
     #[must_use]

@@ -9,4 +9,5 @@ mod presets;
 mod problems;
 mod sweeps;
 mod switches;
+mod vlans;
 mod wrong_types;
