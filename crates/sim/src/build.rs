@@ -104,6 +104,7 @@ pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
         retired: Retired::default(),
         window: Default::default(),
         flows: Vec::new(),
+        sources: Vec::new(),
         seed: run.seed,
         workload,
         ledger,

@@ -1,7 +1,10 @@
 //! Flows from a list: each opens a connection at its time, sends and is done.
 //!
 //! What workloads `bulk` and `flows` come down to. A flow is complete when the receiving application
-//! has read its last byte; both ends of its connection are then taken away. A program begins to write when
+//! has read its last byte. That end is then taken away, and the source's as soon as word of it can be
+//! there: what no frame can have told a host, the host does not know, which is what lets parts of a
+//! network be worked off apart. A source whose TCP gives up tells the other end likewise; a destination
+//! whose TCP gives up is gone without a word. A program begins to write when
 //! it has seen that its connection is up (`client_latency` of its host), and not while another of that
 //! host begins (`send_call_cost`).
 //! Left out: closing the connection (two small frames in each direction), TIME_WAIT. A flow with an
@@ -28,13 +31,26 @@ pub(crate) struct FlowsApp {
     outside: Vec<bool>,
     /// By host: what its programs take to begin.
     programs: Vec<Program>,
-    /// Of each flow that has begun, bytes not read yet; zero once it is over.
+    /// Of each flow that has begun, bytes not read yet; zero once it is over. The destinations' side.
     left: Vec<u64>,
+    /// Of each flow that has begun, how far its source is.
+    sources: Vec<Source>,
     over: usize,
     /// The run ends then, whatever is left.
     end: Time,
     read_bytes: u64,
     done: bool,
+}
+
+/// How far the source of a flow is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// It has written nothing yet.
+    Opening,
+    /// It has written all it has.
+    Writing,
+    /// It is gone.
+    Gone,
 }
 
 /// What the programs of one host, which share its processor, take to begin to write.
@@ -59,6 +75,7 @@ impl FlowsApp {
             outside: outside.to_vec(),
             programs,
             left: Vec::with_capacity(flows.len()),
+            sources: Vec::with_capacity(flows.len()),
             flows,
             over: 0,
             end,
@@ -83,6 +100,7 @@ impl FlowsApp {
                 destination: flow.destination,
                 priority: flow.priority,
             });
+            self.sources.push(Source::Opening);
             if self.is_host_outside(flow.source) && self.is_host_outside(flow.destination) {
                 // Nothing of it is seen here.
                 self.left.push(0);
@@ -125,7 +143,7 @@ impl FlowsApp {
                     self.begin(id, actions);
                 }
             }
-            Notice::Awake => self.begin(id, actions),
+            Notice::Awake => self.awake(now, id, actions),
             Notice::Received(bytes) if !at_source => {
                 self.read_bytes += bytes;
                 let left = &mut self.left[flow];
@@ -134,19 +152,61 @@ impl FlowsApp {
                     self.all_read(now, id, actions);
                 }
             }
-            Notice::Closed if self.left[flow] > 0 => {
-                // It was given up after too many timeouts.
+            Notice::Closed => self.closed(now, id, actions),
+            Notice::Connected | Notice::Received(_) | Notice::Sent => {}
+        }
+    }
+
+    /// The time to begin has come, or word from the other end that it is over there.
+    #[cold]
+    fn awake(&mut self, now: Time, id: EndpointId, actions: &mut VecDeque<Action>) {
+        let flow = (id.0 / 2) as usize;
+        if !id.0.is_multiple_of(2) {
+            if self.left[flow] > 0 {
                 self.left[flow] = 0;
-                self.flow_over(now, id, actions);
+                self.flow_over(now, id, false, actions);
             }
-            Notice::Connected | Notice::Received(_) | Notice::Sent | Notice::Closed => {}
+        } else if self.sources[flow] == Source::Opening {
+            self.begin(id, actions);
+        } else {
+            self.source_over(id, actions);
+        }
+    }
+
+    /// The connection is gone: given up after too many timeouts, or closed where an end is outside.
+    #[cold]
+    fn closed(&mut self, now: Time, id: EndpointId, actions: &mut VecDeque<Action>) {
+        let flow = (id.0 / 2) as usize;
+        if self.has_end_outside(flow) {
+            if self.left[flow] > 0 {
+                self.left[flow] = 0;
+                actions.push_back(retire(EndpointId(id.0 & !1), true));
+                self.flow_over(now, EndpointId(id.0 | 1), true, actions);
+            }
+        } else if !id.0.is_multiple_of(2) {
+            if self.left[flow] > 0 {
+                self.left[flow] = 0;
+                self.flow_over(now, id, false, actions);
+            }
+        } else if self.sources[flow] != Source::Gone {
+            self.source_over(id, actions);
+            actions.push_back(Action::Tell { endpoint: id });
+        }
+    }
+
+    /// The source's end of a flow is over.
+    fn source_over(&mut self, id: EndpointId, actions: &mut VecDeque<Action>) {
+        let source = &mut self.sources[(id.0 / 2) as usize];
+        if std::mem::replace(source, Source::Gone) != Source::Gone {
+            actions.push_back(retire(id, false));
         }
     }
 
     /// The source writes all it has.
     #[cold]
-    fn begin(&self, id: EndpointId, actions: &mut VecDeque<Action>) {
+    fn begin(&mut self, id: EndpointId, actions: &mut VecDeque<Action>) {
         let flow = (id.0 / 2) as usize;
+        self.sources[flow] = Source::Writing;
         actions.push_back(Action::Write {
             endpoint: id,
             bytes: self.left[flow],
@@ -165,7 +225,8 @@ impl FlowsApp {
             self.left[flow] = ENDLESS;
             actions.push_back(close(id));
         } else {
-            self.flow_over(now, id, actions);
+            actions.push_back(Action::Tell { endpoint: id });
+            self.flow_over(now, id, true, actions);
         }
     }
 
@@ -181,8 +242,15 @@ impl FlowsApp {
         self.outside.get(host).copied().unwrap_or(false)
     }
 
-    fn flow_over(&mut self, now: Time, id: EndpointId, actions: &mut VecDeque<Action>) {
-        actions.push_back(Action::Retire { endpoint: id });
+    /// A flow is over at its destination, and so for the list.
+    fn flow_over(
+        &mut self,
+        now: Time,
+        id: EndpointId,
+        complete: bool,
+        actions: &mut VecDeque<Action>,
+    ) {
+        actions.push_back(retire(id, complete));
         self.over += 1;
         if self.over == self.flows.len() {
             self.alarm(now, actions);
@@ -210,6 +278,10 @@ impl FlowsApp {
     pub(crate) fn flow(&self, number: usize) -> Option<&Flow> {
         self.flows.get(number)
     }
+}
+
+fn retire(endpoint: EndpointId, complete: bool) -> Action {
+    Action::Retire { endpoint, complete }
 }
 
 fn close(endpoint: EndpointId) -> Action {

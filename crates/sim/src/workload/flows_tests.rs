@@ -4,7 +4,7 @@ use tailback_net::frame::EndpointId;
 use tailback_scenario::Flow;
 use tailback_units::{Duration, Time};
 
-use super::{FlowsApp, Program, close};
+use super::{FlowsApp, Program, close, retire};
 use crate::workload::{Action, Notice};
 
 fn us(us: u64) -> Time {
@@ -77,13 +77,15 @@ fn flows_open_at_their_time_and_the_run_ends_with_the_last() {
         let receiver = EndpointId(2 * flow + 1);
         app.notice(us(9), receiver, Notice::Received(bytes), &mut actions);
     }
-    let retired = |id| Action::Retire {
-        endpoint: EndpointId(id),
+    let over = |id| {
+        let endpoint = EndpointId(id);
+        [Action::Tell { endpoint }, retire(endpoint, true)]
     };
     let end = Action::End {
         started: Time::ZERO,
     };
-    assert_eq!(taken(&mut actions), [retired(1), retired(3), end]);
+    let expected = [&over(1)[..], &over(3), &[end]].concat();
+    assert_eq!(taken(&mut actions), expected);
     assert!(app.is_done());
     assert_eq!(app.read_bytes(), 30);
 }
@@ -115,9 +117,35 @@ fn a_flow_given_up_does_not_keep_the_run_from_ending() {
     let mut app = FlowsApp::new(vec![flow(0, Some(10))], us(100), &[], at_once());
     let mut actions = VecDeque::new();
     app.start(Time::ZERO, &mut actions);
-    app.notice(us(9), EndpointId(0), Notice::Closed, &mut actions);
-    app.notice(us(9), EndpointId(1), Notice::Closed, &mut actions);
+    actions.clear();
+    let [source, destination] = [0, 1].map(EndpointId);
+    app.notice(us(9), source, Notice::Closed, &mut actions);
+    let tell = Action::Tell { endpoint: source };
+    assert_eq!(taken(&mut actions), [retire(source, false), tell]);
+    assert!(!app.is_done());
+    app.notice(us(10), destination, Notice::Awake, &mut actions);
+    assert_eq!(actions.pop_front(), Some(retire(destination, false)));
     assert!(app.is_done());
+}
+
+#[test]
+fn a_source_is_taken_away_when_word_comes_that_all_has_been_read() {
+    let both = vec![flow(0, Some(10)), flow(0, Some(10))];
+    let mut app = FlowsApp::new(both, us(100), &[], at_once());
+    let mut actions = VecDeque::new();
+    app.start(Time::ZERO, &mut actions);
+    let [source, destination] = [0, 1].map(EndpointId);
+    app.notice(us(1), source, Notice::Connected, &mut actions);
+    actions.clear();
+    app.notice(us(5), destination, Notice::Received(10), &mut actions);
+    let tell = Action::Tell {
+        endpoint: destination,
+    };
+    assert_eq!(taken(&mut actions), [tell, retire(destination, true)]);
+    app.notice(us(6), source, Notice::Awake, &mut actions);
+    assert_eq!(taken(&mut actions), [retire(source, false)]);
+    app.notice(us(7), source, Notice::Closed, &mut actions);
+    assert!(actions.is_empty(), "{actions:?}");
 }
 
 #[test]
@@ -130,10 +158,8 @@ fn a_flow_from_outside_is_over_when_it_is_closed() {
     assert_eq!(actions.pop_front(), Some(close(EndpointId(1))));
     assert!(!app.is_done());
     app.notice(us(2), EndpointId(1), Notice::Closed, &mut actions);
-    let retired = Action::Retire {
-        endpoint: EndpointId(1),
-    };
-    assert_eq!(actions.pop_front(), Some(retired));
+    let both = [retire(EndpointId(0), true), retire(EndpointId(1), true)];
+    assert_eq!(taken(&mut actions)[..2], both);
     assert!(app.is_done());
 }
 

@@ -36,8 +36,13 @@ pub(crate) enum Action {
         destination: usize,
         priority: u8,
     },
-    /// A flow is complete, of which this is one end: take both ends away.
-    Retire { endpoint: EndpointId },
+    /// A flow is over at this end: take the end away.
+    Retire {
+        endpoint: EndpointId,
+        complete: bool,
+    },
+    /// Wake the application at the other end of this endpoint's flow, as soon as word can be there.
+    Tell { endpoint: EndpointId },
     /// Call the workload's alarm, in place of any earlier wish that has not come true.
     Alarm { at: Time },
     /// Send a ping; its answer comes as [`Workload::ping_answered`].

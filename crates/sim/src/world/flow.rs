@@ -1,6 +1,6 @@
 //! Flows that come and go: their two ends, and what is remembered of them.
 
-use tailback_net::frame::{EndpointId, HostId};
+use tailback_net::frame::{EndpointId, FRAME_BYTES_MIN, GAP_BYTES, HostId};
 use tailback_tcp::Stats;
 use tailback_units::{Duration, Time};
 
@@ -57,30 +57,42 @@ impl World {
         }
     }
 
-    /// A flow is over: remembers it and takes its two ends away.
-    pub(super) fn retire(&mut self, id: EndpointId) {
+    /// A flow is over at one end: remembers what is known there and takes the end away.
+    pub(super) fn retire(&mut self, id: EndpointId, complete: bool) {
         let number = id.0 / 2;
-        let record = self.flow_record(number, 2 * number, Some(self.now));
-        self.flows.push(record);
-        for end in [2 * number, 2 * number + 1] {
-            let endpoint = &mut self.endpoints[end as usize];
-            endpoint.listens = false;
-            self.retired.read_bytes += endpoint.read_bytes;
-            endpoint.backlog_bytes = 0;
-            if let Some(connection) = endpoint.connection.take() {
-                // Its closing is not played: what it leaves, it leaves now.
-                if let Some(learned) = connection.learned() {
-                    let host = &mut self.hosts[usize::from(endpoint.host.0)];
-                    host.metrics.learn(endpoint.peer_host, self.now, &learned);
-                }
-                let stats = connection.stats();
-                self.retired.retransmissions += stats.retransmissions;
-                self.retired.timeouts += stats.timeouts;
-                self.retired.fast_recoveries += stats.fast_recoveries;
-                let host = &mut self.hosts[usize::from(endpoint.host.0)];
-                host.shortage.add(&stats.shortage);
-            }
+        let record = self.flow_record(number, 2 * number, complete.then_some(self.now));
+        let endpoint = &mut self.endpoints[id.0 as usize];
+        endpoint.listens = false;
+        self.retired.read_bytes += endpoint.read_bytes;
+        endpoint.backlog_bytes = 0;
+        if !id.0.is_multiple_of(2) {
+            self.flows.push(record);
+        } else if endpoint.connection.is_some() {
+            self.sources.push(record);
         }
+        if let Some(connection) = endpoint.connection.take() {
+            // Its closing is not played: what it leaves, it leaves now.
+            if let Some(learned) = connection.learned() {
+                let host = &mut self.hosts[usize::from(endpoint.host.0)];
+                host.metrics.learn(endpoint.peer_host, self.now, &learned);
+            }
+            let stats = connection.stats();
+            self.retired.retransmissions += stats.retransmissions;
+            self.retired.timeouts += stats.timeouts;
+            self.retired.fast_recoveries += stats.fast_recoveries;
+            let host = &mut self.hosts[usize::from(endpoint.host.0)];
+            host.shortage.add(&stats.shortage);
+        }
+    }
+
+    /// Wakes the application at the other end of a flow when the smallest frame could be there, if
+    /// nothing else were on the way: nothing is known anywhere sooner.
+    pub(super) fn tell_peer(&mut self, id: EndpointId) {
+        let endpoint = &self.endpoints[id.0 as usize];
+        let (peer, to) = (endpoint.peer, endpoint.peer_host);
+        let (rate, delay) = self.way(endpoint.host, to, peer.0);
+        let least = rate.time_for(u64::from(FRAME_BYTES_MIN + GAP_BYTES));
+        self.wake_app_at(peer, self.now + delay + least);
     }
 
     /// The flow of that number as it stands; `sender` is the endpoint that sends.
@@ -128,6 +140,7 @@ impl World {
         let sender = self.workload.sender();
         let mut flows = self.flows.clone();
         flows.sort_unstable_by_key(|flow| flow.number);
+        self.add_sources(&mut flows);
         let mut over = flows.iter().map(|flow| flow.number).peekable();
         let mut running = Vec::new();
         for number in 0..self.endpoints.len() as u32 / 2 {
@@ -138,5 +151,30 @@ impl World {
         flows.extend(running);
         flows.sort_unstable_by_key(|flow| flow.number);
         flows
+    }
+
+    /// What sources have counted of flows whose destinations are gone, in the order of their numbers.
+    fn add_sources(&self, flows: &mut [FlowRecord]) {
+        let mut sources = self.sources.clone();
+        sources.sort_unstable_by_key(|flow| flow.number);
+        let mut sources = sources.into_iter().peekable();
+        for flow in flows {
+            while sources
+                .next_if(|source| source.number < flow.number)
+                .is_some()
+            {}
+            let number = flow.number;
+            let gone = sources.next_if(|source| source.number == number);
+            let source = gone.or_else(|| {
+                let end = &self.endpoints[2 * number as usize];
+                let lasts = end.connection.is_some();
+                lasts.then(|| self.flow_record(number, 2 * number, None))
+            });
+            if let Some(source) = source {
+                flow.sender = source.sender;
+                flow.cwnd = source.cwnd;
+                flow.srtt = source.srtt;
+            }
+        }
     }
 }

@@ -191,6 +191,14 @@ impl Armed {
     }
 }
 
+/// A hash of what is delivered and when: every bit of both reaches every bit above it, then below.
+#[inline]
+fn course(seen: u64, at: Time) -> u64 {
+    const ODD: u64 = 0x9e37_79b9_7f4a_7c15; // 2^64 / the golden ratio
+    let mixed = (seen.wrapping_mul(ODD).rotate_left(32) ^ at.as_ps()).wrapping_mul(ODD);
+    (mixed ^ (mixed >> 32)).wrapping_mul(ODD)
+}
+
 impl World {
     /// A frame is delivered: it goes into the books and into the hash of the run's course.
     #[inline]
@@ -200,9 +208,8 @@ impl World {
         let seen = (u64::from(segment.seq.0) << 32)
             ^ u64::from(segment.ack.0)
             ^ (u64::from(frame.to.0) << 16);
-        self.trajectory = (self.trajectory ^ seen ^ self.now.as_ps())
-            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
-            .rotate_left(23);
+        // A sum: what happens at one time at several hosts is in no order.
+        self.trajectory = self.trajectory.wrapping_add(course(seen, self.now));
     }
 
     /// A frame has come through a host's receive path.

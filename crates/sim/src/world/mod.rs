@@ -80,7 +80,9 @@ pub(crate) struct World {
     pub(crate) endpoints: Vec<Endpoint>,
     /// What endpoints that are gone have counted.
     pub(crate) retired: Retired,
+    /// Flows whose destination's end is gone; and those whose source's is, for what it counted.
     pub(crate) flows: Vec<FlowRecord>,
+    pub(crate) sources: Vec<FlowRecord>,
     /// The run's seed: endpoints that come later derive theirs from it.
     pub(crate) seed: u64,
     pub(crate) workload: Workload,
@@ -108,7 +110,7 @@ pub(crate) struct World {
     /// Frames that have crossed a link.
     pub(crate) hops: u64,
     pub(crate) events: u64,
-    /// A running hash of every delivery: two runs with the same one took the same course.
+    /// A hash of every delivery and its time: two runs with the same one took the same course.
     pub(crate) trajectory: u64,
 }
 
@@ -212,7 +214,8 @@ impl World {
                     destination,
                     priority,
                 } => self.open(source, destination, priority),
-                Action::Retire { endpoint } => self.retire(endpoint),
+                Action::Retire { endpoint, complete } => self.retire(endpoint, complete),
+                Action::Tell { endpoint } => self.tell_peer(endpoint),
                 Action::Alarm { at } => {
                     self.calendar.schedule(self.first_timer - 1, at);
                 }

@@ -95,11 +95,7 @@ impl World {
         state.settle(at);
         let queue_bytes = state.queued_bytes(port);
         let totals = self.totals();
-        let live = self
-            .endpoints
-            .iter()
-            .filter(|e| e.host == host && e.listens);
-        let over = self.flows.iter().filter(|f| f.destination == host);
+        let ends = self.endpoints.iter().filter(|e| e.host == host);
         let (pauses, notices) = self
             .pushback
             .as_ref()
@@ -107,8 +103,7 @@ impl World {
         let look = Look {
             at,
             read_bytes: totals.read_bytes,
-            host_read_bytes: live.map(|e| e.read_bytes).sum::<u64>()
-                + over.map(|f| f.received_bytes).sum::<u64>(),
+            host_read_bytes: ends.map(|e| e.read_bytes).sum(),
             queue_bytes,
             switch_drops: totals.switch_drops,
             timeouts: totals.timeouts,
