@@ -1,14 +1,15 @@
 //! Runs the first run of a scenario file and prints what it cost as a line of JSON:
-//! `cargo run --release -p tailback-sim --example case -- FILE [path=value]…`
+//! `cargo run --release -p tailback-sim --example case -- FILE [--threads=N] [path=value]…`
 //!
 //! CPU time is of building and running the world; memory is the most that the process held.
 
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Instant;
 
 use rustix::time::{ClockId, clock_gettime};
 use tailback_scenario::Plan;
-use tailback_sim::{Control, simulate};
+use tailback_sim::{Control, simulate_on};
 
 fn main() -> ExitCode {
     match measure() {
@@ -26,16 +27,21 @@ fn main() -> ExitCode {
 fn measure() -> Result<String, String> {
     let mut arguments = std::env::args().skip(1);
     let file = arguments.next().ok_or("name a scenario file")?;
-    let overrides: Vec<String> = arguments.collect();
+    let (threads, overrides): (Vec<String>, Vec<String>) =
+        arguments.partition(|argument| argument.starts_with("--threads="));
+    let threads = threads.last().map_or(Ok(1), |given| {
+        let number = given.trim_start_matches("--threads=");
+        number.parse().map_err(|e| format!("{given}: {e}"))
+    })?;
     let text = std::fs::read_to_string(&file).map_err(|e| format!("{file}: {e}"))?;
     let base = Path::new(&file).parent();
     let plan = Plan::from_toml(&text, &file, &overrides, base).map_err(|p| format!("{p:#?}"))?;
     let run = plan.runs.first().ok_or("there are no runs")?;
-    let before = cpu_s();
-    let outcome = simulate(run, &Control::default()).map_err(|e| e.to_string())?;
-    let cpu_s = cpu_s() - before;
+    let (before, began) = (cpu_s(), Instant::now());
+    let outcome = simulate_on(threads, run, &Control::default()).map_err(|e| e.to_string())?;
+    let (cpu_s, wall_s) = (cpu_s() - before, began.elapsed().as_secs_f64());
     Ok(format!(
-        r#"{{"case": "{}", "hops": {}, "events": {}, "cpu_s": {cpu_s:.4}, "hops_per_cpu_s": {:.0}, "memory_bytes": {}, "simulated_s": {:.6}, "trajectory": "{:016x}"}}"#,
+        r#"{{"case": "{}", "hops": {}, "events": {}, "cpu_s": {cpu_s:.4}, "wall_s": {wall_s:.4}, "hops_per_cpu_s": {:.0}, "memory_bytes": {}, "simulated_s": {:.6}, "trajectory": "{:016x}"}}"#,
         plan.name,
         outcome.hops,
         outcome.events,

@@ -16,6 +16,7 @@ mod outcome_measured;
 mod outcome_ports;
 mod outcome_udp;
 mod packets;
+mod parts;
 mod record;
 mod route;
 mod samples;
@@ -91,6 +92,8 @@ pub struct RunOutcome {
     pub tables: Vec<Table>,
     /// The frames that the scenario asked to capture, as a pcapng file.
     pub capture: Option<Vec<u8>>,
+    /// Parts in which the run was worked off, each on a thread of its own.
+    pub parts: usize,
     /// Frames that crossed a link, data and acknowledgements.
     pub hops: u64,
     /// Events handled.
@@ -101,25 +104,42 @@ pub struct RunOutcome {
     pub trajectory: u64,
 }
 
-/// Simulates one run in which all hosts are modelled.
+/// Simulates one run in which all hosts are modelled, on one core.
 ///
 /// # Errors
 ///
 /// [`SimError::NeedsKernel`] if one is not, [`SimError::Cancelled`] if it was given up; the others
 /// tell of defects of the simulator.
 pub fn simulate(run: &Run, control: &Control) -> Result<RunOutcome, SimError> {
+    simulate_on(1, run, control)
+}
+
+/// The same on so many threads if the run can be cut into parts ([`why_whole`]), else on one. The
+/// tables do not depend on it.
+///
+/// # Errors
+///
+/// Those of [`simulate`].
+pub fn simulate_on(threads: usize, run: &Run, control: &Control) -> Result<RunOutcome, SimError> {
     if let Some((host, why)) = kernel_host(run) {
         return Err(SimError::NeedsKernel {
             host: host.to_owned(),
             why,
         });
     }
-    let mut world = build::world(run, &[]);
+    let (mut world, parts) = parts::begin(run, control, threads)?;
     world.run(control)?;
     world.check_conservation()?;
     let mut outcome = outcome::outcome(&world);
+    outcome.parts = parts;
     outcome.capture = capture::file(&world, run);
     Ok(outcome)
+}
+
+/// Why a run takes one core only, whatever it is offered; nothing if it may take several.
+#[must_use]
+pub fn why_whole(run: &Run) -> Option<&'static str> {
+    parts::obstacle(run)
 }
 
 /// The first host that has to be a real kernel, and why.

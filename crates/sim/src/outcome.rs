@@ -35,6 +35,7 @@ pub(crate) fn outcome(world: &World) -> RunOutcome {
     RunOutcome {
         tables,
         capture: None,
+        parts: 1,
         hops: world.hops,
         events: world.events,
         simulated: world.now.since(Time::ZERO),

@@ -53,6 +53,18 @@ pub(crate) enum Source {
     Gone,
 }
 
+impl Source {
+    /// It has begun to write, or is gone.
+    pub(crate) fn has_begun(self) -> bool {
+        self != Source::Opening
+    }
+
+    /// It may have something to send.
+    pub(crate) fn may_send(self) -> bool {
+        self != Source::Gone
+    }
+}
+
 /// What the programs of one host, which share its processor, take to begin to write.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Program {
@@ -272,6 +284,43 @@ impl FlowsApp {
     /// Applications outside have read so many bytes.
     pub(super) fn read_outside(&mut self, bytes: u64) {
         self.read_bytes += bytes;
+    }
+
+    /// How many flows there are.
+    pub(crate) fn len(&self) -> usize {
+        self.flows.len()
+    }
+
+    /// How many are over.
+    pub(crate) fn over(&self) -> usize {
+        self.over
+    }
+
+    /// When the run ends, whatever is left.
+    pub(crate) fn end(&self) -> Time {
+        self.end
+    }
+
+    /// How far the source of a flow is, once the flow has begun.
+    pub(crate) fn source(&self, number: usize) -> Option<Source> {
+        self.sources.get(number).copied()
+    }
+
+    /// Takes over what is known of the hosts that `owns` names from the same list, worked off by another.
+    pub(crate) fn join(&mut self, other: &FlowsApp, owns: impl Fn(usize) -> bool) {
+        self.over += other.over;
+        self.read_bytes += other.read_bytes;
+        for (number, flow) in self.flows[..self.left.len()].iter().enumerate() {
+            if owns(flow.destination) {
+                self.left[number] = other.left[number];
+            }
+            if owns(flow.source) {
+                self.sources[number] = other.sources[number];
+            }
+        }
+        for host in (0..self.programs.len()).filter(|host| owns(*host)) {
+            self.programs[host] = other.programs[host];
+        }
     }
 
     /// The flow of that number.

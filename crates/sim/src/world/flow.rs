@@ -41,6 +41,15 @@ pub(crate) struct Retired {
     pub(crate) fast_recoveries: u64,
 }
 
+impl std::ops::AddAssign for Retired {
+    fn add_assign(&mut self, more: Retired) {
+        self.read_bytes += more.read_bytes;
+        self.retransmissions += more.retransmissions;
+        self.timeouts += more.timeouts;
+        self.fast_recoveries += more.fast_recoveries;
+    }
+}
+
 impl World {
     /// Makes the two ends of a flow and opens its connection.
     pub(super) fn open(&mut self, source: usize, destination: usize, priority: u8) {
@@ -92,7 +101,13 @@ impl World {
         let (peer, to) = (endpoint.peer, endpoint.peer_host);
         let (rate, delay) = self.way(endpoint.host, to, peer.0);
         let least = rate.time_for(u64::from(FRAME_BYTES_MIN + GAP_BYTES));
-        self.wake_app_at(peer, self.now + delay + least);
+        let at = self.now + delay + least;
+        if let Some(outbox) = &mut self.ledger.outbox
+            && outbox.tell(to.0, peer, at)
+        {
+            return;
+        }
+        self.wake_app_at(peer, at);
     }
 
     /// The flow of that number as it stands; `sender` is the endpoint that sends.

@@ -14,6 +14,7 @@ use super::hosts::HostState;
 use super::network::SwitchBuffer;
 use crate::SimError;
 use crate::capture::Capture;
+use crate::parts::Outbox;
 
 /// Frames and the payload in them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,6 +31,13 @@ impl Tally {
     }
 }
 
+impl std::ops::AddAssign for Tally {
+    fn add_assign(&mut self, more: Tally) {
+        self.frames += more.frames;
+        self.payload_bytes += more.payload_bytes;
+    }
+}
+
 /// What has been sent, delivered and dropped outside of switches and links.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
@@ -39,6 +47,8 @@ pub(crate) struct Ledger {
     pub(crate) lost: Vec<Vec<LostRun>>,
     /// The frames themselves, if they are wanted.
     pub(crate) capture: Option<Box<Capture>>,
+    /// What leaves this part of the network for others, if it is one of several.
+    pub(crate) outbox: Option<Box<Outbox>>,
 }
 
 /// Datagrams in a row that were lost at one place.

@@ -13,6 +13,7 @@ fn finished(switch: &str) -> World {
     ];
     let plan = Plan::from_toml(text, file, &overrides, None).expect("a good scenario");
     let mut world = build::world(&plan.runs[0], &[]);
+    world.start();
     world.run(&Control::default()).expect("it ends");
     world
 }

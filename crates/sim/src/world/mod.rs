@@ -118,10 +118,9 @@ pub(crate) struct World {
 const EVENTS_PER_CHECK: u64 = 1 << 16;
 
 impl World {
-    /// Runs until the workload is done.
+    /// Runs until the workload is done; the applications have begun.
     pub(crate) fn run(&mut self, control: &Control) -> Result<(), SimError> {
         self.runs_alone = true;
-        self.start();
         while !self.done {
             let mut left = EVENTS_PER_CHECK;
             while !self.done && left > 0 {

@@ -276,6 +276,12 @@ impl LinkState {
             return self.launch_impaired(finish, frame, frames, ledger);
         }
         let arrival = self.link.arrival(finish);
+        if let Some(outbox) = &mut ledger.outbox
+            && outbox.take(self.number, arrival, frames.get(frame.frame))
+        {
+            frames.release(frame.frame);
+            return None;
+        }
         frame.at = match self.sink {
             Sink::Switch { .. }
             | Sink::Onward { .. }

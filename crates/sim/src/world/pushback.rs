@@ -173,7 +173,7 @@ impl World {
     }
 
     /// What a link leads to in the end.
-    fn end_of(&self, link: u32) -> Sink {
+    pub(crate) fn end_of(&self, link: u32) -> Sink {
         match self.links[link as usize].sink {
             Sink::Onward { link } => self.links[link as usize].sink,
             sink => sink,

@@ -1,0 +1,192 @@
+//! One run on several cores: the network is cut into parts, each a world of its own on a thread of
+//! its own.
+//!
+//! A conservative parallel simulation (R. M. Fujimoto, *Parallel Discrete Event Simulation*, CACM
+//! 33(10), 1990) with synchronous windows (B. D. Lubachevsky, CACM 32(1), 1989). What leaves one part
+//! reaches another no sooner than the least latency of a link that was cut, so all events of a window that
+//! long, from the earliest of any part on, can be handled without word from the others. Between windows
+//! frames and news that cross a cut are handed over ([`mail`]).
+//!
+//! Every part is built whole, from the same run, and does what is its own: links, hosts, flows and their
+//! random streams have the numbers that they have in one world, and events of one time order by
+//! those, so each component sees the same events in the same order. At the end the parts are put together
+//! into one world ([`merge`]), which goes on alone from the time at which the run might end with any event:
+//! once every flow has sent its last byte, or with the window in which its time is up.
+//!
+//! Workloads `flows` and `bulk` in networks of switches with shared memory are cut; [`obstacle`] says
+//! what is not.
+
+mod cut;
+mod mail;
+mod merge;
+mod pace;
+
+use tailback_scenario::Run;
+use tailback_units::Time;
+
+use crate::workload::Workload;
+use crate::world::World;
+use crate::{Control, SimError, build};
+use cut::Cut;
+pub(crate) use mail::Outbox;
+use pace::{Pace, Report, Stopped};
+
+/// Builds the world of a run and, if it can be cut, works off most of it on so many threads. Answers a
+/// world that has begun and is to be run to its end, and how many parts it was.
+///
+/// # Errors
+///
+/// [`SimError::Cancelled`].
+pub(crate) fn begin(
+    run: &Run,
+    control: &Control,
+    threads: usize,
+) -> Result<(World, usize), SimError> {
+    let mut world = build::world(run, &[]);
+    let divisible = threads > 1 && obstacle(run).is_none();
+    if divisible && let Some(cut) = Cut::new(&world, threads) {
+        if let Some(whole) = together(run, world, &cut, control)? {
+            return Ok((whole, cut.parts()));
+        }
+        world = build::world(run, &[]);
+    }
+    world.start();
+    Ok((world, 1))
+}
+
+/// Why a run cannot be cut into parts, if it cannot.
+pub(crate) fn obstacle(run: &Run) -> Option<&'static str> {
+    use tailback_net::switch::BufferConfig;
+    use tailback_scenario::Workload as Spec;
+    let record = &run.record;
+    let switches = || run.network.switches.iter().map(|s| &s.config);
+    if !matches!(run.workload, Spec::Flows(_) | Spec::Bulk(_)) {
+        Some("of its workload, whose programs wait for one another")
+    } else if !switches().all(|s| matches!(s.buffer, BufferConfig::Shared(_)) && !s.pushes_back()) {
+        Some("it has switches other than with shared memory, or ones that push back")
+    } else if run.network.hosts.iter().any(|h| h.config.machine.is_some()) {
+        Some("it has hosts with a machine")
+    } else if !run.background.is_empty() {
+        Some("of its background traffic")
+    } else if record.pcap.is_some()
+        || record.series.is_some()
+        || record.interfaces.is_some()
+        || record.sample_interval.is_some()
+        || record.anatomy_iteration.is_some()
+    {
+        Some("what it records looks at the whole network at once")
+    } else {
+        None
+    }
+}
+
+/// Works a run off in parts, up to where one world has to go on. Nothing if it turns out that it should
+/// have done so earlier.
+fn together(
+    run: &Run,
+    first: World,
+    cut: &Cut,
+    control: &Control,
+) -> Result<Option<World>, SimError> {
+    let pace = Pace::new(cut.parts());
+    let ended = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..cut.parts())
+            .map(|number| {
+                let pace = &pace;
+                scope.spawn(move || work(build::world(run, &[]), (cut, number), pace, control))
+            })
+            .collect();
+        let mut ended = vec![work(first, (cut, 0), &pace, control)];
+        for other in others {
+            match other.join() {
+                Ok(end) => ended.push(end),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        ended
+    });
+    let parts: Result<Vec<Option<World>>, Stopped> = ended.into_iter().collect();
+    let parts = parts.map_err(|Stopped| SimError::Cancelled)?;
+    let parts: Option<Vec<World>> = parts.into_iter().collect();
+    Ok(parts.map(|parts| merge::merge(parts, cut)))
+}
+
+/// Works off one part, window by window. Nothing if the run has ended in a window unforeseen.
+fn work(
+    mut world: World,
+    (cut, number): (&Cut, usize),
+    pace: &Pace,
+    control: &Control,
+) -> Result<Option<World>, Stopped> {
+    let _guard = pace.guard();
+    cut.confine(&mut world, number);
+    world.start();
+    let mut sending = 0;
+    loop {
+        if control.cancel.load(std::sync::atomic::Ordering::Relaxed) {
+            return Err(pace.stop());
+        }
+        let report = world.report(&mut sending);
+        let all = pace.meet(number, report, &mut world)?;
+        let Workload::Flows(app) = &world.workload else {
+            return Ok(Some(world));
+        };
+        if all.over == app.len() {
+            return Ok(None);
+        }
+        // The end, if there is nothing left to happen or time is nearly up.
+        if !all.sending || all.next >= app.end() || all.next + cut.window() > app.end() {
+            return Ok(Some(world));
+        }
+        world.run_before(all.next + cut.window());
+    }
+}
+
+impl World {
+    /// What a part tells the others before they meet; `first` is the first of its flows that may still have
+    /// something to send for the first time.
+    fn report(&mut self, first: &mut usize) -> Report {
+        let Workload::Flows(app) = &self.workload else {
+            return Report::default();
+        };
+        let own = |host: usize| !self.hosts[host].outside;
+        let is_sending = |number: usize| match (app.flow(number), app.source(number)) {
+            (Some(flow), _) if !own(flow.source) => false,
+            (_, Some(source)) => {
+                let end = self.endpoints.get(2 * number);
+                source.may_send()
+                    && end.is_some_and(|end| {
+                        let connection = end.connection.as_ref();
+                        !source.has_begun()
+                            || end.backlog_bytes > 0
+                            || connection.is_some_and(|c| c.tcp_info(self.now).notsent_bytes > 0)
+                    })
+            }
+            // It has not begun.
+            _ => true,
+        };
+        while *first < app.len() && !is_sending(*first) {
+            *first += 1;
+        }
+        Report {
+            next: self.calendar.next_at().unwrap_or(Time::NEVER),
+            sending: *first < app.len(),
+            over: app.over(),
+        }
+    }
+
+    /// Handles all events before `horizon`.
+    fn run_before(&mut self, horizon: Time) {
+        let before = |at: Option<Time>| at.is_some_and(|at| at < horizon);
+        while before(self.calendar.next_at()) {
+            self.events += 1;
+            // There is one: its time was known.
+            let _ = self.step();
+        }
+    }
+
+    /// What this part has for others.
+    fn outbox(&mut self) -> &mut Outbox {
+        self.ledger.outbox.get_or_insert_default()
+    }
+}
