@@ -87,6 +87,10 @@ ALL = [
     study("voq", "cisco-nexus-5010", 23),
 ]
 
+TOGETHER = [c for c in ALL if c.name == "fat-tree-16"]
+"""Cases that are measured on two threads too."""
+THREADS = 2
+
 
 def main() -> None:
     """Measure, print, write."""
@@ -103,6 +107,7 @@ def main() -> None:
     else:
         figures = measure(chosen, arguments.rounds) if chosen else {}
         figures |= measure_alone(alone, arguments.rounds) if alone else {}
+        figures |= measure_together([c for c in chosen if c in TOGETHER], arguments.rounds)
         write("bench.json", figures)
 
 
@@ -192,6 +197,33 @@ def measure_alone(ends: list[Endpoints], rounds: int) -> dict[str, dict[str, flo
     return figures
 
 
+def measure_together(cases: list[Case], rounds: int) -> dict[str, dict[str, float]]:
+    """Measure cases on one thread and on two, in turn, by the clock on the wall."""
+    figures: dict[str, dict[str, float]] = {}
+    table = new_table(f"{THREADS} threads")
+    for heading in ("s on one thread", f"s on {THREADS}", "times as fast", "least", "most"):
+        table.add_column(heading, justify="right")
+    for one in cases:
+        pairs = [(run(one), run(one, f"--threads={THREADS}")) for _ in range(rounds)]
+        if len({r["trajectory"] for pair in pairs for r in pair}) != 1:
+            message = f"{one.name}: the course depends on the number of threads"
+            raise RuntimeError(message)
+        walls = [statistics.median(pair[side]["wall_s"] for pair in pairs) for side in (0, 1)]
+        times = sorted(alone["wall_s"] / both["wall_s"] for alone, both in pairs)
+        name = f"{one.name}-on-{THREADS}-threads"
+        figures[name] = {
+            "wall_s_one_thread": walls[0],
+            "wall_s": walls[1],
+            "times_as_fast": statistics.median(times),
+            "times_as_fast_min": times[0],
+            "times_as_fast_max": times[-1],
+        }
+        table.add_row(name, *(f"{figure:.2f}" for figure in figures[name].values()))
+    if cases:
+        console.print_table(table)
+    return figures
+
+
 def compare(cases: list[Case], rounds: int) -> None:
     """Run cases here and on ns-3, in turn, and write the ratios."""
     build_ns3()
@@ -241,9 +273,9 @@ def run_ns3(one: Case) -> dict[str, Any]:
     return figures
 
 
-def new_table() -> Table:
+def new_table(threads: str = "one thread") -> Table:
     """Return a table of cases that says on what machine."""
-    return Table("case", title=f"{machine()['cpu']}, one thread", title_justify="left")
+    return Table("case", title=f"{machine()['cpu']}, {threads}", title_justify="left")
 
 
 def write(name: str, figures: dict[str, dict[str, float]]) -> None:

@@ -41,6 +41,10 @@ class RunResult:
         """Frames that crossed a link."""
 
     @property
+    def threads(self) -> int:
+        """Threads that worked at it."""
+
+    @property
     def events(self) -> int:
         """Events handled."""
 
@@ -65,8 +69,8 @@ class Plan:
         """Hash of the scenario as resolved, seed included: equal hash, equal tables."""
     @property
     def runs(self) -> list[PlannedRun]: ...
-    def run(self, index: int, control: Control) -> RunResult:
-        """Simulates one run without holding the GIL.
+    def run(self, index: int, control: Control, *, threads: int) -> RunResult:
+        """Simulates one run without holding the GIL, on so many threads if it can be cut.
 
         Raises `SimulationError` on a broken law, `Interrupted` if cancelled.
         """

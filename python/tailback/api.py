@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from tailback.backends import Backend, backend_named
-from tailback.errors import Interrupted, RunsFailed, SimulationError
+from tailback.backends import Backend, Simulator, backend_named
+from tailback.errors import InputError, Interrupted, RunsFailed, SimulationError
 from tailback.results import Results
 from tailback.results import manifest as manifests
 from tailback.results.folder import PartialFolder, default_target, open_folder
@@ -18,6 +18,7 @@ def run(
     *,
     out: str | Path | None = None,
     jobs: int | None = None,
+    threads: int = 1,
     seed: int | None = None,
     backend: str | Backend = "sim",
     on_progress: OnProgress | None = None,
@@ -33,6 +34,8 @@ def run(
             results/NAME-2 and so on if that is taken.
         jobs: runs at a time; by default as many as there are CPU cores. The tables do not
             depend on it.
+        threads: of each run of the simulator that can be cut into parts; there are then as many
+            times fewer runs at a time. The tables do not depend on it.
         seed: replaces the scenario's seed.
         backend: what makes the runs.
         on_progress: called about ten times a second.
@@ -47,9 +50,13 @@ def run(
         scenario = load(scenario)
     if seed is not None:
         scenario = scenario.set("run.seed", seed)
+    if threads > 1:
+        if backend != "sim":
+            raise InputError("threads are for the simulator's runs: take backend 'sim'")
+        backend = Simulator(threads)
     if isinstance(backend, str):
         backend = backend_named(backend)
-    jobs = jobs or cores()
+    jobs = jobs or max(1, cores() // threads)
     manifest = manifests.new(scenario, backend.name, jobs)
     target = Path(out) if out is not None else default_target(scenario.name, manifest)
     folder = open_folder(target, manifest)

@@ -16,6 +16,8 @@ class PlannedRun(TypedDict):
     seed: int
     iterations: int
     """Iterations (transactions) that the run will make."""
+    whole: str | None
+    """Why it takes one thread, whatever it is offered; `None` if it can be cut into parts."""
     work: float
     """Estimate of the run's cost, in bytes to be carried: for order and progress only."""
 

@@ -80,7 +80,9 @@ def test_what_schema_prints_holds_for_the_built_in_scenarios(command: Command) -
 def test_check_passes_what_is_right(command: Command) -> None:
     answer = command("check", "incast-8mb")
     assert (answer.code, answer.err) == (0, "")
-    assert answer.out == "incast-8mb: ok, 46 runs, 46000 iterations\n"
+    first, second = answer.out.splitlines()
+    assert first == "incast-8mb: ok, 46 runs, 46000 iterations"
+    assert second == "one thread a run: only workloads flows and bulk can be cut"
 
 
 def test_run_prints_a_row_per_run_and_closes_with_the_totals(

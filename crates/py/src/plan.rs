@@ -63,6 +63,7 @@ impl Plan {
             dict.set_item("repetition", run.repetition)?;
             dict.set_item("seed", run.seed)?;
             dict.set_item("iterations", iterations)?;
+            dict.set_item("whole", tailback_sim::why_whole(run))?;
             dict.set_item(
                 "work",
                 iterations as f64 * run.workload.iteration_bytes() as f64,
@@ -72,10 +73,19 @@ impl Plan {
         Ok(list)
     }
 
-    /// Simulates one run without holding the GIL.
-    fn run(&self, py: Python<'_>, index: usize, control: &Control) -> PyResult<RunResult> {
+    /// Simulates one run without holding the GIL, on so many threads if it can be cut.
+    #[pyo3(signature = (index, control, *, threads))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        index: usize,
+        control: &Control,
+        threads: usize,
+    ) -> PyResult<RunResult> {
         let run = self.at(index)?;
-        finish(py, || tailback_sim::simulate(run, &control.inner))
+        finish(py, || {
+            tailback_sim::simulate_on(threads, run, &control.inner)
+        })
     }
 
     /// The hosts of a run that are kernels, or would be if all were.
@@ -192,6 +202,12 @@ impl RunResult {
     #[getter]
     fn hops(&self) -> u64 {
         self.outcome.hops
+    }
+
+    /// Threads that worked at it.
+    #[getter]
+    fn threads(&self) -> usize {
+        self.outcome.parts
     }
 
     /// Events handled.

@@ -23,6 +23,14 @@ from tailback.cli.options import scenario_argument, scenario_from, set_option
     metavar="N",
     help="Runs at a time; by default one per CPU core. Does not change the results.",
 )
+@click.option(
+    "--threads",
+    "-t",
+    type=click.IntRange(min=1, max=255),
+    default=1,
+    metavar="N",
+    help="Threads for each run that can be cut into parts. Does not change the results.",
+)
 @click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Replaces the seed.")
 @click.option(
     "--backend",
@@ -50,6 +58,7 @@ def command(
     overrides: tuple[str, ...],
     out: Path | None,
     jobs: int | None,
+    threads: int,
     seed: int | None,
     backend: str,
     engine: str,  # noqa: ARG001 - there is one so far
@@ -69,9 +78,18 @@ def command(
     found = scenario_from(scenario, overrides)
     if pcap and "pcap" not in found.resolved.get("record", {}):
         found = found.set("record.pcap.hosts", [])
+    whole = {run["whole"] for run in found.plan.runs} if threads > 1 else set()
+    for why in sorted(why for why in whole if why is not None):
+        console.err.out(f"note: runs that take one thread: {why}")
     with shown(found) as on_progress:
         results = api.run(
-            found, out=out, jobs=jobs, seed=seed, backend=backend, on_progress=on_progress
+            found,
+            out=out,
+            jobs=jobs,
+            threads=threads,
+            seed=seed,
+            backend=backend,
+            on_progress=on_progress,
         )
     for note in results.notes:
         console.err.out(f"note: {note}")

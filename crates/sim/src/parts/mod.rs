@@ -61,20 +61,20 @@ pub(crate) fn obstacle(run: &Run) -> Option<&'static str> {
     let record = &run.record;
     let switches = || run.network.switches.iter().map(|s| &s.config);
     if !matches!(run.workload, Spec::Flows(_) | Spec::Bulk(_)) {
-        Some("of its workload, whose programs wait for one another")
+        Some("only workloads flows and bulk can be cut")
     } else if !switches().all(|s| matches!(s.buffer, BufferConfig::Shared(_)) && !s.pushes_back()) {
-        Some("it has switches other than with shared memory, or ones that push back")
+        Some("only switches with shared memory that do not push back can be cut")
     } else if run.network.hosts.iter().any(|h| h.config.machine.is_some()) {
-        Some("it has hosts with a machine")
+        Some("hosts with a machine cannot be cut")
     } else if !run.background.is_empty() {
-        Some("of its background traffic")
+        Some("background traffic cannot be cut")
     } else if record.pcap.is_some()
         || record.series.is_some()
         || record.interfaces.is_some()
         || record.sample_interval.is_some()
         || record.anatomy_iteration.is_some()
     {
-        Some("what it records looks at the whole network at once")
+        Some("what is recorded beyond the usual tables looks at the whole network at once")
     } else {
         None
     }
