@@ -1,20 +1,22 @@
 //! How parts keep step: they meet after every window, tell one another how far they are and hand
 //! over mail.
 //!
-//! A barrier of atomics: windows are short, and a thread that the kernel has put to sleep wakes late.
+//! A barrier of atomics, at which a thread looks for the others for a while before it sleeps: windows are
+//! short, and who sleeps wakes late; but where cores are few, who only looks keeps others from work.
 //! What is told lies in two places in turn, so that one meeting a window is enough: nobody comes to the next but
 //! one before all have left this one.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex};
 
 use tailback_units::Time;
 
 use super::mail::Mail;
 use crate::world::World;
 
-/// Looks at the others before the core is offered to another thread: some microseconds.
-const SPINS: u32 = 200;
+/// Looks for the others before a thread sleeps: some ten microseconds, as long as a window may differ from
+/// part to part.
+const LOOKS: u32 = 2000;
 
 /// The others have been stopped, or one has failed.
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +61,11 @@ pub(super) struct Pace {
     arrived: AtomicUsize,
     meetings: AtomicUsize,
     stopped: AtomicBool,
+    /// Looks before sleep: none where there are fewer cores than parts.
+    looks: u32,
+    sleepers: Mutex<()>,
+    asleep: AtomicUsize,
+    wake: Condvar,
     /// By turn, then by part.
     places: [Vec<Place>; 2],
 }
@@ -85,6 +92,14 @@ impl Pace {
             arrived: AtomicUsize::new(0),
             meetings: AtomicUsize::new(0),
             stopped: AtomicBool::new(false),
+            looks: if std::thread::available_parallelism().is_ok_and(|n| n.get() >= parts) {
+                LOOKS
+            } else {
+                0
+            },
+            sleepers: Mutex::new(()),
+            asleep: AtomicUsize::new(0),
+            wake: Condvar::new(),
             places: [0, 1].map(|_| (0..parts).map(place).collect()),
         }
     }
@@ -95,7 +110,8 @@ impl Pace {
 
     /// Everybody is to stop.
     pub(super) fn stop(&self) -> Stopped {
-        self.stopped.store(true, Ordering::Release);
+        self.stopped.store(true, Ordering::SeqCst);
+        self.wake_all();
         Stopped
     }
 
@@ -137,21 +153,48 @@ impl Pace {
     fn wait(&self, meeting: usize) -> Result<(), Stopped> {
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.parts {
             self.arrived.store(0, Ordering::Relaxed);
-            self.meetings.store(meeting + 1, Ordering::Release);
+            self.meetings.store(meeting + 1, Ordering::SeqCst);
+            self.wake_all();
             return Ok(());
         }
-        let mut spins = 0;
-        while self.meetings.load(Ordering::Acquire) == meeting {
-            if self.stopped.load(Ordering::Acquire) {
-                return Err(Stopped);
-            }
-            spins += 1;
-            if spins < SPINS {
-                std::hint::spin_loop();
-            } else {
-                std::thread::yield_now();
-            }
+        let waits = || {
+            let here = self.meetings.load(Ordering::SeqCst) == meeting;
+            here && !self.stopped.load(Ordering::SeqCst)
+        };
+        let mut looks = 0;
+        while looks < self.looks && waits() {
+            std::hint::spin_loop();
+            looks += 1;
+        }
+        if waits() {
+            self.sleep_while(waits);
+        }
+        // Those who met go on together, even if one of them has stopped the rest since.
+        if self.meetings.load(Ordering::Acquire) == meeting {
+            return Err(Stopped);
         }
         Ok(())
+    }
+
+    fn sleep_while(&self, waits: impl Fn() -> bool) {
+        let Ok(mut sleeper) = self.sleepers.lock() else {
+            return;
+        };
+        self.asleep.fetch_add(1, Ordering::SeqCst);
+        while waits() {
+            match self.wake.wait(sleeper) {
+                Ok(woken) => sleeper = woken,
+                Err(_) => break,
+            }
+        }
+        self.asleep.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// Wakes who sleeps. Who is about to has said so before its last look, and holds the lock until it does.
+    fn wake_all(&self) {
+        if self.asleep.load(Ordering::SeqCst) > 0 {
+            drop(self.sleepers.lock());
+            self.wake.notify_all();
+        }
     }
 }
