@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from tailback.backends import Backend, Simulator, backend_named
+from tailback.backends import Backend, backend_named
+from tailback.backends.sim import Simulator
 from tailback.errors import InputError, Interrupted, RunsFailed, SimulationError
 from tailback.results import Results
 from tailback.results import manifest as manifests

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 import tailback
-from tailback.errors import InputError
 from helpers import SMALL_ARGS, Command
+from tailback.errors import InputError
 
 FAT_TREE = """
 name = "small-fat-tree"

@@ -24,8 +24,8 @@ class Simulator:
         """Simulates one run; the GIL is released meanwhile. Hosts that the scenario makes real
         kernels are real kernels.
 
-        The table `performance` says what it cost; it alone depends on the machine. CPU time of a run
-        on several threads is that of the whole process meanwhile.
+        The table `performance` says what it cost; it alone depends on the machine. The CPU time of
+        a run on several threads is that of the whole process meanwhile.
         """
         if plan.kernel_hosts(index, all_hosts=False):
             from tailback.backends.kernel import run_with_kernels

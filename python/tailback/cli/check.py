@@ -36,5 +36,7 @@ def command(
             iterations = sum(run["iterations"] for run in runs)
             console.out.out(f"{found.name}: ok, {len(runs)} runs, {iterations} iterations")
             for why in sorted({run["whole"] or "" for run in runs}):
-                console.out.out(f"one thread a run: {why}" if why else "runs can take several threads")
+                console.out.out(
+                    f"one thread a run: {why}" if why else "runs can take several threads"
+                )
     ctx.exit(2 if bad else 0)
