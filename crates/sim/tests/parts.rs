@@ -140,7 +140,7 @@ fn a_run_in_parts_can_be_given_up() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(12))]
     #[test]
     fn any_small_fat_tree_is_the_same_in_parts(
         seed in 0_u32..1000,

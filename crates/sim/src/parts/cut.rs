@@ -50,28 +50,20 @@ impl Cut {
             let lengths = lengths.iter().rev().filter(|l| !l.is_zero());
             let owners = lengths.map(|least| share_out(&edges, [hosts, nodes], *least, parts));
             let owners = owners.flatten().next()?;
-            Some(Cut::of(world, &edges, owners, parts))
+            Some(Cut::of(hosts, &edges, &owners, parts))
         })
     }
 
-    fn of(world: &World, edges: &[Edge], owners: Vec<u8>, parts: usize) -> Cut {
-        let hosts = world.hosts.len();
+    fn of(hosts: usize, edges: &[Edge], owners: &[u8], parts: usize) -> Cut {
         let links: Vec<[u8; 2]> = edges.iter().map(|e| e.ends.map(|n| owners[n])).collect();
         let cut = |(edge, [from, to]): (&Edge, &[u8; 2])| (from != to).then_some(edge.least)?;
         let least = edges.iter().zip(&links).filter_map(cut).min();
-        // No flow ends sooner after its last byte was sent than a frame crosses its host's link.
-        let uplinks = world
-            .hosts
-            .iter()
-            .filter_map(|h| world.links.get(h.uplink as usize));
-        let uplink = uplinks.map(|state| state.link.least_transit()).min();
-        let window = [least, uplink].into_iter().flatten().min();
         Cut {
             parts,
             hosts: owners[..hosts].to_vec(),
             switches: owners[hosts..].to_vec(),
             links,
-            window: window.unwrap_or_default(),
+            window: least.unwrap_or_default(),
         }
     }
 
@@ -278,3 +270,7 @@ fn root(parent: &[usize], mut node: usize) -> usize {
     }
     node
 }
+
+#[cfg(test)]
+#[path = "cut_tests.rs"]
+mod tests;

@@ -11,7 +11,7 @@
 //! random streams have the numbers that they have in one world, and events of one time order by
 //! those, so each component sees the same events in the same order. At the end the parts are put together
 //! into one world ([`merge`]), which goes on alone from the time at which the run might end with any event:
-//! once every flow has sent its last byte, or with the window in which its time is up.
+//! once no flow has more to send than a window may bring, or with the window in which its time is up.
 //!
 //! Workloads `flows` and `bulk` in networks of switches with shared memory are cut; [`obstacle`] says
 //! what is not.
@@ -21,10 +21,11 @@ mod mail;
 mod merge;
 mod pace;
 
+use tailback_net::frame::HostId;
 use tailback_scenario::Run;
-use tailback_units::Time;
+use tailback_units::{Duration, Time};
 
-use crate::workload::Workload;
+use crate::workload::{FlowsApp, Source, Workload};
 use crate::world::World;
 use crate::{Control, SimError, build};
 use cut::Cut;
@@ -111,6 +112,9 @@ fn together(
     Ok(parts.map(|parts| merge::merge(parts, cut)))
 }
 
+/// No more of what a flow has to send is looked at: it takes longer than a window on all but the longest links.
+const BYTES_MAX: u64 = 1 << 30;
+
 /// Works off one part, window by window. Nothing if the run has ended in a window unforeseen.
 fn work(
     mut world: World,
@@ -121,12 +125,12 @@ fn work(
     let _guard = pace.guard();
     cut.confine(&mut world, number);
     world.start();
-    let mut sending = 0;
+    let mut first = 0;
     loop {
         if control.cancel.load(std::sync::atomic::Ordering::Relaxed) {
             return Err(pace.stop());
         }
-        let report = world.report(&mut sending);
+        let report = world.report(&mut first, cut.window());
         let all = pace.meet(number, report, &mut world)?;
         let Workload::Flows(app) = &world.workload else {
             return Ok(Some(world));
@@ -143,29 +147,13 @@ fn work(
 }
 
 impl World {
-    /// What a part tells the others before they meet; `first` is the first of its flows that may still have
-    /// something to send for the first time.
-    fn report(&mut self, first: &mut usize) -> Report {
+    /// What a part tells the others before they meet; `first` is the first of its flows that cannot be
+    /// over within a window.
+    fn report(&mut self, first: &mut usize, window: Duration) -> Report {
         let Workload::Flows(app) = &self.workload else {
             return Report::default();
         };
-        let own = |host: usize| !self.hosts[host].outside;
-        let is_sending = |number: usize| match (app.flow(number), app.source(number)) {
-            (Some(flow), _) if !own(flow.source) => false,
-            (_, Some(source)) => {
-                let end = self.endpoints.get(2 * number);
-                source.may_send()
-                    && end.is_some_and(|end| {
-                        let connection = end.connection.as_ref();
-                        !source.has_begun()
-                            || end.backlog_bytes > 0
-                            || connection.is_some_and(|c| c.tcp_info(self.now).notsent_bytes > 0)
-                    })
-            }
-            // It has not begun.
-            _ => true,
-        };
-        while *first < app.len() && !is_sending(*first) {
+        while *first < app.len() && !self.outlasts(app, *first, window) {
             *first += 1;
         }
         Report {
@@ -173,6 +161,29 @@ impl World {
             sending: *first < app.len(),
             over: app.over(),
         }
+    }
+
+    /// Whether a flow from a host of this part has so much to send for the first time, or so far, that it
+    /// cannot be over within a window. Once it has not, it never has again.
+    fn outlasts(&self, app: &FlowsApp, number: usize, window: Duration) -> bool {
+        let Some(flow) = app.flow(number).filter(|f| !self.hosts[f.source].outside) else {
+            return false;
+        };
+        let unsent = match (app.source(number), self.endpoints.get(2 * number)) {
+            (Some(Source::Gone), _) => 0,
+            (Some(Source::Writing), Some(end)) => {
+                let connection = end.connection.as_ref();
+                let info = connection.map(|c| c.tcp_info(self.now));
+                end.backlog_bytes + info.map_or(0, |info| u64::from(info.notsent_bytes))
+            }
+            _ => flow.bytes.unwrap_or(u64::MAX),
+        };
+        if unsent == 0 {
+            return false;
+        }
+        let [from, to] = [flow.source, flow.destination].map(|host| HostId(host as u16));
+        let (rate, delay) = self.way(from, to, 2 * number as u32 + 1);
+        delay + rate.time_for(unsent.min(BYTES_MAX)) >= window
     }
 
     /// Handles all events before `horizon`.

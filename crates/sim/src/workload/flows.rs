@@ -53,18 +53,6 @@ pub(crate) enum Source {
     Gone,
 }
 
-impl Source {
-    /// It has begun to write, or is gone.
-    pub(crate) fn has_begun(self) -> bool {
-        self != Source::Opening
-    }
-
-    /// It may have something to send.
-    pub(crate) fn may_send(self) -> bool {
-        self != Source::Gone
-    }
-}
-
 /// What the programs of one host, which share its processor, take to begin to write.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Program {

@@ -18,7 +18,7 @@ use tailback_units::{Duration, Time};
 
 pub(crate) use bernoulli::BernoulliApp;
 pub(crate) use exchange::ExchangeApp;
-pub(crate) use flows::{FlowsApp, Program};
+pub(crate) use flows::{FlowsApp, Program, Source};
 pub(crate) use incast::{IncastApp, Latencies, Server};
 pub(crate) use measured::MeasuredApp;
 pub(crate) use request_response::RequestResponseApp;
