@@ -155,7 +155,7 @@ impl World {
         let sender = self.workload.sender();
         let mut flows = self.flows.clone();
         flows.sort_unstable_by_key(|flow| flow.number);
-        self.add_sources(&mut flows);
+        self.add_sources(&mut flows, sender);
         let mut over = flows.iter().map(|flow| flow.number).peekable();
         let mut running = Vec::new();
         for number in 0..self.endpoints.len() as u32 / 2 {
@@ -169,7 +169,7 @@ impl World {
     }
 
     /// What sources have counted of flows whose destinations are gone, in the order of their numbers.
-    fn add_sources(&self, flows: &mut [FlowRecord]) {
+    fn add_sources(&self, flows: &mut [FlowRecord], sender: u32) {
         let mut sources = self.sources.clone();
         sources.sort_unstable_by_key(|flow| flow.number);
         let mut sources = sources.into_iter().peekable();
@@ -181,9 +181,9 @@ impl World {
             let number = flow.number;
             let gone = sources.next_if(|source| source.number == number);
             let source = gone.or_else(|| {
-                let end = &self.endpoints[2 * number as usize];
-                let lasts = end.connection.is_some();
-                lasts.then(|| self.flow_record(number, 2 * number, None))
+                let end = 2 * number + sender;
+                let lasts = self.endpoints[end as usize].connection.is_some();
+                lasts.then(|| self.flow_record(number, end, None))
             });
             if let Some(source) = source {
                 flow.sender = source.sender;
