@@ -247,7 +247,7 @@ impl Calendar {
     }
 
     /// When the earliest event is.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next_at(&mut self) -> Option<Time> {
         if self.sorted.is_empty() {
             let first = self.turn();

@@ -115,6 +115,16 @@ fn together(
 /// No more of what a flow has to send is looked at: it takes longer than a window on all but the longest links.
 const BYTES_MAX: u64 = 1 << 30;
 
+/// A part's first flow that cannot be over within a window.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lasting {
+    flow: usize,
+    /// Not over before.
+    until: Time,
+    /// All events before this time have been handled.
+    reached: Time,
+}
+
 /// Works off one part, window by window. Nothing if the run has ended in a window unforeseen.
 fn work(
     mut world: World,
@@ -125,12 +135,12 @@ fn work(
     let _guard = pace.guard();
     cut.confine(&mut world, number);
     world.start();
-    let mut first = 0;
+    let mut lasting = Lasting::default();
     loop {
         if control.cancel.load(std::sync::atomic::Ordering::Relaxed) {
             return Err(pace.stop());
         }
-        let report = world.report(&mut first, cut.window());
+        let report = world.report(&mut lasting, cut.window());
         let all = pace.meet(number, report, &mut world)?;
         let Workload::Flows(app) = &world.workload else {
             return Ok(Some(world));
@@ -142,32 +152,41 @@ fn work(
         if !all.sending || all.next >= app.end() || all.next + cut.window() > app.end() {
             return Ok(Some(world));
         }
-        world.run_before(all.next + cut.window());
+        lasting.reached = all.next + cut.window();
+        world.run_before(lasting.reached);
     }
 }
 
 impl World {
-    /// What a part tells the others before they meet; `first` is the first of its flows that cannot be
-    /// over within a window.
-    fn report(&mut self, first: &mut usize, window: Duration) -> Report {
+    /// What a part tells the others before they meet.
+    fn report(&mut self, lasting: &mut Lasting, window: Duration) -> Report {
+        let next = self.calendar.next_at().unwrap_or(Time::NEVER);
         let Workload::Flows(app) = &self.workload else {
             return Report::default();
         };
-        while *first < app.len() && !self.outlasts(app, *first, window) {
-            *first += 1;
+        // The next window begins no later than with this part's next event.
+        if next == Time::NEVER || next + window > lasting.until {
+            while lasting.flow < app.len() {
+                let lasts = self.lasts(app, lasting.flow);
+                lasting.until = lasting.reached + lasts;
+                if lasts >= window {
+                    break;
+                }
+                lasting.flow += 1;
+            }
         }
         Report {
-            next: self.calendar.next_at().unwrap_or(Time::NEVER),
-            sending: *first < app.len(),
+            next,
+            sending: lasting.flow < app.len(),
             over: app.over(),
         }
     }
 
-    /// Whether a flow from a host of this part has so much to send for the first time, or so far, that it
-    /// cannot be over within a window. Once it has not, it never has again.
-    fn outlasts(&self, app: &FlowsApp, number: usize, window: Duration) -> bool {
+    /// How long a flow from a host of this part lasts at least, by what it has to send for the first
+    /// time and how far. Once that is less than a window, it stays so.
+    fn lasts(&self, app: &FlowsApp, number: usize) -> Duration {
         let Some(flow) = app.flow(number).filter(|f| !self.hosts[f.source].outside) else {
-            return false;
+            return Duration::ZERO;
         };
         let unsent = match (app.source(number), self.endpoints.get(2 * number)) {
             (Some(Source::Gone), _) => 0,
@@ -179,11 +198,11 @@ impl World {
             _ => flow.bytes.unwrap_or(u64::MAX),
         };
         if unsent == 0 {
-            return false;
+            return Duration::ZERO;
         }
         let [from, to] = [flow.source, flow.destination].map(|host| HostId(host as u16));
         let (rate, delay) = self.way(from, to, 2 * number as u32 + 1);
-        delay + rate.time_for(unsent.min(BYTES_MAX)) >= window
+        delay + rate.time_for(unsent.min(BYTES_MAX))
     }
 
     /// Handles all events before `horizon`.
