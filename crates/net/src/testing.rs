@@ -47,6 +47,7 @@ pub(crate) fn host_config() -> HostConfig {
         service_jitter: Duration::ZERO,
         client_latency: Duration::ZERO,
         send_call_cost: Duration::ZERO,
+        clock_phase: None,
         ce_to_ect1: false,
         machine: None,
         rx_buffer_sizes: Vec::new(),

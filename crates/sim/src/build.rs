@@ -506,9 +506,10 @@ fn config(
     Config {
         stack: Arc::clone(&node.stack),
         mss: (mtu - IP_HEADER_BYTES - TCP_HEADER_BYTES) as u16,
-        clock_phase: Duration::from_ps(
-            Stream::new(run.seed, "clock", host as u64).below(tick.as_ps()),
-        ),
+        clock_phase: node.config.clock_phase.unwrap_or_else(|| {
+            let mut stream = Stream::new(run.seed, "clock", host as u64);
+            Duration::from_ps(stream.below(tick.as_ps()))
+        }),
         options,
         rx_truesize_bytes: node.config.rx_truesize_bytes(mtu),
         rx_head_bytes: node.config.rx_head_bytes(),

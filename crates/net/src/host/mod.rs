@@ -67,6 +67,10 @@ pub struct HostConfig {
     /// CPU time of one send call: requests to several servers leave this far apart, and so begin the
     /// flows of workloads `bulk` and `flows`.
     pub send_call_cost: Duration,
+    /// How far into a tick of its kernel's clock a run begins; absent: anywhere, by the run's seed. Hosts that
+    /// were started at one instant, as kernels in virtual time are, tick together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock_phase: Option<Duration>,
     /// Rewrite CE to ECT(1) before TCP sees it: how the ECN-switch study made "some congestion
     /// experienced" of what its switch marked.
     #[serde(default)]
