@@ -235,10 +235,31 @@ impl World {
 
     /// TCP or a socket gets a frame.
     fn receive_at_machine(&mut self, frame: Flight) {
-        if self.datagrams.is_empty() {
-            self.receive(frame);
-        } else {
-            self.receive_datagram(frame);
+        if !self.datagrams.is_empty() {
+            return self.receive_datagram(frame);
+        }
+        let before = self.collapsed_bytes(frame.to);
+        self.receive(frame);
+        self.charge_collapsing(frame.to, before);
+    }
+
+    /// What an endpoint's kernel has copied together so far.
+    fn collapsed_bytes(&self, id: EndpointId) -> u64 {
+        let connection = self.endpoints.get(id.0 as usize);
+        let connection = connection.and_then(|endpoint| endpoint.connection.as_ref());
+        connection.map_or(0, |c| c.stats().shortage.collapsed_bytes)
+    }
+
+    /// The core that made room for a packet pays for what it copied since `before`.
+    fn charge_collapsing(&mut self, id: EndpointId, before: u64) {
+        let bytes = self.collapsed_bytes(id) - before;
+        if bytes == 0 {
+            return;
+        }
+        let host = usize::from(self.endpoints[id.0 as usize].host.0);
+        if let Some(state) = &mut self.hosts[host].machine {
+            let cost = state.machine.config().costs.collapse(bytes);
+            state.machine.charge(cost);
         }
     }
 
@@ -266,10 +287,13 @@ impl World {
         }
         // The heads of those that joined are given up (skb_gro_receive).
         memory_bytes -= host.config.rx_head_bytes * (frames.len() as u32 - 1);
+        let id = first.to;
         if let Some(connection) = &mut endpoint.connection {
+            let before = connection.stats().shortage.collapsed_bytes;
             connection.handle_aggregate(self.now, &segment, mss, memory_bytes);
+            self.charge_collapsing(id, before);
         }
-        self.drive(first.to);
+        self.drive(id);
     }
 
     /// An endpoint on a host with a machine gets a thread; its application does not read at once.

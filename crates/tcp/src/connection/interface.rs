@@ -111,6 +111,8 @@ pub struct Shortage {
     pub prune_called: u64,
     /// Packets that were copied together with others (TCPRcvCollapsed).
     pub rcv_collapsed: u64,
+    /// Payload bytes of those, each time they were copied.
+    pub collapsed_bytes: u64,
     /// Times out-of-order data was thrown away (OfoPruned).
     pub ofo_pruned: u64,
     /// Frames of it, of the peer's segment size.
@@ -130,6 +132,7 @@ impl Shortage {
     pub fn add(&mut self, other: &Shortage) {
         self.prune_called += other.prune_called;
         self.rcv_collapsed += other.rcv_collapsed;
+        self.collapsed_bytes += other.collapsed_bytes;
         self.ofo_pruned += other.ofo_pruned;
         self.pruned_frames += other.pruned_frames;
         self.pruned_bytes += other.pruned_bytes;

@@ -54,11 +54,12 @@ impl Receive {
     fn collapse(&mut self) {
         let pages = self.pages();
         let mut reassembly = std::mem::take(&mut self.reassembly);
-        let (freed, packets) =
+        let (freed, packets, copied) =
             reassembly.collapse(pages, self.rcvbuf, |memory| self.window_of(memory));
         self.reassembly = reassembly;
         self.release(freed);
         self.shortage.rcv_collapsed += u64::from(packets);
+        self.shortage.collapsed_bytes += u64::from(copied);
         let waits = self.readable() - self.collapsed.bytes;
         let memory = self.in_order_memory() - self.collapsed.memory;
         let packed = pages.memory(waits);
@@ -70,6 +71,7 @@ impl Receive {
         let packets = std::mem::take(&mut self.packets);
         let most = memory / (self.truesize - self.head.min(self.truesize)).max(1);
         self.shortage.rcv_collapsed += u64::from(packets.min(most));
+        self.shortage.collapsed_bytes += u64::from(waits);
         self.collapsed.bytes += waits;
         self.collapsed.memory += packed;
         // The next frame does not join what was copied: that has no pages of a card.

@@ -118,8 +118,8 @@ impl Reassembly {
         pages: Pages,
         rcvbuf: u32,
         window_of: impl Fn(u32) -> u32,
-    ) -> (u32, u32) {
-        let (mut freed, mut packets, mut small) = (0, 0, 0);
+    ) -> (u32, u32, u32) {
+        let (mut freed, mut packets, mut copied, mut small) = (0, 0, 0, 0);
         for run in &mut self.runs {
             let bytes = run.end - run.start;
             if pages.leaves(run.packets, bytes) {
@@ -135,11 +135,12 @@ impl Reassembly {
             }
             freed += run.memory - packed;
             packets += run.packets;
+            copied += bytes;
             run.memory = packed;
             run.packets = bytes.div_ceil(pages.payload());
             run.joined = MAX_FRAGS;
         }
-        (freed, packets)
+        (freed, packets, copied)
     }
 
     /// Data held.

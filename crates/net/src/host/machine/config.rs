@@ -212,4 +212,11 @@ impl Costs {
             (bytes - cold) * self.copy_kilobyte.as_ps() + cold * self.copy_kilobyte_cold.as_ps();
         self.call + Duration::from_ps(copying.div_ceil(1000))
     }
+
+    /// What it costs to copy received data together (tcp_collapse): a card has put it into memory,
+    /// and nobody has looked at it.
+    #[must_use]
+    pub fn collapse(&self, bytes: u64) -> Duration {
+        Duration::from_ps((bytes * self.copy_kilobyte_cold.as_ps()).div_ceil(1000))
+    }
 }

@@ -313,6 +313,14 @@ fn the_share_of_a_buffer_beyond_the_cache_is_copied_cold() {
 }
 
 #[test]
+fn what_is_collapsed_is_copied_cold_and_without_a_call() {
+    let mut costs = config().costs;
+    costs.copy_kilobyte_cold = Duration::from_us(3);
+    assert_eq!(costs.collapse(2500), Duration::from_ns(7500));
+    assert_eq!(costs.collapse(0), Duration::ZERO);
+}
+
+#[test]
 fn frames_that_join_cost_one_way_through_tcp_at_the_end_of_the_poll() {
     let mut config = config();
     config.merging = Merging::Gro {

@@ -39,6 +39,11 @@ fn small_segments_are_copied_together_and_none_is_lost() {
         let shortage = net.end(SERVER).stats().shortage;
         assert!(shortage.prune_called > 0);
         assert!(shortage.rcv_collapsed >= 8, "{shortage:?}");
+        // No byte of what is in order is copied twice.
+        assert!(
+            (1..=6000).contains(&shortage.collapsed_bytes),
+            "{shortage:?}"
+        );
         assert_eq!((shortage.refused_frames, shortage.pruned_frames), (0, 0));
         assert_eq!(net.end(SERVER).readable(), 6000);
     }
