@@ -252,13 +252,13 @@ _STAGGERS = {8: 16, 32: 6}
 def _staggered(senders: int) -> str:
     """Runs with the senders at other distances each, of 1 to 6 us; fewer of the dearer ones.
 
-    Where all are as far away, bursts meet at the switch within nanoseconds, what is lost in the first
-    overshoot follows from that, and all that comes after from what is lost: seeds and buffers give one
-    run over and over, and how many iterations wait for a timer is the chance of a single draw.
+    Where all are as far away, bursts meet at the switch within nanoseconds. What is lost in the
+    first overshoot follows from that, and all that comes after from what is lost: seeds and buffers
+    give one run over and over, and how many iterations wait for a timer is a single draw.
     """
     runs = []
     for stagger in range(_STAGGERS[senders]):
-        rng = Random(stagger)
+        rng = Random(stagger)  # noqa: S311 - any distances do, the same ones always
         delays = ", ".join(
             f"'network.link.{link}.delay' = '{rng.randrange(1000, 6000)}ns'"
             for link in range(1, senders + 1)
@@ -286,8 +286,8 @@ def _short() -> Iterator[Cell]:
 
 
 _LOSS_SEEDS = {("illinois", 1.0): 16}
-"""Illinois either meets a great delay early and grows ten times as fast from then on, or does not: a
-few seeds tell nothing of how often."""
+"""Illinois either meets a great delay early and grows ten times as fast from then on, or does not:
+a few seeds tell nothing of how often."""
 
 
 def _loss() -> Iterator[Cell]:
