@@ -22,8 +22,6 @@ _BETTER = ("ECM+PAUSE", "QCN", "QCN+PAUSE")
 _LOSSY = ("none", "ECM")
 _CHOSEN = ("ECM",)
 """That hosts have no SACK was chosen with these timeouts in sight."""
-
-
 _CHOSEN_SINGLE_HOP = ("QCN+PAUSE",)
 """That short frames are sampled more rarely was chosen with this throughput in sight."""
 
