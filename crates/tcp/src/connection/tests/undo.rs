@@ -2,7 +2,7 @@
 
 use tailback_units::Duration;
 
-use crate::testing::{CLIENT, Fate, Net, SERVER, stack};
+use crate::testing::{CLIENT, Fate, Net, SERVER, preset, stack};
 use crate::{CaState, Stack};
 
 const MSS: u64 = 1448;
@@ -108,4 +108,31 @@ fn a_timeout_that_came_too_early_is_undone() {
     assert!(stats.timeouts >= 1 && stats.undos == 1, "{stats:?}");
     // Linux 2.6.18 forgets BIC's maximum at a timeout; ssthresh is what it was, or more.
     assert!(net.end(CLIENT).probe().ssthresh >= cwnd * 3 / 4);
+}
+
+#[test]
+fn a_timeout_after_one_undone_counts_the_retransmission_once() {
+    let mut net = Net::of(Stack {
+        tcp_sack: false,
+        tcp_early_retrans: 0,
+        tcp_frto: 0,
+        ..preset("linux-7.2")
+    });
+    net.open();
+    net.write(CLIENT, 100_000);
+    // No window, and data that makes all that the server says next old: the head is retransmitted as a probe.
+    let mut segment = net.end(CLIENT).plain_segment();
+    segment.has_timestamps = false;
+    segment.window = 0;
+    segment.payload_bytes = 14_767;
+    net.inject(CLIENT, &segment);
+    net.run_for(Duration::from_ms(218));
+    // A byte of it is acknowledged, and the timeout undone; the next timer finds it retransmitted.
+    // What the books must say is looked at with every step.
+    segment.seq += 14_767;
+    segment.ack += 1;
+    segment.payload_bytes = 1;
+    net.inject(CLIENT, &segment);
+    net.run_for(Duration::from_secs(2));
+    assert!(net.end(CLIENT).stats().retransmissions > 0);
 }
