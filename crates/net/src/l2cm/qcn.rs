@@ -282,8 +282,8 @@ impl QcnReaction {
         self.handle_timeout(now);
         let fb = u64::from(feedback.quantised);
         self.fb_hat = (self.fb_hat + u32::from(feedback.quantised)).div_ceil(2);
-        // Cuts within the first stage keep the target: they answer the same congestion.
-        if self.byte_stages != 0 || self.timer_stages != 0 {
+        // Cuts within the first stage of bytes keep the target: they answer the same congestion.
+        if self.byte_stages != 0 {
             self.target_bps = self.current_bps;
         }
         self.byte_stages = 0;
@@ -346,7 +346,8 @@ impl QcnReaction {
             step = step * u64::from(64 - self.fb_hat.min(63)) / 64;
             self.fb_hat /= 2;
         }
-        if first && self.target_bps > 10 * self.current_bps {
+        let early = self.byte_stages == 1 || self.timer_stages == 1;
+        if early && self.target_bps > 10 * self.current_bps {
             // A deep cut: the target is too far to go half of the way there.
             self.target_bps /= 8;
         } else {

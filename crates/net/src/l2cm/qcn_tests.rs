@@ -112,6 +112,20 @@ fn cuts_before_the_first_stage_keep_the_target() {
 }
 
 #[test]
+fn a_stage_of_the_timer_alone_lets_a_cut_keep_the_target() {
+    let config = QcnConfig {
+        timer: Duration::from_ms(10),
+        ..bytes_only()
+    };
+    let mut rp = reaction(&config);
+    rp.message(Time::ZERO, cut(20));
+    rp.handle_timeout(rp.poll_timeout());
+    assert_eq!((rp.timer_stages, rp.byte_stages), (1, 0));
+    rp.message(Time::from_ps(0) + Duration::from_ms(12), cut(20));
+    assert_eq!(rp.target_bps, LINE.as_bps());
+}
+
+#[test]
 fn both_counters_beyond_fast_recovery_make_it_hyper_active() {
     let config = QcnConfig {
         timer: Duration::from_ms(10),
