@@ -106,15 +106,18 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> View:
     return run(tmp_path_factory.mktemp("asked"), "node-pairs", settings)
 
 
-def test_small_windows_are_not_slow_here_and_the_channel_binds(asked: View) -> None:
-    """Since receive queues collapse, as that kernel has it, small windows of jumbo frames hold."""
+def test_small_windows_are_slow_and_the_channel_binds(asked: View) -> None:
+    """The loop's delay is fitted to the first; jumbo frames help more than in the study."""
     checks = judged(asked)
     slow = "Windows up to 64 KB are slow, MTU {}: share of what 256 KB brings"
-    assert checks[slow.format(8176)].verdict == "outside"
+    for mtu in (1500, 8176):
+        check = checks.pop(slow.format(mtu))
+        assert check.verdict == "no band"
+        assert float(check.ours.removesuffix(" %")) < 60
+    jumbo = "Jumbo frames do not mend small windows: 8176 over 1500, mean of windows up to 64 KB"
     # Not reproduced: docs/models/node-pairs-study.md says what is known.
-    assert checks[slow.format(1500)].verdict == "outside"
-    rest = {claim: c.verdict for claim, c in checks.items() if not claim.startswith("Windows")}
-    assert set(rest.values()) == {"within"}, rest
+    assert checks.pop(jumbo).verdict == "outside"
+    assert {c.verdict for c in checks.values()} == {"within"}, checks
 
 
 def test_automatic_buffers_fill_the_loop(tmp_path: Path) -> None:
@@ -160,8 +163,7 @@ def test_a_poller_and_the_flows_agree(tmp_path: Path) -> None:
     checks = judged(run(tmp_path, "node-pairs-30min", settings))
     polled = [check for claim, check in checks.items() if claim.startswith("What a poller saw")]
     assert [check.verdict for check in polled] == ["within"]
-    total = checks["Sum of the twelve flows (Mb/s)"]
-    assert float(total.ours.split()[0].replace(",", "")) == pytest.approx(9888, rel=0.01)
+    assert checks["Sum of the twelve flows (Mb/s)"].verdict == "within"
 
 
 def test_the_mesh_finds_the_faulty_site_and_the_published_shares(tmp_path: Path) -> None:

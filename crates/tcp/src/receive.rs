@@ -90,7 +90,7 @@ pub(crate) struct Receive {
     moderate: bool,
     tuning: RcvbufTuning,
     low_rtt_us: u32,
-    today: bool,
+    receiver: Receiver,
     shrinks: bool,
     /// The next acknowledgement tells that there is no room at all (ICSK_ACK_NOMEM).
     no_memory: bool,
@@ -149,7 +149,7 @@ impl Receive {
             moderate: stack.tcp_moderate_rcvbuf,
             tuning: stack.rcvbuf_tuning,
             low_rtt_us: stack.tcp_rcvbuf_low_rtt.as_us() as u32,
-            today: stack.receiver == Receiver::Linux72,
+            receiver: stack.receiver,
             shrinks: stack.tcp_shrink_window,
             no_memory: false,
             last_echo: 0,
@@ -164,6 +164,12 @@ impl Receive {
             fin_end: None,
             shortage: Shortage::default(),
         }
+    }
+
+    /// Whether it follows today's rules.
+    #[inline(always)]
+    fn today(&self) -> bool {
+        self.receiver == Receiver::Linux72
     }
 
     /// Takes over the socket's options, and settles the window that a SYN offers.
@@ -197,7 +203,7 @@ impl Receive {
             self.advmss = self.advmss.saturating_sub(TIMESTAMP_BYTES).max(1);
         }
         self.scaling &= scaled;
-        self.reassembly.settle(timestamps, self.today);
+        self.reassembly.settle(timestamps, self.today());
         if answering {
             self.select_initial_window();
         }

@@ -34,7 +34,7 @@ impl Pages {
     /// Payload that one holds at most, bytes.
     pub(super) fn payload(self) -> u32 {
         match self.0 {
-            Receiver::Linux26 => ONCE_PAYLOAD,
+            Receiver::Linux24 | Receiver::Linux26 => ONCE_PAYLOAD,
             Receiver::Linux72 => 4096 - SHARED_INFO,
         }
     }
@@ -42,7 +42,7 @@ impl Pages {
     /// Memory that one with so much payload takes (truesize).
     fn one(self, payload_bytes: u32) -> u32 {
         match self.0 {
-            Receiver::Linux26 => {
+            Receiver::Linux24 | Receiver::Linux26 => {
                 (payload_bytes + ONCE_HEADROOM).next_multiple_of(LINE) + ONCE_SK_BUFF
             }
             Receiver::Linux72 => {

@@ -1,6 +1,6 @@
 //! What received frames cost, and what is thrown away when there is no room.
 //!
-//! Models Linux net/ipv4/tcp_input.c of 2.6.18 and of 7.2: tcp_prune_queue, tcp_prune_ofo_queue,
+//! Models Linux net/ipv4/tcp_input.c of 2.4, of 2.6.18 and of 7.2: tcp_prune_queue, tcp_prune_ofo_queue,
 //! tcp_try_rmem_schedule, tcp_clamp_window, tcp_try_coalesce as far as memory goes.
 
 use super::Receive;
@@ -24,12 +24,17 @@ impl Receive {
     pub(crate) fn make_room(&mut self, seq: Seq) -> bool {
         self.shortage.prune_called += 1;
         self.ack.quick = 0;
-        if self.rcvbuf < self.rmem_max && !self.locked {
+        let disorder = self.reassembly.bytes();
+        let grows = self.receiver != Receiver::Linux24 || disorder > 0;
+        if grows && self.rcvbuf < self.rmem_max && !self.locked {
             self.rcvbuf = self.queued_memory.min(self.rmem_max);
         }
         if !self.has_room() {
+            if self.receiver == Receiver::Linux24 && disorder == 0 {
+                self.clamp_for_good();
+            }
             self.rcv_ssthresh = self.window_clamp.min(2 * self.advmss);
-        } else if self.today {
+        } else if self.today() {
             return true;
         }
         self.collapse();
@@ -37,7 +42,7 @@ impl Receive {
             return true;
         }
         let held = self.reassembly.bytes();
-        if self.today {
+        if self.today() {
             self.prune(seq);
         } else {
             self.shortage.ofo_pruned += u64::from(!self.reassembly.is_empty());
@@ -48,6 +53,19 @@ impl Receive {
         self.shortage.pruned_frames += u64::from(gone.div_ceil(self.ack.rcv_mss.max(1)));
         self.shortage.rcv_pruned += u64::from(!self.has_room());
         self.has_room()
+    }
+
+    /// A window too large for the memory of what it let in stays small: a segment below what waits to be
+    /// read, or below half of it (tcp_clamp_window of 2.4).
+    fn clamp_for_good(&mut self) {
+        let mut window = self.rcv_nxt - self.copied;
+        if self.queued_memory >= 2 * self.rcvbuf {
+            window /= 2;
+        }
+        if window > self.ack.rcv_mss {
+            window -= self.ack.rcv_mss;
+        }
+        self.window_clamp = self.window_clamp.min(window.max(2 * self.advmss));
     }
 
     /// Copies what waits into less memory, where that pays (tcp_collapse_ofo_queue, tcp_collapse).
@@ -80,11 +98,7 @@ impl Receive {
 
     /// Into what this kernel collapses.
     fn pages(&self) -> Pages {
-        Pages(if self.today {
-            Receiver::Linux72
-        } else {
-            Receiver::Linux26
-        })
+        Pages(self.receiver)
     }
 
     /// Memory of what waits to be read.
@@ -133,7 +147,7 @@ impl Receive {
     /// There is no room for what comes in order: the peer is told so at once. True if it is taken
     /// nevertheless, since nothing waits to be read.
     pub(crate) fn out_of_memory(&mut self) -> bool {
-        if !self.today {
+        if !self.today() {
             return false;
         }
         self.no_memory = true;

@@ -7,8 +7,13 @@ use serde::{Deserialize, Serialize};
 /// room, and how it closes its window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Receiver {
+    /// As `linux-2.6`, but the window that frames of much overhead may open ends at half the buffer's,
+    /// windows are whole segments, and one that was too large for the buffer's memory stays small
+    /// (Linux 2.4, and 2.6 up to 2.6.14).
+    #[serde(rename = "linux-2.4")]
+    Linux24,
     /// Out-of-order data makes acknowledgements quick, and is thrown away altogether when memory
-    /// is short (Linux 2.4 and 2.6).
+    /// is short (Linux 2.6).
     #[serde(rename = "linux-2.6")]
     Linux26,
     /// Acknowledgements of out-of-order data are held back for a while, only as much of it is thrown

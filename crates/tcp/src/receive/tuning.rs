@@ -1,12 +1,12 @@
 //! How the receive buffer and the offered window grow.
 //!
 //! Models Linux net/ipv4/tcp_input.c: tcp_grow_window, tcp_rcv_rtt_*, tcp_rcv_space_adjust and
-//! tcp_rcvbuf_grow of 2.6.18, of 4.14 to 6.15, and of 7.2 (dynamic right-sizing, Feng and Fisk);
+//! tcp_rcvbuf_grow of 2.4 (tcp_grow_window alone), of 2.6.18, of 4.14 to 6.15, and of 7.2 (dynamic right-sizing, Feng and Fisk);
 //! [`RcvbufTuning`] says which. Times are by the receiver's clock: jiffies in 2.6.18, microseconds
 //! later. A read counts once here; the kernel measures after each frame of it.
 
 use super::Receive;
-use super::rules::RcvbufTuning;
+use super::rules::{RcvbufTuning, Receiver};
 use crate::rtt::SAMPLE_MAX;
 
 impl Receive {
@@ -224,7 +224,10 @@ impl Receive {
     #[inline(never)]
     fn growth_of_wasteful(&self, memory: u32, payload_bytes: u32) -> u32 {
         let mut truesize = self.window_of(memory) / 2;
-        let mut window = self.window_of(self.rmem_max) / 2;
+        let mut window = match self.receiver {
+            Receiver::Linux24 => self.full_space() / 2,
+            Receiver::Linux26 | Receiver::Linux72 => self.window_of(self.rmem_max) / 2,
+        };
         while self.rcv_ssthresh <= window {
             if truesize <= payload_bytes {
                 return 2 * self.ack.rcv_mss;

@@ -2,9 +2,9 @@
 //!
 //! Models Linux net/ipv4/tcp_output.c (tcp_select_initial_window, tcp_select_window, __tcp_select_window)
 //! and include/net/tcp.h (tcp_win_from_space, tcp_space_from_win, tcp_receive_window,
-//! tcp_max_receive_window) of 2.6.18 and of 7.2.
+//! tcp_max_receive_window) of 2.4, of 2.6.18 and of 7.2.
 
-use super::{InitialReceiveWindow, Receive};
+use super::{InitialReceiveWindow, Receive, Receiver};
 use crate::seq::Seq;
 
 /// Headers' room that the kernel reckons with for a received segment: MAX_TCP_HEADER + 16 +
@@ -142,7 +142,7 @@ impl Receive {
         let free = self.free_space();
         let full = self.window_clamp.min(self.full_space());
         let mss = self.ack.rcv_mss.min(full);
-        if self.today {
+        if self.today() {
             return self.selectable_window_today(free, full, mss);
         }
         self.selectable_window_once(free, full, mss)
@@ -154,7 +154,7 @@ impl Receive {
         self.selectable_window()
     }
 
-    /// The same of 2.6.18.
+    /// The same of 2.6.18, and of 2.4, where windows are whole segments even if they are scaled.
     #[inline(never)]
     fn selectable_window_once(&mut self, mut free: u32, full: u32, mss: u32) -> u32 {
         if free < full / 2 {
@@ -164,7 +164,7 @@ impl Receive {
             }
         }
         free = free.min(self.rcv_ssthresh);
-        if self.window_shift > 0 {
+        if self.window_shift > 0 && self.receiver != Receiver::Linux24 {
             let unit = 1 << self.window_shift;
             return free.next_multiple_of(unit);
         }
@@ -221,7 +221,7 @@ impl Receive {
         let left = self.window_left();
         self.rcv_wnd = if window >= left {
             window
-        } else if !self.today {
+        } else if !self.today() {
             left
         } else if self.shrinks && self.window_shift > 0 {
             window
@@ -247,7 +247,7 @@ impl Receive {
         }
         // With nothing queued no window is larger than this, and none changes anything.
         let unit = 1 << self.window_shift;
-        let at_rest = self.today && !self.shrinks && self.queued_memory == 0;
+        let at_rest = self.today() && !self.shrinks && self.queued_memory == 0;
         if at_rest && self.rcv_ssthresh + unit <= 2 * left {
             return false;
         }

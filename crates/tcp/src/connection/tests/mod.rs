@@ -10,6 +10,7 @@ mod options;
 mod profiles;
 mod property;
 mod receiving;
+mod receiving_once;
 mod receiving_today;
 mod sce;
 mod sending;
