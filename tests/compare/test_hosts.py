@@ -64,8 +64,8 @@ def test_udp_is_lost_where_the_study_found_it(tmp_path: Path) -> None:
     ]
 
 
-def test_tcp_over_the_tiny_ring_is_like_a_cable_and_loses_in_receive_rings(tmp_path: Path) -> None:
-    """Short runs of two controls: four flows reach what a cable gives, and one loses nothing."""
+def test_tcp_over_the_tiny_ring_loses_in_receive_rings_only(tmp_path: Path) -> None:
+    """Short runs of two controls: one flow loses nothing, and four bring more than a cable."""
     path = [
         {
             "label": {"ring": ring, "flows": flows},
@@ -78,6 +78,7 @@ def test_tcp_over_the_tiny_ring_is_like_a_cable_and_loses_in_receive_rings(tmp_p
         for ring, delay, flows, window in (
             ("tiny", "8ms", 1, "2MB"),
             ("tiny", "8ms", 4, "8MB"),
+            ("medium", "68.9ms", 4, "69.2MB"),
         )
     ]
     view = run(
@@ -93,7 +94,8 @@ def test_tcp_over_the_tiny_ring_is_like_a_cable_and_loses_in_receive_rings(tmp_p
     assert checks["One flow: frames lost, all runs"].verdict == "within"
     assert checks["Four flows: share of all losses that is in receive rings"].verdict == "within"
     cable = "Four flows over the tiny ring reach what a direct cable gives (median control, Mb/s)"
-    assert checks[cable].verdict == "within"
+    # Not reproduced: docs/models/lambda-rings-study.md says what is known.
+    assert checks[cable].verdict == "outside"
 
 
 @pytest.fixture(scope="module")

@@ -285,6 +285,22 @@ fn check_host(host: &HostConfig) -> Vec<Finding> {
             "merging = { kind = \"off\" }, or softirq.napi = true",
         )
     });
+    let most = |m: &MachineConfig| m.costs.receive_frame.min(m.costs.receive_ack);
+    let dear = machine.filter(|m| m.protocol_cost() > most(m)).map(|m| {
+        Finding::new(
+            "machine.socket.protocol",
+            format!("TCP's part of a packet is more than all of it, {}", most(m)),
+            "no more than costs.receive_frame and costs.receive_ack",
+        )
+    });
+    let unlocked = |m: &MachineConfig| m.socket.as_ref().map_or(Duration::ZERO, |s| s.unlocked);
+    let long = machine.filter(|m| unlocked(m) > m.costs.call).map(|m| {
+        Finding::new(
+            "machine.socket.unlocked",
+            format!("part of a call is more than all of it, {}", m.costs.call),
+            "no more than costs.call",
+        )
+    });
     let waits = (host.interrupt_jitter > host.interrupt_delay).then(|| {
         Finding::new(
             "interrupt_jitter",
@@ -295,7 +311,12 @@ fn check_host(host: &HostConfig) -> Vec<Finding> {
             "no more than interrupt_delay",
         )
     });
-    waits.into_iter().chain(joins).collect()
+    waits
+        .into_iter()
+        .chain(joins)
+        .chain(dear)
+        .chain(long)
+        .collect()
 }
 
 fn stack_findings(stack: &Stack, at: &str) -> Vec<Finding> {

@@ -166,7 +166,8 @@ fn a_long_path_loses_acknowledgements_at_the_sender_and_no_data() {
 }
 
 #[test]
-fn four_flows_over_a_short_path_reach_what_a_cable_gives() {
+fn four_flows_over_a_short_path_bring_what_a_cable_gives_and_somewhat_more() {
+    // More: their threads handle backlogs on cores of their own (docs/models/lambda-rings-study.md).
     let outcome = run(
         "kind = \"bulk\"\nduration = \"3s\"\nconnections = 4\npair_window = \"8MB\"",
         &[
@@ -176,7 +177,7 @@ fn four_flows_over_a_short_path_reach_what_a_cable_gives() {
         ],
     );
     let mbps = measure(&outcome, "summary", "goodput_mbps_mean")[0];
-    assert!((mbps / tcp(&[]) - 1.0).abs() < 0.15, "{mbps}");
+    assert!((1.0..1.3).contains(&(mbps / tcp(&[]))), "{mbps}");
 }
 
 #[test]
@@ -233,11 +234,53 @@ fn a_mesh_measures_every_path_in_every_round() {
     );
 }
 
+/// A sender that costs next to nothing and a flow into a host whose interrupts are bound or not.
+fn one_flow(overrides: &[&str]) -> RunOutcome {
+    let mut all = vec![
+        "host.machine.costs.send_packet=100ns",
+        "host.machine.costs.complete_packet=0s",
+    ];
+    all.extend(overrides);
+    run("kind = \"bulk\"\nduration = \"300ms\"", &all)
+}
+
+#[test]
+fn a_reader_on_another_core_takes_tcp_s_work_from_the_softirq() {
+    let mbps = |outcome: &RunOutcome| measure(outcome, "summary", "goodput_mbps_mean")[0];
+    let dear = "host.machine.costs.receive_frame=3us";
+    let softirq = mbps(&one_flow(&[
+        BALANCED,
+        dear,
+        "host.machine.socket.protocol=0s",
+    ]));
+    let reader = mbps(&one_flow(&[
+        BALANCED,
+        dear,
+        "host.machine.socket.protocol=1us",
+    ]));
+    assert!(reader > 1.1 * softirq, "{softirq} {reader}");
+}
+
+#[test]
+fn the_prequeue_is_a_setting_and_runs_with_it_repeat_exactly() {
+    let outcome = |low_latency: bool| {
+        let set = format!("host.machine.socket.tcp_low_latency={low_latency}");
+        let all = [set.as_str(), "network.link.0.rate=2Gbit"];
+        run("kind = \"bulk\"\nduration = \"200ms\"", &all)
+    };
+    assert_eq!(outcome(false), outcome(false));
+    assert_eq!(outcome(true), outcome(true));
+    assert_ne!(outcome(true).trajectory, outcome(false).trajectory);
+}
+
 /// Four flows into one host with so much more said of it.
 fn four_flows(overrides: &[&str]) -> RunOutcome {
-    // A sender that costs next to nothing: the receiver is what limits. Readers stay where they are.
+    // A sender that costs next to nothing, and a receiver whose softirqs are what limits. Readers stay
+    // where they are.
     let mut all = vec![
         BALANCED,
+        "host.machine.costs.receive_frame=3us",
+        "network.link.0.rate=40Gbit",
         "host.machine.costs.send_packet=100ns",
         "host.machine.costs.complete_packet=0s",
         "host.rx_ring_descriptors=4096",
@@ -252,12 +295,17 @@ fn four_flows(overrides: &[&str]) -> RunOutcome {
 #[test]
 fn frames_that_join_make_a_receiver_faster_and_acknowledge_less() {
     let mbps = |outcome: &RunOutcome| measure(outcome, "summary", "goodput_mbps_mean")[0];
-    let each = mbps(&four_flows(&[]));
-    let gro = "host.machine.merging={kind=\"gro\",merge_frame=\"300ns\"}";
-    let joined = mbps(&four_flows(&[gro]));
-    let card = mbps(&four_flows(&["host.machine.merging={kind=\"lro\"}"]));
-    assert!(joined > 1.1 * each, "{each} {joined}");
-    assert!(card > joined, "{joined} {card}");
+    let per_byte = |outcome: &RunOutcome| {
+        outcome.hops as f64 / count(outcome, "summary", "data_bytes_total")[0] as f64
+    };
+    let each = four_flows(&[]);
+    let gro = four_flows(&["host.machine.merging={kind=\"gro\",merge_frame=\"300ns\"}"]);
+    let card = four_flows(&["host.machine.merging={kind=\"lro\"}"]);
+    for joined in [&gro, &card] {
+        let (fast, slow) = (mbps(joined), mbps(&each));
+        assert!(fast > 1.1 * slow, "{slow} {fast}");
+        assert!(per_byte(joined) < per_byte(&each));
+    }
 }
 
 #[test]
@@ -265,7 +313,7 @@ fn several_queues_spread_flows_over_cores() {
     let mbps = |outcome: &RunOutcome| measure(outcome, "summary", "goodput_mbps_mean")[0];
     let one = mbps(&four_flows(&[]));
     let four = mbps(&four_flows(&["host.machine.interrupts.queues=4"]));
-    assert!(four > 1.3 * one, "{one} {four}");
+    assert!(four > 1.2 * one, "{one} {four}");
 }
 
 #[test]

@@ -415,6 +415,23 @@ fn frames_join_in_polls_only() {
 }
 
 #[test]
+fn parts_of_what_packets_and_calls_cost_are_no_more_than_all_of_it() {
+    for (set, wanted) in [
+        (
+            "host.machine.socket.protocol=1.6us",
+            "TCP's part of a packet is more than all of it",
+        ),
+        (
+            "host.machine.socket.unlocked=3us",
+            "part of a call is more than all of it",
+        ),
+    ] {
+        let found = problem(STAR, &["host=xeon-e7330-ixgbe", set]);
+        assert!(found.contains(wanted), "{found}");
+    }
+}
+
+#[test]
 fn socket_options_are_held_to_their_names_and_ranges() {
     let text = star("[workload]", "[socket]\nTCP_NODELY = true\n\n[workload]");
     assert_eq!(

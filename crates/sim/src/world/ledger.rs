@@ -121,7 +121,7 @@ impl World {
             add(lost.frames, lost.payload_bytes);
         }
         for state in self.hosts.iter().filter_map(|h| h.machine.as_ref()) {
-            for frame in state.machine.waiting() {
+            for frame in state.waiting_frames() {
                 underway += 1;
                 add(1, u64::from(frame.payload_bytes));
             }

@@ -15,6 +15,7 @@ use tailback_tcp::{Flags, Segment};
 use tailback_units::{Duration, Time};
 
 use super::World;
+use super::sockets::Thread;
 use crate::workload::Notice;
 
 /// No task: the endpoint's host has no modelled machine.
@@ -42,7 +43,7 @@ pub(crate) struct MachineState {
     /// It is doing what is due: the calendar is seen to afterwards.
     working: bool,
     /// By task, from the machine's first that is not its own.
-    threads: Vec<EndpointId>,
+    threads: Vec<Thread>,
     first_thread: u32,
     /// Packets sent that have not left the link's books, in their order. A core that sends many because
     /// of one acknowledgement hands the last of them over later than now, and than another core does
@@ -104,13 +105,26 @@ impl MachineState {
         self.machine.send(leaves);
     }
 
+    /// A thread, by its task.
+    pub(super) fn thread_mut(&mut self, task: u32) -> &mut Thread {
+        &mut self.threads[(task - self.first_thread) as usize]
+    }
+
+    /// Frames that have come and that TCP has not got.
+    pub(super) fn waiting_frames(&self) -> impl Iterator<Item = &Flight> {
+        let sockets = self.threads.iter().map(|thread| &thread.socket);
+        self.machine
+            .waiting()
+            .chain(sockets.flat_map(|socket| socket.waiting()))
+    }
+
     /// A thread for an endpoint.
     fn thread(&mut self, endpoint: EndpointId) -> u32 {
         let TaskId(task) = self.machine.add_task();
         if self.threads.is_empty() {
             self.first_thread = task;
         }
-        self.threads.push(endpoint);
+        self.threads.push(Thread::new(endpoint));
         task
     }
 }
@@ -181,10 +195,9 @@ impl World {
                 break;
             };
             match effect {
-                Effect::Frame(frame) => self.receive_at_machine(frame),
-                Effect::Packet(frames) => self.receive_packet(&frames),
+                Effect::Packet(packet) => self.receive_at_machine(packet),
                 Effect::Task(TaskId(task)) => {
-                    let endpoint = state.threads[(task - state.first_thread) as usize];
+                    let endpoint = state.thread_mut(task).endpoint;
                     self.call_done(endpoint);
                 }
                 Effect::BacklogFull(frame) => {
@@ -233,11 +246,8 @@ impl World {
         self.arm_machine(host);
     }
 
-    /// TCP or a socket gets a frame.
-    fn receive_at_machine(&mut self, frame: Flight) {
-        if !self.datagrams.is_empty() {
-            return self.receive_datagram(frame);
-        }
+    /// TCP gets a frame.
+    pub(super) fn receive_frame(&mut self, frame: Flight) {
         let before = self.collapsed_bytes(frame.to);
         self.receive(frame);
         self.charge_collapsing(frame.to, before);
@@ -264,7 +274,7 @@ impl World {
     }
 
     /// TCP gets frames that have become one packet: their data, and the flags of the last.
-    fn receive_packet(&mut self, frames: &[Flight]) {
+    pub(super) fn receive_joined(&mut self, frames: &[Flight]) {
         let Some(first) = frames.first() else { return };
         let mut segment = self.frames.get(first.frame).segment;
         let mss = u32::from(segment.payload_bytes);
@@ -310,6 +320,9 @@ impl World {
     /// The thread of an endpoint begins the call that it has reason for.
     #[inline(never)]
     pub(super) fn begin_call(&mut self, id: EndpointId) {
+        if self.locks(id) {
+            return self.begin_locked_call(id);
+        }
         let endpoint = &self.endpoints[id.0 as usize];
         let Some(connection) = &endpoint.connection else {
             return;
@@ -338,6 +351,9 @@ impl World {
     fn call_done(&mut self, id: EndpointId) {
         if !self.datagrams.is_empty() {
             return self.datagram_call_done(id);
+        }
+        if self.locks(id) {
+            return self.step_done(id);
         }
         let now = self.now;
         let endpoint = &mut self.endpoints[id.0 as usize];

@@ -21,6 +21,7 @@ mod network;
 mod pushback;
 mod queued;
 mod series;
+mod sockets;
 mod switching;
 mod window;
 

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use tailback_units::{Bytes, Duration};
 
 use super::merge::Merging;
+use super::socket::SocketConfig;
 use super::throttle::Adaptive;
 
 /// A host's machine with its parts, in place of the plain capacity.
@@ -26,11 +27,35 @@ pub struct MachineConfig {
     pub merging: Merging,
     /// What work costs a core.
     pub costs: Costs,
+    /// How TCP sockets keep softirqs and threads apart; absent: TCP handles each packet in the softirq,
+    /// whatever the socket's thread does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub socket: Option<SocketConfig>,
     /// How cores are shared between applications and ksoftirqd.
     #[serde(default)]
     pub scheduler: Scheduler,
     /// Bytes that one system call of an application reads or writes at most.
     pub call_bytes: Bytes,
+}
+
+impl MachineConfig {
+    /// TCP's part of what it costs to receive a packet, where that may fall to a thread.
+    #[must_use]
+    pub fn protocol_cost(&self) -> Duration {
+        let socket = self.socket.as_ref();
+        socket.map_or(Duration::ZERO, |socket| socket.protocol)
+    }
+
+    /// What a softirq spends on a packet, with payload or without, before TCP or UDP has it.
+    pub(super) fn softirq_cost(&self, carries: bool) -> Duration {
+        let costs = &self.costs;
+        let cost = if carries {
+            costs.receive_frame
+        } else {
+            costs.receive_ack
+        };
+        cost - self.protocol_cost().min(cost)
+    }
 }
 
 /// When and where the card interrupts.
@@ -198,11 +223,17 @@ impl Costs {
         }
     }
 
-    /// What a system call that copies `bytes` costs, if so many bytes of the socket's buffer have
+    /// What a system call that copies `bytes` costs; see [`Costs::copying`].
+    #[must_use]
+    pub fn call_with(&self, bytes: u64, buffered_bytes: u64) -> Duration {
+        self.call + self.copying(bytes, buffered_bytes)
+    }
+
+    /// What copying `bytes` costs, if so many bytes of the socket's buffer have
     /// been filled since they arrived. Of a buffer that is gone through again and again, the share
     /// that does not fit into the cache is copied cold: the least that any cache misses of it.
     #[must_use]
-    pub fn call_with(&self, bytes: u64, buffered_bytes: u64) -> Duration {
+    pub fn copying(&self, bytes: u64, buffered_bytes: u64) -> Duration {
         let beyond = buffered_bytes.saturating_sub(self.cache.get());
         let cold = match beyond {
             0 => 0,
@@ -210,7 +241,7 @@ impl Costs {
         };
         let copying =
             (bytes - cold) * self.copy_kilobyte.as_ps() + cold * self.copy_kilobyte_cold.as_ps();
-        self.call + Duration::from_ps(copying.div_ceil(1000))
+        Duration::from_ps(copying.div_ceil(1000))
     }
 
     /// What it costs to copy received data together (tcp_collapse): a card has put it into memory,

@@ -11,7 +11,7 @@ use tailback_units::{Duration, Time};
 
 use super::merge::{Joint, Merge};
 use super::task::{self, State};
-use super::{Effect, Machine};
+use super::{Effect, Machine, Packet};
 use crate::pool::Flight;
 
 #[derive(Clone, Copy, Debug)]
@@ -148,22 +148,23 @@ impl Machine {
                 this.soft.returned |= !this.soft.running;
                 None
             }
-            Op::Frame(frame) => Some(Effect::Frame(frame)),
+            Op::Frame(frame) => Some(Effect::Packet(Packet::Frame(frame))),
             Op::Join(frame, joint) => {
                 this.merge.take(frame, &joint, self.config.merging);
                 None
             }
             Op::Packet => {
                 let frames = this.merge.pop()?.frames;
-                Some(match frames[..] {
-                    [frame] => Effect::Frame(frame),
-                    _ => Effect::Packet(frames),
-                })
+                Some(Effect::Packet(match frames[..] {
+                    [frame] => Packet::Frame(frame),
+                    _ => Packet::Joined(frames),
+                }))
             }
             Op::Task(number) => {
                 let ran = now.since(this.since);
                 self.tasks[number].account(ran);
                 self.tasks[number].state = State::Deciding;
+                self.tasks[number].closed = false;
                 Some(Effect::Task(task::TaskId(number as u32)))
             }
             Op::Rest => None,
@@ -229,11 +230,13 @@ impl Machine {
             this.start(now, Op::Completions, cost);
             return;
         }
-        if this.soft.raised && !this.soft.running && std::mem::take(&mut this.soft.returned) {
-            self.begin_softirq(core, now, false);
-        }
-        if self.softirq_step(core, now) {
-            return;
+        if this.task.is_none_or(|number| !self.tasks[number].closed) {
+            if this.soft.raised && !this.soft.running && std::mem::take(&mut this.soft.returned) {
+                self.begin_softirq(core, now, false);
+            }
+            if self.softirq_step(core, now) {
+                return;
+            }
         }
         self.begin_task(core, now);
     }
@@ -246,7 +249,8 @@ impl Machine {
             self.block(number);
         }
         let gone = |n: usize| self.tasks[n].state != State::Runnable || self.tasks[n].core != core;
-        if self.cores[core].yields || current.is_none_or(gone) {
+        let closed = current.is_some_and(|number| self.tasks[number].closed);
+        if (self.cores[core].yields && !closed) || current.is_none_or(gone) {
             self.cores[core].yields = false;
             current = if self.wanting[core] > 0 {
                 task::next(&self.tasks, core)
@@ -356,12 +360,7 @@ impl Machine {
             this.start(now, Op::Join(frame, joint), cost);
             return true;
         }
-        let costs = &self.config.costs;
-        let cost = if frame.payload_bytes == 0 {
-            costs.receive_ack
-        } else {
-            costs.receive_frame
-        };
+        let cost = self.config.softirq_cost(frame.payload_bytes > 0);
         let this = &mut self.cores[core];
         this.soft.weight -= 1;
         this.soft.budget -= 1;
@@ -390,17 +389,12 @@ impl Machine {
 
     /// Begins to handle a packet that frames have joined to; false if there is none.
     fn begin_packet(&mut self, core: usize, now: Time) -> bool {
-        let costs = &self.config.costs;
         let this = &mut self.cores[core];
         let Some(packet) = this.merge.next() else {
             return false;
         };
         let carries = packet.frames.iter().any(|frame| frame.payload_bytes > 0);
-        let cost = if carries {
-            costs.receive_frame
-        } else {
-            costs.receive_ack
-        };
+        let cost = self.config.softirq_cost(carries);
         let spent = self.config.merging.frame_cost();
         this.start(now, Op::Packet, cost - spent.min(cost));
         true

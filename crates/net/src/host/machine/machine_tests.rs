@@ -2,7 +2,7 @@ use tailback_units::{Bytes, Duration, Time};
 
 use super::{
     Affinity, Costs, Effect, Interrupts, Joint, Machine, MachineConfig, Merging, Scheduler,
-    Softirq, TaskId,
+    SocketConfig, Softirq, TaskId,
 };
 use crate::frame::EndpointId;
 use crate::pool::{Flight, FramePool};
@@ -42,6 +42,7 @@ fn config() -> MachineConfig {
             cache: Bytes::new(1 << 20),
             wakeup: Duration::ZERO,
         },
+        socket: None,
         scheduler: Scheduler::default(),
         call_bytes: Bytes::new(65_536),
     }
@@ -103,7 +104,7 @@ impl Bench {
 
     fn act(&mut self, now: Time, effect: Effect) {
         match effect {
-            Effect::Frame(_) | Effect::Packet(_) => {
+            Effect::Packet(_) => {
                 self.handled.push(now);
                 if self.socket == self.room {
                     self.socket_dropped += 1;
@@ -365,4 +366,52 @@ fn each_queue_has_a_ring_an_interrupt_and_a_core() {
     // Both cores at once, with an interrupt each.
     assert_eq!(bench.handled, [us(14), us(14)]);
     assert_eq!(bench.machine.interrupts(), 2);
+}
+
+#[test]
+fn what_tcp_spends_on_a_packet_is_not_the_softirq_s() {
+    let mut config = config();
+    config.socket = Some(SocketConfig {
+        protocol: Duration::from_ns(500),
+        unlocked: Duration::ZERO,
+        tcp_low_latency: false,
+    });
+    assert_eq!(config.softirq_cost(true), Duration::from_ns(1500));
+    assert_eq!(config.softirq_cost(false), Duration::from_ns(500));
+    assert_eq!(config.protocol_cost(), Duration::from_ns(500));
+}
+
+/// A machine whose application's call from 0 to 3 us goes on for 10 us, and a frame that comes at 5 us:
+/// when it was handled, and when the call was done.
+fn a_call_that_goes_on(closed: bool) -> (Vec<Time>, Time) {
+    let mut config = config();
+    config.interrupts.throttle = Duration::ZERO;
+    let mut bench = Bench::new(&config, 8, 8);
+    bench.machine.run(us(0), bench.app, config.costs.call);
+    let effect = bench.machine.handle_timeout(us(3));
+    assert!(matches!(effect, Some(Effect::Task(task)) if task == bench.app));
+    bench
+        .machine
+        .go_on(bench.app, Duration::from_us(10), closed);
+    assert!(bench.machine.handle_timeout(us(3)).is_none());
+    assert!(bench.arrive(us(5)));
+    let mut done = us(0);
+    while done == us(0) {
+        let now = bench.machine.poll_timeout().max(bench.last());
+        match bench.machine.handle_timeout(now) {
+            Some(Effect::Packet(_)) => bench.handled.push(now),
+            Some(Effect::Task(_)) => done = now,
+            _ => {}
+        }
+    }
+    assert!(bench.machine.handle_timeout(done).is_none());
+    bench.run_until(us(100));
+    (bench.handled, done)
+}
+
+#[test]
+fn softirqs_wait_for_a_call_that_has_disabled_them() {
+    // The interrupt's 2 us stop either; the softirq's 2 us do not stop one that is closed.
+    assert_eq!(a_call_that_goes_on(false), (vec![us(9)], us(17)));
+    assert_eq!(a_call_that_goes_on(true), (vec![us(17)], us(15)));
 }

@@ -14,14 +14,15 @@
 //! It knows no protocol. It is told of frames and of tasks that want to run; it says when a frame has
 //! been handled and when a task's call is done, and whoever drives it says what that cost beyond.
 //! A card may have several receive queues, each with its interrupt (RSS); a hash of the flow picks one.
-//! Left out: the socket lock and its backlog, the prequeue (a reader that waits handles segments
-//! itself, tcp_low_latency 0), preemption of softirqs, load balancing between cores but
-//! at wakeups.
+//! What waits at a TCP socket for its thread is a [`Socket`]'s; whoever drives the machine keeps one for
+//! each, and asks it.
+//! Left out: preemption of softirqs and within a backlog, load balancing between cores but at wakeups.
 
 mod config;
 mod core;
 mod merge;
 mod nic;
+mod socket;
 mod task;
 mod throttle;
 
@@ -31,6 +32,7 @@ use tailback_units::{Duration, Time};
 
 pub use config::{Affinity, Costs, Interrupts, MachineConfig, Scheduler, Softirq};
 pub use merge::{Joint, Merging};
+pub use socket::{Admission, Packet, Socket, SocketConfig, User};
 pub use task::TaskId;
 pub use throttle::Adaptive;
 
@@ -48,10 +50,8 @@ const TABLE: usize = 128;
 /// What happens at a machine, for whoever drives it to act on.
 #[derive(Clone, Debug)]
 pub enum Effect {
-    /// TCP or UDP gets this frame.
-    Frame(Flight),
-    /// TCP gets these frames of a flow, in their order, as one packet.
-    Packet(Vec<Flight>),
+    /// TCP or UDP gets this packet.
+    Packet(Packet),
     /// The call of a task is done. Unless it is told to [`run`](Machine::run) again, it blocks.
     Task(TaskId),
     /// The backlog was full: the frame is lost.
@@ -202,6 +202,17 @@ impl Machine {
                 self.tasks[number].left = cost + self.config.costs.wakeup;
                 self.wake(now, number);
             }
+        }
+    }
+
+    /// The task whose call is just done goes on with the same call for `cost`; `closed`: with softirqs
+    /// disabled.
+    pub fn go_on(&mut self, task: TaskId, cost: Duration, closed: bool) {
+        let task = &mut self.tasks[task.0 as usize];
+        if task.state == State::Deciding {
+            task.left = cost;
+            task.state = State::Runnable;
+            task.closed = closed;
         }
     }
 

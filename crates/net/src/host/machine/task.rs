@@ -40,6 +40,8 @@ pub(super) struct Task {
     pub(super) left: Duration,
     /// Since it was given the core.
     pub(super) ran: Duration,
+    /// It has softirqs disabled: they wait for it, and so do other tasks.
+    pub(super) closed: bool,
 }
 
 impl Task {
@@ -51,6 +53,7 @@ impl Task {
             state: State::Blocked,
             left: Duration::ZERO,
             ran: Duration::ZERO,
+            closed: false,
         }
     }
 

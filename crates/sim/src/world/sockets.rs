@@ -1,0 +1,464 @@
+//! TCP sockets of hosts with a machine: who handles a packet, and a thread's way through send and recv.
+//!
+//! Models Linux 2.6.24 net/ipv4/tcp.c (tcp_recvmsg, tcp_prequeue_process, tcp_sendmsg) and net/core/sock.c
+//! (release_sock) as far as it matters which core spends when. A packet that a softirq brings goes to TCP
+//! at once, to the socket's backlog or to its prequeue ([`tailback_net::host::machine::Socket`]). A reader
+//! takes what there is; with room left it handles the prequeue and the backlog, copying what is next in
+//! order as it comes; in the end it lets the socket go, and first handles what the backlog has. A
+//! writer does so too. Packets of a prequeue or backlog are handled with softirqs disabled, but for
+//! those that are copied on the spot (tcp_copy_to_iovec). Here a call spends `unlocked` before it takes the
+//! lock, and none after it; a reader that waits has paid the rest of its call when it is woken.
+//! Left out: timers that find the socket owned, a low-water mark, preemption between packets.
+
+use tailback_net::frame::EndpointId;
+use tailback_net::host::machine::{Admission, Packet, Socket, TaskId, User};
+use tailback_tcp::Life;
+use tailback_units::Duration;
+
+use super::World;
+use super::machines::NO_TASK;
+use crate::workload::Notice;
+
+/// Packets that are handled in one step of a thread: what they send is stamped with what was spent by
+/// then, and frames of other cores are seen after it.
+const STEP_PACKETS: usize = 8;
+
+/// What a thread does in its call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    /// It is in no call, or waits in one.
+    Away,
+    /// It is on its way to the socket's lock.
+    Enter,
+    /// It copies into the socket.
+    Send,
+    /// It copies out of the socket.
+    Receive,
+    /// It handles the prequeue.
+    Prequeue,
+    /// It handles the backlog and has room for more.
+    Backlog,
+    /// It handles the backlog as it lets the socket go.
+    Release,
+}
+
+/// A thread of a host with a machine, and the socket it uses.
+#[derive(Debug)]
+pub(super) struct Thread {
+    pub(super) endpoint: EndpointId,
+    pub(super) socket: Socket,
+    step: Step,
+    /// It owns the socket.
+    owns: bool,
+    /// It waits in recv, or has been woken there (ucopy.task).
+    waits: bool,
+    /// Bytes that the call may still read.
+    room: u64,
+    /// It has read some.
+    copied: bool,
+    /// Bytes whose copying the step has paid.
+    paid: u64,
+    /// The call reads no more.
+    ending: bool,
+    /// A write found the send buffer full, and nothing has become free since.
+    full: bool,
+}
+
+impl Thread {
+    pub(super) fn new(endpoint: EndpointId) -> Thread {
+        Thread {
+            endpoint,
+            socket: Socket::default(),
+            step: Step::Away,
+            owns: false,
+            waits: true,
+            room: 0,
+            copied: false,
+            paid: 0,
+            ending: false,
+            full: false,
+        }
+    }
+
+    /// The packet that it would handle next.
+    fn next(&self) -> Option<&Packet> {
+        match self.step {
+            Step::Prequeue => self.socket.prequeued(),
+            Step::Backlog | Step::Release => self.socket.backlogged(),
+            _ => None,
+        }
+    }
+
+    fn take_next(&mut self) -> Option<Packet> {
+        match self.step {
+            Step::Prequeue => self.socket.next_prequeued(),
+            Step::Backlog | Step::Release => self.socket.next_backlogged(),
+            _ => None,
+        }
+    }
+}
+
+impl World {
+    /// The thread of an endpoint, if its host's machine models its socket's lock.
+    fn locking_thread(&mut self, id: EndpointId) -> Option<&mut Thread> {
+        let endpoint = self.endpoints.get(id.0 as usize)?;
+        if endpoint.task == NO_TASK || !endpoint.holds {
+            return None;
+        }
+        let state = self.hosts[usize::from(endpoint.host.0)].machine.as_mut()?;
+        state.machine.config().socket.as_ref()?;
+        Some(state.thread_mut(endpoint.task))
+    }
+
+    /// Whether the lock of an endpoint's socket is modelled.
+    pub(super) fn locks(&self, id: EndpointId) -> bool {
+        let endpoint = &self.endpoints[id.0 as usize];
+        let machine = self.hosts[usize::from(endpoint.host.0)].machine.as_ref();
+        let config = machine.map(|state| state.machine.config());
+        let threaded = endpoint.holds && endpoint.task != NO_TASK;
+        threaded && config.is_some_and(|config| config.socket.is_some())
+    }
+
+    /// A softirq brings a packet.
+    pub(super) fn receive_at_machine(&mut self, packet: Packet) {
+        let Some(first) = packet.frames().first().copied() else {
+            return;
+        };
+        let id = first.to;
+        let Some(packet) = self.admit(id, packet) else {
+            return;
+        };
+        self.handle_packet(id, packet, None);
+    }
+
+    /// Whether TCP or a UDP socket gets a packet now; else it waits.
+    fn admit(&mut self, id: EndpointId, packet: Packet) -> Option<Packet> {
+        if !self.datagrams.is_empty() || self.locking_thread(id).is_none() {
+            return Some(packet);
+        }
+        let endpoint = &self.endpoints[id.0 as usize];
+        let host = usize::from(endpoint.host.0);
+        let Some(connection) = &endpoint.connection else {
+            return Some(packet);
+        };
+        let task = endpoint.task;
+        let memory_bytes = u64::from(self.hosts[host].config.rx_truesize_bytes);
+        let reads = endpoint.backlog_bytes == 0
+            && endpoint.ending.is_none()
+            && connection.life() == Life::Established;
+        let rcvbuf_bytes = u64::from(connection.buffers().1);
+        let state = self.hosts[host].machine.as_mut()?;
+        let config = state.machine.config().socket.as_ref();
+        let prequeues = config.is_some_and(|socket| !socket.tcp_low_latency);
+        let thread = state.thread_mut(task);
+        let user = if thread.owns {
+            User::Owns
+        } else if thread.socket.prequeued().is_some() || (prequeues && thread.waits && reads) {
+            User::Reads
+        } else {
+            User::Away
+        };
+        let memory_bytes = memory_bytes * packet.frames().len() as u64;
+        match thread
+            .socket
+            .arrive(packet, user, memory_bytes, rcvbuf_bytes)
+        {
+            Admission::Now(packet) => return Some(packet),
+            Admission::Kept => {}
+            Admission::Wakes => self.begin_locked_call(id),
+            Admission::Overrun => {
+                while let Some(packet) = self
+                    .locking_thread(id)
+                    .and_then(|thread| thread.socket.next_prequeued())
+                {
+                    self.handle_packet(id, packet, None);
+                }
+            }
+        }
+        None
+    }
+
+    /// TCP or a UDP socket gets a packet, at the cost of whoever is at work; `direct`: its reader copies it
+    /// as it comes, and had so many bytes waiting.
+    fn handle_packet(&mut self, id: EndpointId, packet: Packet, direct: Option<u64>) {
+        let Some(first) = packet.frames().first().copied() else {
+            return;
+        };
+        let bytes = packet.payload_bytes();
+        if let Some(state) = &mut self.hosts[usize::from(first.destination.0)].machine {
+            let config = state.machine.config();
+            let copying = direct.map(|buffered| config.costs.copying(bytes, buffered));
+            let cost = config.protocol_cost() + copying.unwrap_or(Duration::ZERO);
+            state.machine.charge(cost);
+        }
+        match packet {
+            Packet::Frame(frame) if !self.datagrams.is_empty() => self.receive_datagram(frame),
+            Packet::Frame(frame) => self.receive_frame(frame),
+            Packet::Joined(frames) => self.receive_joined(&frames),
+        }
+        if direct.is_some() {
+            self.read_some(id, bytes);
+            self.drive(id);
+        }
+    }
+
+    /// An application's thread has read up to `most` bytes; answers how many.
+    fn read_some(&mut self, id: EndpointId, most: u64) -> u64 {
+        let endpoint = &mut self.endpoints[id.0 as usize];
+        let Some(connection) = &mut endpoint.connection else {
+            return 0;
+        };
+        let bytes = connection.read(self.now, most);
+        endpoint.read_bytes += bytes;
+        if bytes > 0 {
+            let notice = Notice::Received(bytes);
+            self.workload
+                .notice(self.now, id, notice, &mut self.actions);
+        }
+        if let Some(thread) = self.locking_thread(id) {
+            thread.room = thread.room.saturating_sub(bytes);
+            thread.copied |= bytes > 0;
+        }
+        bytes
+    }
+
+    /// The thread of an endpoint begins the call that it has reason for, if it is in none.
+    pub(super) fn begin_locked_call(&mut self, id: EndpointId) {
+        let endpoint = &self.endpoints[id.0 as usize];
+        let Some(connection) = &endpoint.connection else {
+            return;
+        };
+        let (readable, writes) = (connection.readable(), endpoint.backlog_bytes > 0);
+        let (host, task) = (usize::from(endpoint.host.0), endpoint.task);
+        let Some(state) = &mut self.hosts[host].machine else {
+            return;
+        };
+        let unlocked = state.machine.config().socket.as_ref().map(|s| s.unlocked);
+        let thread = state.thread_mut(task);
+        if thread.step != Step::Away {
+            // It looks again before it waits.
+            thread.full = false;
+            return;
+        }
+        if !writes && readable == 0 && thread.socket.prequeued().is_none() {
+            return;
+        }
+        thread.step = Step::Enter;
+        thread.waits &= !writes;
+        thread.full = false;
+        // One that waits is there already.
+        let cost = unlocked.filter(|_| !thread.waits).unwrap_or(Duration::ZERO);
+        state.machine.run(self.now, TaskId(task), cost);
+        self.arm_machine(host);
+    }
+
+    /// A call takes the socket's lock and begins to copy.
+    fn lock(&mut self, id: EndpointId) {
+        let endpoint = &self.endpoints[id.0 as usize];
+        let connection = endpoint.connection.as_ref();
+        let readable = connection.map_or(0, |c| c.readable());
+        let writes = endpoint.backlog_bytes;
+        let Some(state) = &mut self.hosts[usize::from(endpoint.host.0)].machine else {
+            return;
+        };
+        let config = state.machine.config();
+        let most = config.call_bytes.get();
+        let (bytes, buffered) = if writes > 0 {
+            (writes.min(most), 0)
+        } else {
+            (readable.min(most), readable)
+        };
+        let unlocked = config.socket.as_ref().map(|s| s.unlocked);
+        let whole = config.costs.call_with(bytes, buffered);
+        let cost = whole - unlocked.unwrap_or(Duration::ZERO).min(config.costs.call);
+        let thread = state.thread_mut(endpoint.task);
+        thread.owns = true;
+        thread.waits = false;
+        thread.copied = false;
+        thread.ending = false;
+        (thread.step, thread.room) = if writes > 0 {
+            (Step::Send, 0)
+        } else {
+            (Step::Receive, most)
+        };
+        thread.paid = bytes;
+        state.machine.charge(cost);
+        self.go_on(id, false);
+    }
+
+    /// A step of a thread's call is done.
+    pub(super) fn step_done(&mut self, id: EndpointId) {
+        let Some(thread) = self.locking_thread(id) else {
+            return;
+        };
+        match thread.step {
+            Step::Away => {}
+            Step::Enter => self.lock(id),
+            Step::Send => self.send_done(id),
+            Step::Receive => {
+                let (room, paid) = (thread.room, thread.paid);
+                let bytes = self.read_some(id, room);
+                let beyond = bytes.saturating_sub(paid);
+                self.charge_thread(id, |costs| costs.copying(beyond, 0));
+                self.drive(id);
+                self.receive_on(id);
+            }
+            Step::Prequeue | Step::Backlog | Step::Release => self.work_off(id),
+        }
+        if !self.actions.is_empty() {
+            self.do_actions();
+        }
+    }
+
+    /// A write has copied what there is room for.
+    fn send_done(&mut self, id: EndpointId) {
+        let now = self.now;
+        let endpoint = &mut self.endpoints[id.0 as usize];
+        if let Some(connection) = &mut endpoint.connection
+            && let Some(state) = &mut self.hosts[usize::from(endpoint.host.0)].machine
+        {
+            let most = state.machine.config().call_bytes.get();
+            let asked = endpoint.backlog_bytes.min(most);
+            let accepted = connection.write(now, asked);
+            endpoint.backlog_bytes -= accepted;
+            endpoint.written_bytes += accepted;
+            if endpoint.backlog_bytes == 0
+                && let Some(ending) = endpoint.ending.take()
+            {
+                ending.apply(connection, now);
+            }
+            state.thread_mut(endpoint.task).full = accepted < asked;
+        }
+        self.drive(id);
+        if let Some(thread) = self.locking_thread(id) {
+            thread.ending = true;
+        }
+        // What came while it waited to read is first.
+        self.enter(id, Step::Prequeue);
+    }
+
+    /// A reader has done one thing and looks for the next.
+    fn receive_on(&mut self, id: EndpointId) {
+        let connection = self.endpoints[id.0 as usize].connection.as_ref();
+        let (gone, readable) = (connection.is_none(), connection.map_or(0, |c| c.readable()));
+        let Some(thread) = self.locking_thread(id) else {
+            return;
+        };
+        if gone {
+            thread.room = 0;
+        }
+        let prequeued = thread.socket.prequeued().is_some();
+        let backlogged = thread.socket.backlogged().is_some();
+        if thread.ending {
+            return self.enter(id, Step::Release);
+        }
+        if thread.room > 0 && readable > 0 {
+            let bytes = thread.room.min(readable);
+            thread.step = Step::Receive;
+            thread.paid = bytes;
+            self.charge_thread(id, |costs| costs.copying(bytes, readable));
+            return self.go_on(id, false);
+        }
+        let looks = thread.room > 0 && (!thread.copied || backlogged);
+        if looks && !prequeued && !backlogged {
+            // Nothing came: it waits.
+            return self.leave(id);
+        }
+        thread.ending = !looks;
+        if prequeued {
+            self.enter(id, Step::Prequeue);
+        } else if looks {
+            self.enter(id, Step::Backlog);
+        } else {
+            self.enter(id, Step::Release);
+        }
+    }
+
+    fn enter(&mut self, id: EndpointId, step: Step) {
+        if let Some(thread) = self.locking_thread(id) {
+            thread.step = step;
+        }
+        self.work_off(id);
+    }
+
+    /// A thread handles some packets of its prequeue or backlog, or goes on if there are none.
+    fn work_off(&mut self, id: EndpointId) {
+        let mut way = None;
+        for _ in 0..STEP_PACKETS {
+            let connection = self.endpoints[id.0 as usize].connection.as_ref();
+            let readable = connection.map_or(0, |c| c.readable());
+            let Some(thread) = self.locking_thread(id) else {
+                return;
+            };
+            let Some(packet) = thread.next() else {
+                break;
+            };
+            let bytes = packet.payload_bytes();
+            let fits = thread.step != Step::Release && bytes > 0 && bytes <= thread.room;
+            let direct = fits && readable == 0;
+            if way.is_some_and(|before| before != direct) {
+                break;
+            }
+            way = Some(direct);
+            let buffered = thread.socket.waiting_packets() * bytes;
+            let Some(packet) = thread.take_next() else {
+                break;
+            };
+            self.handle_packet(id, packet, direct.then_some(buffered));
+        }
+        match way {
+            Some(direct) => self.go_on(id, !direct),
+            None => {
+                let step = self.locking_thread(id).map(|thread| thread.step);
+                if step == Some(Step::Release) {
+                    self.leave(id);
+                } else {
+                    self.receive_on(id);
+                }
+            }
+        }
+    }
+
+    /// The step goes on for what has been charged; `closed`: with softirqs disabled. If not, those that
+    /// were left to ksoftirqd run first.
+    fn go_on(&mut self, id: EndpointId, closed: bool) {
+        let endpoint = &self.endpoints[id.0 as usize];
+        if let Some(state) = &mut self.hosts[usize::from(endpoint.host.0)].machine {
+            if !closed {
+                state.machine.release_socket();
+            }
+            let task = TaskId(endpoint.task);
+            state.machine.go_on(task, Duration::ZERO, closed);
+        }
+    }
+
+    /// A thread has let its socket go. Unless there is reason for another call it waits.
+    fn leave(&mut self, id: EndpointId) {
+        let endpoint = &self.endpoints[id.0 as usize];
+        let writes = endpoint.backlog_bytes > 0;
+        if let Some(state) = &mut self.hosts[usize::from(endpoint.host.0)].machine {
+            state.machine.release_socket();
+        }
+        let Some(thread) = self.locking_thread(id) else {
+            return;
+        };
+        thread.step = Step::Away;
+        thread.owns = false;
+        thread.waits = !writes;
+        if !(writes && thread.full) {
+            self.begin_locked_call(id);
+        }
+    }
+
+    fn charge_thread(
+        &mut self,
+        id: EndpointId,
+        cost: impl FnOnce(&tailback_net::host::machine::Costs) -> Duration,
+    ) {
+        let host = self.endpoints[id.0 as usize].host;
+        if let Some(state) = &mut self.hosts[usize::from(host.0)].machine {
+            let cost = cost(&state.machine.config().costs);
+            state.machine.charge(cost);
+        }
+    }
+}
