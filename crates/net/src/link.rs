@@ -288,10 +288,11 @@ impl Link {
         self.flying.front()
     }
 
-    /// The next frame will be looked at soon: brings it into the processor's cache.
+    /// The next frame will be looked at soon: brings it, and the one after it, into the processor's cache.
     #[inline]
     pub fn prefetch_next(&self) {
         self.flying.prefetch_front();
+        self.flying.prefetch_second();
     }
 
     /// A frame will be launched soon: brings its place into the processor's cache.

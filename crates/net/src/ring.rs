@@ -1,4 +1,7 @@
 //! A first-in, first-out ring for the per-packet path.
+//!
+//! Once empty it begins again at its first place: a ring that had many in it once, and has few now, would
+//! else go through all of its places, of which none is in the processor's cache when its turn comes.
 
 use prefetch_index::prefetch_index;
 
@@ -89,8 +92,7 @@ impl<T: Copy> Ring<T> {
         if !wished(&item) {
             return None;
         }
-        self.head = self.place(1) as u32;
-        self.len -= 1;
+        self.step();
         Some(item)
     }
 
@@ -101,8 +103,7 @@ impl<T: Copy> Ring<T> {
             return None;
         }
         let item = self.items[self.head as usize];
-        self.head = self.place(1) as u32;
-        self.len -= 1;
+        self.step();
         Some(item)
     }
 
@@ -110,14 +111,19 @@ impl<T: Copy> Ring<T> {
     #[inline]
     pub fn drop_front(&mut self) {
         debug_assert!(self.len > 0, "an empty ring");
-        self.head = self.place(1) as u32;
-        self.len -= 1;
+        self.step();
     }
 
     /// The first will be looked at soon: brings it into the processor's cache.
     #[inline]
     pub fn prefetch_front(&self) {
         prefetch_index(&self.items, self.head as usize);
+    }
+
+    /// The same of the one after it.
+    #[inline]
+    pub fn prefetch_second(&self) {
+        prefetch_index(&self.items, self.place(1));
     }
 
     /// One will be added soon: brings its place into the processor's cache.
@@ -129,6 +135,14 @@ impl<T: Copy> Ring<T> {
     /// All, the first first.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         (0..self.len).map(|i| &self.items[self.place(i)])
+    }
+
+    /// Leaves the first, which there is, behind.
+    #[inline(always)]
+    fn step(&mut self) {
+        let next = self.place(1) as u32;
+        self.len -= 1;
+        self.head = if self.len == 0 { 0 } else { next };
     }
 
     #[inline]

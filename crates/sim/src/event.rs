@@ -39,6 +39,9 @@ const DAYS_PER_REVIEW: u32 = 1024;
 /// From so many components on a day holds more events: what they need does not fit the processor's
 /// cache, and whoever looks ahead has it fetched in time.
 pub(crate) const CROWD: usize = 2048;
+/// So many events has a day of a world that large: of the first few of a day all that they need cannot be
+/// fetched in time, and sorting more costs more.
+const CROWDED_DAY: u32 = 20;
 /// Shortest and longest day: 2^this picoseconds (16 ps, 1 ms).
 const SHIFTS: std::ops::RangeInclusive<u32> = 4..=30;
 
@@ -148,7 +151,7 @@ impl Calendar {
             reach: (days - WEEK) as u64,
             nodes: Vec::new(),
             free: NONE,
-            aim: if components < CROWD { 1 } else { 10 },
+            aim: if components < CROWD { 1 } else { CROWDED_DAY },
             far: BinaryHeap::new(),
             far_at: Time::NEVER,
             review: Review::default(),

@@ -14,26 +14,27 @@ const BASE: u64 = 100_000;
 
 /// One host's tick.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct JiffyClock {
-    hz: u32,
     tick_ps: u64,
     phase_ps: u64,
-    timestamp_hz: u32,
+    stamp_from_ps: u64,
+    us_inverse: u64,
     /// Whole microseconds of a tick, and 2^64 over them, rounded up: a product for a quotient. Zero
     /// where a tick is but one.
     us_per_tick: u32,
-    us_inverse: u64,
     /// Added to every timestamp, so that none tells the uptime.
     timestamp_offset: u32,
+    hz: u32,
+    timestamp_hz: u32,
+    /// A timestamp, from when it holds and until when: saves a division a packet.
+    stamp: u32,
     /// The tick that now is in, and when the next begins: saves a division a packet.
     now: u64,
     next_tick_ps: u64,
+    stamp_until_ps: u64,
     /// When it was last asked.
     now_ps: u64,
-    /// A timestamp, from when it holds and until when: saves a division a packet.
-    stamp: u32,
-    stamp_from_ps: u64,
-    stamp_until_ps: u64,
 }
 
 impl JiffyClock {

@@ -201,6 +201,17 @@ impl Queue {
     }
 }
 
+/// Takes the first of a queue off. One that is empty then begins again at its first place, which is in
+/// the processor's cache, as others may not be.
+#[inline(always)]
+pub(crate) fn take_front<T>(queue: &mut VecDeque<T>) -> Option<T> {
+    let front = queue.pop_front();
+    if queue.is_empty() {
+        queue.clear();
+    }
+    front
+}
+
 /// Segments that `bytes` bytes make; an empty packet is one.
 #[inline]
 pub(crate) fn segments(bytes: u32, mss: u32) -> u16 {

@@ -17,6 +17,8 @@ mod rules;
 mod tuning;
 mod window;
 
+use std::mem::offset_of;
+
 use crate::clock::Jiffies;
 use crate::connection::{Shortage, SocketOptions, TcpInfo};
 use crate::segment::{Flags, Segment};
@@ -41,7 +43,9 @@ pub(crate) const TIMESTAMP_BYTES: u32 = 12;
 
 /// Receive buffer and window.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Receive {
+    // In the order of memory: what both ends need, …
     pub(crate) rcv_nxt: Seq,
     /// Up to where the application has read.
     pub(crate) copied: Seq,
@@ -51,9 +55,25 @@ pub(crate) struct Receive {
     pub(crate) rcv_wnd: u32,
     rcv_ssthresh: u32,
     window_clamp: u32,
-    /// TCP_WINDOW_CLAMP as it was set before opening.
-    clamp: u32,
+    /// The rightmost edge ever offered (rcv_mwnd_seq).
+    rightmost: Seq,
     rcvbuf: u32,
+    pub(crate) window_shift: u8,
+    /// Windows are scaled: offered, and then agreed.
+    pub(crate) scaling: bool,
+    tuning: RcvbufTuning,
+    receiver: Receiver,
+    moderate: bool,
+    /// The next acknowledgement tells that there is no room at all (ICSK_ACK_NOMEM).
+    no_memory: bool,
+    signed: bool,
+    shrinks: bool,
+    /// The buffer's size was set by the application (SOCK_RCVBUF_LOCK).
+    locked: bool,
+    initial_window: InitialReceiveWindow,
+    pub(crate) ack: AckPolicy,
+    pub(crate) reassembly: Reassembly,
+    // … what the receiver does, …
     /// Memory of frames in the in-order and the out-of-order queue.
     queued_memory: u32,
     truesize: u32,
@@ -63,37 +83,15 @@ pub(crate) struct Receive {
     joined: u32,
     /// Packets that came in order since nothing waited to be read, but for those collapsed.
     packets: u32,
-    collapsed: Collapsed,
+    /// Bytes that a reader waits for (SO_RCVLOWAT).
+    pub(crate) rcvlowat: u32,
+    /// The part of the buffer that is window, in 256ths; zero: by `adv_win_scale`.
+    scaling_ratio: u32,
     /// Of the segment at hand: memory it is charged for, and payload of each segment in it; zero:
     /// it is one frame.
     frame: (u32, u32),
-    /// Largest payload this side takes, options off.
-    advmss: u32,
-    pub(crate) window_shift: u8,
-    /// Windows are scaled: offered, and then agreed.
-    pub(crate) scaling: bool,
-    /// Bytes that a reader waits for (SO_RCVLOWAT).
-    pub(crate) rcvlowat: u32,
-    /// The buffer's size was set by the application (SOCK_RCVBUF_LOCK).
-    locked: bool,
-    initial_window: InitialReceiveWindow,
-    signed: bool,
-    /// The rightmost edge ever offered (rcv_mwnd_seq).
-    rightmost: Seq,
-    rmem_max: u32,
-    /// net.core.rmem_max.
-    core_rmem_max: u32,
-    /// The part of the buffer that is window, in 256ths; zero: by `adv_win_scale`.
-    scaling_ratio: u32,
-    adv_win_scale: u32,
-    app_win: u32,
-    moderate: bool,
-    tuning: RcvbufTuning,
-    low_rtt_us: u32,
-    receiver: Receiver,
-    shrinks: bool,
-    /// The next acknowledgement tells that there is no room at all (ICSK_ACK_NOMEM).
-    no_memory: bool,
+    /// Where the peer's FIN ends, once it has come, in order or not.
+    pub(crate) fin_end: Option<Seq>,
     /// Round trip as the receiver sees it, times 8, in the ticks of its clock: jiffies, or
     /// microseconds where tuning is of today.
     rtt: u32,
@@ -103,15 +101,28 @@ pub(crate) struct Receive {
     space: u32,
     space_seq: Seq,
     space_time: u32,
-    pub(crate) ack: AckPolicy,
-    pub(crate) reassembly: Reassembly,
-    /// Where the peer's FIN ends, once it has come, in order or not.
-    pub(crate) fin_end: Option<Seq>,
+    // … and what is needed rarely.
+    collapsed: Collapsed,
+    adv_win_scale: u32,
+    app_win: u32,
+    /// Largest payload this side takes, options off.
+    advmss: u32,
+    /// TCP_WINDOW_CLAMP as it was set before opening.
+    clamp: u32,
+    rmem_max: u32,
+    /// net.core.rmem_max.
+    core_rmem_max: u32,
+    low_rtt_us: u32,
     /// What has been done for want of memory.
     pub(crate) shortage: Shortage,
 }
 
 impl Receive {
+    /// Up to here is what an end needs that sends, …
+    pub(crate) const RECEIVING: usize = offset_of!(Receive, queued_memory);
+    /// … and one that receives.
+    pub(crate) const RARE: usize = offset_of!(Receive, collapsed);
+
     pub(crate) fn new(stack: &Stack, advmss: u32, truesize: u32, ack: AckPolicy) -> Receive {
         let bytes = |b: tailback_units::Bytes| b.get().min(u64::from(u32::MAX / 2)) as u32;
         Receive {

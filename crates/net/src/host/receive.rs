@@ -15,7 +15,10 @@ use crate::ring::Ring;
 
 /// A receive ring and the CPU behind it.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct ReceiveRing {
+    /// Completions since the CPU was last interrupted.
+    completions: u32,
     descriptors: usize,
     segment_cost: Duration,
     /// Cost of 1000 bytes of payload, ps.
@@ -28,8 +31,6 @@ pub struct ReceiveRing {
     done: Ring<Time>,
     dropped: Losses,
     moderation: Option<Moderation>,
-    /// Completions since the CPU was last interrupted.
-    completions: u32,
 }
 
 impl ReceiveRing {

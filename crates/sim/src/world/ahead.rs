@@ -15,7 +15,7 @@ use super::network::{Sink, SwitchBuffer, SwitchState};
 const WAY: usize = 10;
 /// … then the books of the port that leads to, or the endpoint it is for, …
 const PORT: usize = 7;
-/// … then the link there, or the connection, …
+/// … then the link there, or the host's own and the queues of the connection, …
 const GOAL: usize = 4;
 /// … then where in their queues the frame will be put.
 const ROOM: usize = 2;
@@ -79,6 +79,7 @@ impl World {
             Some((flight, Sink::Host { .. })) => {
                 prefetch_index(&self.endpoints, flight.to.0 as usize);
                 self.frames.prefetch(flight.frame);
+                prefetch_index(&self.hosts, usize::from(flight.destination.0));
             }
             _ => {}
         }
@@ -107,7 +108,7 @@ impl World {
             Some((flight, Sink::Host { .. })) => {
                 let endpoint = self.endpoints.get(flight.to.0 as usize);
                 if let Some(connection) = endpoint.and_then(|e| e.connection.as_ref()) {
-                    connection.prefetch();
+                    connection.prefetch(flight.payload_bytes > 0);
                 }
             }
             _ => {}
@@ -116,22 +117,44 @@ impl World {
 
     #[inline]
     fn fetch_goal(&self, rank: u32) {
-        if let Some((flight, Sink::Switch { switch, .. })) = self.front(rank) {
-            let (state, port) = self.port_of(flight, switch);
-            if let SwitchBuffer::Shared(buffer) = &state.buffer {
-                buffer.prefetch_departures(port);
+        match self.front(rank) {
+            Some((flight, Sink::Switch { switch, .. })) => {
+                let (state, port) = self.port_of(flight, switch);
+                if let SwitchBuffer::Shared(buffer) = &state.buffer {
+                    buffer.prefetch_departures(port);
+                }
+                let out_link = state.ports[usize::from(port)].out_link;
+                self.links[out_link as usize].prefetch();
             }
-            let out_link = state.ports[usize::from(port)].out_link;
-            self.links[out_link as usize].prefetch();
+            // What comes may be answered.
+            Some((flight, Sink::Host { host, .. })) => {
+                let uplink = self.hosts[usize::from(host.0)].uplink;
+                self.links[uplink as usize].prefetch();
+                let endpoint = self.endpoints.get(flight.to.0 as usize);
+                if let Some(connection) = endpoint.and_then(|e| e.connection.as_ref())
+                    && flight.payload_bytes == 0
+                {
+                    connection.prefetch_queues();
+                }
+            }
+            _ => {}
         }
     }
 
     #[inline]
     fn fetch_room(&self, rank: u32) {
-        if let Some((flight, Sink::Switch { switch, .. })) = self.front(rank) {
-            let (state, port) = self.port_of(flight, switch);
-            let out_link = state.ports[usize::from(port)].out_link;
-            self.links[out_link as usize].link.prefetch_room();
+        match self.front(rank) {
+            Some((flight, Sink::Switch { switch, .. })) => {
+                let (state, port) = self.port_of(flight, switch);
+                let out_link = state.ports[usize::from(port)].out_link;
+                self.links[out_link as usize].link.prefetch_room();
+            }
+            Some((_, Sink::Host { host, .. })) => {
+                let host = &self.hosts[usize::from(host.0)];
+                self.links[host.uplink as usize].link.prefetch_room();
+                host.queue.prefetch();
+            }
+            _ => {}
         }
     }
 }

@@ -20,19 +20,20 @@ use crate::workload::{Ending, Notice};
 
 /// One host.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct HostState {
-    pub(crate) name: String,
+    // In the order of memory: what every packet needs comes first.
     pub(crate) uplink: u32,
     /// Its machine is not modelled here: a real kernel.
     pub(crate) outside: bool,
+    /// CE becomes ECT(1) before TCP sees it.
+    pub(crate) ce_to_ect1: bool,
+    /// The machine with its parts, in place of `ring`, if it is modelled.
+    pub(crate) machine: Option<Box<MachineState>>,
     pub(crate) queue: TransmitQueue,
     pub(crate) ring: ReceiveRing,
     /// What receive queues of connections that are gone did for want of memory.
     pub(crate) shortage: Shortage,
-    /// The machine with its parts, in place of `ring`, if it is modelled.
-    pub(crate) machine: Option<Box<MachineState>>,
-    /// CE becomes ECT(1) before TCP sees it.
-    pub(crate) ce_to_ect1: bool,
     /// Receive buffers, where they are not all alike.
     pub(crate) buffers: Option<PageBuffers>,
     /// What connections of this host are made with, but for their seed.
@@ -41,6 +42,7 @@ pub(crate) struct HostState {
     pub(crate) metrics: MetricsCache<HostId>,
     /// Draws interrupt delays.
     pub(crate) stream: Stream,
+    pub(crate) name: String,
 }
 
 impl HostState {

@@ -57,7 +57,7 @@ impl World {
             // A ping is for no endpoint.
             let endpoint = self.endpoints.get(next.to.0 as usize);
             if let Some(connection) = endpoint.and_then(|e| e.connection.as_ref()) {
-                connection.prefetch();
+                connection.prefetch(next.payload_bytes > 0);
             }
         }
     }

@@ -64,43 +64,49 @@ pub enum CaState {
 
 /// What a connection's end has counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
 pub struct Stats {
-    /// Segments with payload sent, retransmissions included.
-    pub segments_sent: u64,
-    /// Payload bytes sent, retransmissions included.
-    pub bytes_sent: u64,
-    /// Payload bytes acknowledged, and the FIN as one, as Linux counts tcpi_bytes_acked.
-    pub bytes_acked: u64,
-    /// Segments retransmitted (RetransSegs).
-    pub retransmissions: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
     /// Times fast recovery was entered.
     pub fast_recoveries: u64,
-    /// Retransmissions found lost by later acknowledgements (TCPLostRetransmit).
-    pub lost_retransmissions: u64,
     /// Window reductions undone because they were not needed.
     pub undos: u64,
-    /// Segments without payload sent.
-    pub acks_sent: u64,
-    /// Segments received.
-    pub segments_received: u64,
-    /// Segments with payload received.
-    pub data_segments_received: u64,
-    /// Payload bytes received in order.
-    pub bytes_received: u64,
-    /// Segments with payload received out of order.
-    pub out_of_order_received: u64,
-    /// Duplicate selective acknowledgements received.
-    pub dsacks_received: u64,
-    /// Segments beyond the window (BeyondWindow).
-    pub beyond_window: u64,
     /// Segments dropped at a window of zero (TCPZeroWindowDrop).
     pub zero_window_drops: u64,
     /// Segments in order dropped for want of memory (TCPRcvQDrop).
     pub receive_queue_drops: u64,
+    /// Segments beyond the window (BeyondWindow).
+    pub beyond_window: u64,
+    /// Duplicate selective acknowledgements received.
+    pub dsacks_received: u64,
     /// What was done because memory was short.
     pub shortage: Shortage,
+    /// Retransmissions found lost by later acknowledgements (TCPLostRetransmit).
+    pub lost_retransmissions: u64,
+    /// Segments with payload received out of order.
+    pub out_of_order_received: u64,
+    /// Segments retransmitted (RetransSegs).
+    pub retransmissions: u64,
+    /// Segments without payload sent.
+    pub acks_sent: u64,
+    /// Segments with payload received.
+    pub data_segments_received: u64,
+    /// Segments received.
+    pub segments_received: u64,
+    /// Payload bytes received in order.
+    pub bytes_received: u64,
+    /// Payload bytes acknowledged, and the FIN as one, as Linux counts tcpi_bytes_acked.
+    pub bytes_acked: u64,
+    /// Segments with payload sent, retransmissions included.
+    pub segments_sent: u64,
+    /// Payload bytes sent, retransmissions included.
+    pub bytes_sent: u64,
+}
+
+impl Stats {
+    /// From here on is what most segments count.
+    pub(super) const OFTEN: usize = std::mem::offset_of!(Stats, acks_sent);
 }
 
 /// What a socket's receive queues did because more memory was charged than the buffer has; the

@@ -50,6 +50,7 @@ pub use reduction::CwndReduction;
 pub use tcp_info::TcpInfo;
 
 use std::collections::VecDeque;
+use std::mem::offset_of;
 use std::sync::Arc;
 
 use prefetch_index::prefetch_index;
@@ -57,7 +58,7 @@ use tailback_units::{Duration, Time};
 
 use crate::clock::{Jiffies, JiffyClock};
 use crate::congestion::{Congestion, CongestionKind, View, Window};
-use crate::queue::LazyQueue;
+use crate::queue::{LazyQueue, take_front};
 use crate::receive::{AckPolicy, Receive, Receiver};
 use crate::rtt::RttEstimator;
 use crate::segment::SackBlock;
@@ -89,118 +90,121 @@ struct AckFlags {
 
 /// One end of a TCP connection.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Connection {
-    // What every acknowledgement touches comes first.
-    snd_una: Seq,
-    snd_nxt: Seq,
-    snd_wnd: u32,
-    snd_wl1: Seq,
-    max_window: u32,
-    mss: u32,
-    /// The segment size if the peer's window were large enough.
-    mss_most: u32,
-    /// The peer's MSS option.
-    mss_clamp: u32,
-    /// The MSS option of this side's SYN.
-    syn_mss: u16,
+    // In the order of memory, by who needs it while data comes and is acknowledged in order: so that it lies in
+    // few lines of the processor's cache. The sender, …
+    stats: Stats,
+    modern: modern::Modern,
+    congestion: Congestion,
     window: Window,
-    state: CaState,
-    life: Life,
-    packets_out: u32,
-    sacked_out: u32,
-    lost_out: u32,
-    retrans_out: u32,
+    options: Arc<SocketOptions>,
+    /// Bytes written and not sent yet; of those, the first packet's.
+    unsent: u64,
+    head_left: u32,
+    cwnd_stamp: Jiffies,
+    cwnd_used: u32,
+    last_sent: Jiffies,
+    /// End of the last segment shorter than the MSS (Minshall's variant of Nagle).
+    small_end: Seq,
+    /// What was written up to here has been pushed.
+    pushed_seq: Seq,
+    sndbuf: u32,
+    reordering: u32,
     fackets_out: u32,
     /// Segments delivered so far, and those of them acknowledged with ECE.
     delivered: u32,
     delivered_ce: u32,
-    reordering: u32,
-    fack: bool,
     high_seq: Seq,
-    undo_marker: Option<Seq>,
-    undo_retrans: i32,
+    max_window: u32,
+    /// The segment size if the peer's window were large enough.
+    mss_most: u32,
     prior_ssthresh: u32,
-    prr: reduction::Prr,
-    /// When the first retransmission of an episode was sent.
-    retrans_stamp: Option<Jiffies>,
-    cwnd_stamp: Jiffies,
-    cwnd_used: u32,
-    last_sent: Jiffies,
-    /// When an acknowledgement last came (rcv_tstamp).
-    ack_received: Jiffies,
-    /// End of the last segment shorter than the MSS (Minshall's variant of Nagle).
-    small_end: Seq,
+    backoff: u32,
+    rtt: RttEstimator,
+    // … both ends, …
+    timer: Option<(TimerKind, Jiffies)>,
+    /// Keep-alive's, FIN-WAIT-2's and TIME-WAIT's timer.
+    life_timer: Option<Jiffies>,
+    out: VecDeque<Transmit>,
+    stack: Arc<Stack>,
+    snd_una: Seq,
+    snd_nxt: Seq,
+    snd_wnd: u32,
+    snd_wl1: Seq,
+    mss: u32,
+    packets_out: u32,
+    sacked_out: u32,
+    lost_out: u32,
+    retrans_out: u32,
     /// Timeouts in a row.
     retransmits: u32,
     probes: u32,
-    backoff: u32,
-    timer: Option<(TimerKind, Jiffies)>,
-    queue: LazyQueue,
-    congestion: Congestion,
-    rtt: RttEstimator,
-    /// Bytes written and not sent yet; of those, the first packet's.
-    unsent: u64,
-    head_left: u32,
-    sndbuf: u32,
-    /// A write found the send buffer full, and the application waits.
-    no_space: bool,
+    /// When an acknowledgement last came (rcv_tstamp).
+    ack_received: Jiffies,
+    ts_recent: u32,
+    /// Keep-alive's questions that are not answered.
+    questions: u32,
+    state: CaState,
+    life: Life,
+    events: events::Pending,
     /// An acknowledgement has freed memory of the send buffer (SOCK_QUEUE_SHRUNK).
     queue_shrunk: bool,
-    /// What was written up to here has been pushed.
-    pushed_seq: Seq,
-    send_shift: u8,
-    sack_cache: [SackBlock; 4],
-    fin_queued: bool,
-    fin_sent: bool,
-    // Options of this connection.
-    timestamps: bool,
+    /// A write found the send buffer full, and the application waits.
+    no_space: bool,
     sack: bool,
-    ts_recent: u32,
-    // Explicit congestion notification.
+    timestamps: bool,
+    /// Data that is what was expected takes a shorter way in (`modern/predicted`).
+    predicts: bool,
+    send_shift: u8,
     ecn: bool,
     /// A segment has come that could be marked.
     ecn_seen: bool,
-    /// The timestamp of the first SYN sent.
-    syn_stamp: u32,
     queue_cwr: bool,
     demand_cwr: bool,
     ce_state: bool,
     /// The last data packet had SCE's mark.
     esce: bool,
-    receive: Receive,
-    /// Why it ended, if not in order.
-    failure: Option<Failure>,
+    fin_queued: bool,
+    fin_sent: bool,
     /// The application has closed it (SOCK_DEAD).
     orphan: bool,
-    /// No application has accepted it yet.
-    unaccepted: bool,
     /// Nobody will read any more (RCV_SHUTDOWN).
     no_reader: bool,
-    options: Arc<SocketOptions>,
-    /// Keep-alive's, FIN-WAIT-2's and TIME-WAIT's timer.
-    life_timer: Option<Jiffies>,
-    time_wait: Option<Box<time_wait::TimeWait>>,
+    fack: bool,
+    /// No application has accepted it yet.
+    unaccepted: bool,
+    /// The peer opened the connection.
+    passive: bool,
+    /// Why it ended, if not in order.
+    failure: Option<Failure>,
+    /// The MSS option of this side's SYN.
+    syn_mss: u16,
+    clock: JiffyClock,
+    // … the receiver, …
+    receive: Receive,
+    // … and what is needed rarely.
+    undo_marker: Option<Seq>,
+    /// When the first retransmission of an episode was sent.
+    retrans_stamp: Option<Jiffies>,
+    undo_retrans: i32,
+    prr: reduction::Prr,
+    /// The peer's MSS option.
+    mss_clamp: u32,
+    queue: LazyQueue,
+    sack_cache: [SackBlock; 4],
+    /// The timestamp of the first SYN sent.
+    syn_stamp: u32,
     /// Answers to invalid segments.
     answers: rate_limit::RateLimit,
     /// When the first probe of a closed window was sent.
     probes_since: Option<Jiffies>,
-    /// Keep-alive's questions that are not answered.
-    questions: u32,
-    /// The peer opened the connection.
-    passive: bool,
-    /// Data that is what was expected takes a shorter way in (`modern/predicted`).
-    predicts: bool,
-    clock: JiffyClock,
+    time_wait: Option<Box<time_wait::TimeWait>>,
     random: u64,
-    modern: modern::Modern,
     /// What was known of the way when it opened, until it is established.
     metrics: Option<Box<Metrics>>,
     /// What it leaves, when it has ended.
     learned: Option<Box<Learned>>,
-    stats: Stats,
-    out: VecDeque<Transmit>,
-    events: events::Pending,
-    stack: Arc<Stack>,
 }
 
 impl Connection {
@@ -333,12 +337,12 @@ impl Connection {
     #[inline(always)]
     fn next_transmit(&mut self, now: Time) -> Option<Transmit> {
         if !self.is_modern() {
-            return self.out.pop_front();
+            return take_front(&mut self.out);
         }
         if !self.lets_go(now) {
             return None;
         }
-        let transmit = self.out.pop_front()?;
+        let transmit = take_front(&mut self.out)?;
         self.polled(transmit.segment.payload_bytes.into());
         Some(transmit)
     }
@@ -368,7 +372,7 @@ impl Connection {
         };
         let (seq, bytes) = (transmit.segment.seq, transmit.segment.payload_bytes);
         let end_seq = transmit.segment.end_seq();
-        self.out.pop_front();
+        take_front(&mut self.out);
         if bytes > 0 && self.is_modern() {
             self.polled(bytes.into());
             if let Some(at) = left {
@@ -407,16 +411,47 @@ impl Connection {
         }
     }
 
-    /// The connection will be used soon: brings it into the processor's cache.
+    /// The connection will be used soon: brings what taking in data needs of it, or else an acknowledgement,
+    /// into the processor's cache.
     #[inline(never)]
-    pub fn prefetch(&self) {
-        // From a field's place to each of the struct's lines, in steps of the field's own size.
-        let field = std::slice::from_ref(&self.snd_una);
-        let offset = std::mem::offset_of!(Connection, snd_una);
-        for line in (0..size_of::<Connection>()).step_by(64) {
-            let step = (line as isize - offset as isize) / size_of::<Seq>() as isize;
-            prefetch_index(field, step as usize);
+    pub fn prefetch(&self, data: bool) {
+        let counted = offset_of!(Connection, stats) + Stats::OFTEN;
+        let modern = offset_of!(Connection, modern);
+        let receive = offset_of!(Connection, receive);
+        if data {
+            self.fetch(counted, modern);
+            self.fetch(
+                modern + modern::Modern::BOTH,
+                offset_of!(Connection, congestion) + 1,
+            );
+            self.fetch(offset_of!(Connection, timer), receive + Receive::RARE);
+        } else {
+            self.fetch(counted, modern);
+            self.fetch(modern + modern::Modern::OFTEN, receive + Receive::RECEIVING);
         }
+    }
+
+    /// An acknowledgement will come soon: once the connection is in the processor's cache, brings the packets
+    /// that it may cover, and what is to be sent next.
+    #[inline(always)]
+    pub fn prefetch_queues(&self) {
+        self.modern.prefetch_queues();
+    }
+
+    /// Fetches the lines that these bytes of the struct lie in.
+    #[inline(always)]
+    fn fetch(&self, from: usize, to: usize) {
+        // From a field's place, in steps of its own size.
+        let field = std::slice::from_ref(&self.snd_una);
+        let offset = offset_of!(Connection, snd_una) as isize;
+        let fetch = |byte: usize| {
+            let step = (byte as isize - offset) / size_of::<Seq>() as isize;
+            prefetch_index(field, step as usize);
+        };
+        for byte in (from..to).step_by(64) {
+            fetch(byte);
+        }
+        fetch(to - 1);
     }
 
     /// What has been counted so far.

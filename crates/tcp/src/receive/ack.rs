@@ -19,38 +19,39 @@ const TCP_HEADER: u32 = 20;
 
 /// The acknowledgement policy's state.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct AckPolicy {
-    /// An acknowledgement is owed.
-    pub(crate) scheduled: bool,
-    /// When the delayed acknowledgement's timer is to fire, and when it does.
-    pub(crate) timer: Option<Jiffies>,
-    fires: Jiffies,
+    delay_max: Jiffies,
+    half_second: Jiffies,
+    quick_max: u32,
+    quick_ecn: u32,
+    /// Acknowledgements of out-of-order data.
+    pub(crate) compression: Compression,
+    delay_min: Jiffies,
     /// Ticks a second of a kernel whose timers wait in a wheel; zero: they fire on their tick.
     wheel_hz: u32,
-    /// The connection is interactive: acknowledge with the answer.
-    pingpong: u8,
-    pingpong_thresh: u8,
-    /// The next acknowledgement is due at once (ICSK_ACK_NOW, which only DCTCP sets here).
-    pub(crate) now: bool,
-    /// Segments still to be acknowledged at once.
-    pub(crate) quick: u32,
     /// Estimated delay, jiffies; zero before the first data.
     ato: Jiffies,
     last_received: Jiffies,
     /// The peer's segment size as seen.
     pub(crate) rcv_mss: u32,
     last_size: u32,
+    /// Segments still to be acknowledged at once.
+    pub(crate) quick: u32,
+    fires: Jiffies,
+    /// When the delayed acknowledgement's timer is to fire, and when it does.
+    pub(crate) timer: Option<Jiffies>,
+    /// An acknowledgement is owed.
+    pub(crate) scheduled: bool,
+    /// The connection is interactive: acknowledge with the answer.
+    pingpong: u8,
+    pingpong_thresh: u8,
+    /// The next acknowledgement is due at once (ICSK_ACK_NOW, which only DCTCP sets here).
+    pub(crate) now: bool,
     pub(crate) pushed: bool,
     pub(crate) pushed_twice: bool,
-    delay_min: Jiffies,
-    delay_max: Jiffies,
-    half_second: Jiffies,
-    quick_max: u32,
-    quick_ecn: u32,
     /// No delay and no estimate is longer than the greatest.
     bounded: bool,
-    /// Acknowledgements of out-of-order data.
-    pub(crate) compression: Compression,
 }
 
 impl AckPolicy {

@@ -16,17 +16,18 @@ const AT_ONCE: u8 = 3;
 
 /// What is held back.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Compression {
-    /// Acknowledgements held back (compressed_ack).
-    held: u8,
+    slack: Duration,
+    delay: Duration,
+    rtt_percent: u16,
+    most: u8,
     /// Acknowledgements sent of the hole at `hole`.
     at_once: u8,
-    most: u8,
-    rtt_percent: u16,
+    /// Acknowledgements held back (compressed_ack).
+    held: u8,
     hole: Seq,
     due: Time,
-    delay: Duration,
-    slack: Duration,
 }
 
 impl Compression {

@@ -38,19 +38,20 @@ pub(crate) enum Placed {
 
 /// The out-of-order queue and the blocks.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Reassembly {
-    /// In sequence order, apart from each other.
-    runs: Vec<Run>,
-    blocks: [SackBlock; BLOCKS],
-    block_count: usize,
-    dsack: Option<SackBlock>,
     /// Blocks the next segment carries (eff_sacks): computed when blocks come and go, and one less
     /// once a duplicate has been told, though one more might have room then.
     effective: usize,
-    /// Blocks that a header has room for.
-    room: usize,
+    dsack: Option<SackBlock>,
+    /// In sequence order, apart from each other.
+    runs: Vec<Run>,
+    block_count: usize,
     /// Blocks are counted anew whenever they are told.
     exact: bool,
+    /// Blocks that a header has room for.
+    room: usize,
+    blocks: [SackBlock; BLOCKS],
 }
 
 impl Default for Reassembly {

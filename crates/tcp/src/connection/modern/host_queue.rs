@@ -7,12 +7,14 @@
 
 use std::collections::VecDeque;
 
+use prefetch_index::prefetch_index;
 use tailback_units::Time;
 
 use super::super::{Connection, Transmit};
 use super::Modern;
 use super::tso::PACING_SHIFT;
 use crate::clock::Jiffies;
+use crate::queue::take_front;
 use crate::seq::Seq;
 
 /// A packet that has not left.
@@ -26,6 +28,7 @@ struct Waiting {
 
 /// Packets on their way out of the host.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub(super) struct HostQueue {
     waiting: VecDeque<Waiting>,
     /// Their memory, and that of packets not yet polled (sk_wmem_alloc).
@@ -47,6 +50,14 @@ impl Modern {
 }
 
 impl HostQueue {
+    /// The first will be looked at soon.
+    #[inline(always)]
+    pub(super) fn prefetch(&self) {
+        if let Some(first) = self.waiting.front() {
+            prefetch_index(std::slice::from_ref(first), 0);
+        }
+    }
+
     /// When sending may go on.
     #[inline]
     pub(super) fn deadline(&self) -> Time {
@@ -61,7 +72,7 @@ impl HostQueue {
     fn forget(&mut self, now: Time) {
         while let Some(first) = self.waiting.front().filter(|w| w.leaves <= now) {
             self.memory_bytes -= u64::from(first.memory_bytes).min(self.memory_bytes);
-            self.waiting.pop_front();
+            take_front(&mut self.waiting);
         }
     }
 

@@ -35,6 +35,8 @@ mod undo;
 mod validate;
 mod write;
 
+use std::mem::offset_of;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -71,55 +73,72 @@ pub enum Pacing {
 
 /// What today's sender keeps beside the variables that all senders have.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(super) struct Modern {
-    rtt: rtt::Rtt,
-    rto_min_us: u32,
-    rto_max: Jiffies,
-    rack: rack::Rack,
+    // In the order of memory. What is needed rarely, …
+    bytes_retrans: u64,
+    /// When the SYN, or its answer, was sent.
+    syn_ns: u64,
     /// Times reordering was seen.
     reord_seen: u32,
-    /// Where sending stood when a loss probe was sent; the probe is outstanding.
-    tlp_high_seq: Option<Seq>,
-    tlp_retrans: bool,
-    frto: bool,
-    /// The receiver has thrown away what it had acknowledged selectively.
-    sack_reneged: bool,
-    /// Segments found lost so far.
-    lost: u32,
     /// Duplicate segments that the peer has told of, and segments retransmitted.
     dsack_dups: u32,
     total_retrans: u32,
-    bytes_retrans: u64,
-    rate: rate::Rate,
-    /// When the packet last sent may leave (tcp_wstamp_ns).
-    wstamp_ns: u64,
-    /// Sending waits for this time (pacing_timer).
-    pacing_ns: Option<u64>,
+    chrono: chrono::Chrono,
+    // … by the sender for every acknowledgement, …
+    rtt: rtt::Rtt,
+    rto_min_us: u32,
+    rto_max: Jiffies,
+    /// Segments found lost so far.
+    lost: u32,
     data_segments_out: u32,
-    fq: pacing::FqQueue,
     /// Behind the highest packet acknowledged selectively.
     highest_sack: Seq,
-    /// From where on lost packets are looked for.
-    retransmit_hint: Option<Seq>,
-    cwnd_limited: bool,
     max_packets_out: u32,
     cwnd_usage_seq: Seq,
     prr_delivered: u32,
     prr_out: u32,
+    rack: rack::Rack,
+    /// From where on lost packets are looked for.
+    retransmit_hint: Option<Seq>,
+    rate: rate::Rate,
+    /// When the packet last sent may leave (tcp_wstamp_ns).
+    wstamp_ns: u64,
     sent: queue::SentQueue,
     unsent: queue::WriteQueue,
     host: host_queue::HostQueue,
-    chrono: chrono::Chrono,
-    /// What there is to send is to be sent, however short (TCP_NAGLE_PUSH).
-    nagle_push: bool,
-    /// When the SYN, or its answer, was sent.
-    syn_ns: u64,
+    // … and by both ends.
+    fq: pacing::FqQueue,
+    /// Sending waits for this time (pacing_timer).
+    pacing_ns: Option<u64>,
+    /// Where sending stood when a loss probe was sent; the probe is outstanding.
+    tlp_high_seq: Option<Seq>,
     /// Timestamps of the segment last received.
     ts_val: u32,
     ts_ecr: u32,
+    tlp_retrans: bool,
+    frto: bool,
+    /// The receiver has thrown away what it had acknowledged selectively.
+    sack_reneged: bool,
+    cwnd_limited: bool,
+    /// What there is to send is to be sent, however short (TCP_NAGLE_PUSH).
+    nagle_push: bool,
 }
 
 impl Modern {
+    /// Brings what its queues point to into the processor's cache.
+    #[inline(always)]
+    pub(super) fn prefetch_queues(&self) {
+        self.sent.prefetch();
+        self.unsent.prefetch();
+        self.host.prefetch();
+    }
+
+    /// From here on is what every acknowledgement needs, …
+    pub(super) const OFTEN: usize = offset_of!(Modern, rtt);
+    /// … and what data needs too.
+    pub(super) const BOTH: usize = offset_of!(Modern, host);
+
     pub(super) fn new(stack: &Stack, clock: &JiffyClock, initial: Seq) -> Modern {
         let initial_us = clock.micros(clock.ticks(stack.rto_initial));
         Modern {

@@ -7,7 +7,9 @@
 
 use std::collections::VecDeque;
 
-use crate::queue::{EVER_RETRANS, RETRANS, SACKED, TAGS, segments};
+use prefetch_index::prefetch_index;
+
+use crate::queue::{EVER_RETRANS, RETRANS, SACKED, TAGS, segments, take_front};
 use crate::seq::Seq;
 
 /// The packet pushes what was written.
@@ -85,6 +87,18 @@ pub(super) struct SentQueue {
 }
 
 impl SentQueue {
+    /// The first packets and the place after the last will be used soon: brings them into the processor's
+    /// cache.
+    #[inline(always)]
+    pub(super) fn prefetch(&self) {
+        if let (Some(first), Some(last)) = (self.packets.front(), self.packets.back()) {
+            let first = std::slice::from_ref(first);
+            prefetch_index(first, 0);
+            prefetch_index(first, 1);
+            prefetch_index(std::slice::from_ref(last), 1);
+        }
+    }
+
     #[inline]
     pub(super) fn len(&self) -> usize {
         self.packets.len()
@@ -257,6 +271,14 @@ pub(super) struct WriteQueue {
 }
 
 impl WriteQueue {
+    /// The first will be looked at soon.
+    #[inline(always)]
+    pub(super) fn prefetch(&self) {
+        if let Some(first) = self.chunks.front() {
+            prefetch_index(std::slice::from_ref(first), 0);
+        }
+    }
+
     #[inline]
     pub(super) fn len(&self) -> usize {
         self.chunks.len()
@@ -290,7 +312,7 @@ impl WriteQueue {
     /// Takes the first chunk off.
     #[inline]
     pub(super) fn pop(&mut self) {
-        self.chunks.pop_front();
+        take_front(&mut self.chunks);
     }
 
     /// Fills the first chunk by up to `bytes` bytes from the second (tcp_grow_skb).
