@@ -25,7 +25,7 @@ help:
 	@echo 'make test   run every check: Rust and Python tests, linters, types, schema'
 	@echo 'make studies'
 	@echo '            run the five published studies at their published size, write one report'
-	@echo 'make bench  measure the simulator, print a table, write target/bench.json'
+	@echo 'make bench  measure the simulator and sweeps, print tables, write target/bench.json'
 	@echo 'make bench-ns3  the same cases here and on ns-3 (Debian package), side by side'
 	@echo 'make bench-record  count instructions a hop and a segment anew: benches/instructions.json'
 	@echo 'make packetdrill PACKETDRILL=binary SCRIPTS=folder'
@@ -85,6 +85,7 @@ python-test: python-lint kernel bench-programs
 
 bench: build
 	@$(BIN)/python benches/bench.py
+	@$(BIN)/python benches/sweep.py
 	@$(BIN)/python benches/kernel.py
 
 bench-ns3: build
