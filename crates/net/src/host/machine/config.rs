@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use tailback_units::{Bytes, Duration};
 
 use super::merge::Merging;
-use super::socket::SocketConfig;
+use super::socket::SocketLock;
 use super::throttle::Adaptive;
 
 /// A host's machine with its parts, in place of the plain capacity.
@@ -30,7 +30,7 @@ pub struct MachineConfig {
     /// How TCP sockets keep softirqs and threads apart; absent: TCP handles each packet in the softirq,
     /// whatever the socket's thread does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub socket: Option<SocketConfig>,
+    pub socket: Option<SocketLock>,
     /// How cores are shared between applications and ksoftirqd.
     #[serde(default)]
     pub scheduler: Scheduler,

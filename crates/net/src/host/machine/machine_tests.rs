@@ -2,7 +2,7 @@ use tailback_units::{Bytes, Duration, Time};
 
 use super::{
     Affinity, Costs, Effect, Interrupts, Joint, Machine, MachineConfig, Merging, Scheduler,
-    SocketConfig, Softirq, TaskId,
+    SocketLock, Softirq, TaskId,
 };
 use crate::frame::EndpointId;
 use crate::pool::{Flight, FramePool};
@@ -371,7 +371,7 @@ fn each_queue_has_a_ring_an_interrupt_and_a_core() {
 #[test]
 fn what_tcp_spends_on_a_packet_is_not_the_softirq_s() {
     let mut config = config();
-    config.socket = Some(SocketConfig {
+    config.socket = Some(SocketLock {
         protocol: Duration::from_ns(500),
         unlocked: Duration::ZERO,
         tcp_low_latency: false,

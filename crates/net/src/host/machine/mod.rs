@@ -32,7 +32,7 @@ use tailback_units::{Duration, Time};
 
 pub use config::{Affinity, Costs, Interrupts, MachineConfig, Scheduler, Softirq};
 pub use merge::{Joint, Merging};
-pub use socket::{Admission, Packet, Socket, SocketConfig, User};
+pub use socket::{Admission, Packet, Socket, SocketLock, User};
 pub use task::TaskId;
 pub use throttle::Adaptive;
 

@@ -19,7 +19,7 @@ use crate::pool::Flight;
 /// How sockets keep softirqs and threads apart.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct SocketConfig {
+pub struct SocketLock {
     /// Of what receiving a packet costs, TCP's part: it falls to whoever has TCP handle the packet.
     pub protocol: Duration,
     /// Of what a call costs without its copy, the part before it takes the socket's lock; what a program
