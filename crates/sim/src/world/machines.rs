@@ -165,27 +165,31 @@ impl World {
         self.work_machine(host);
     }
 
-    /// Lets a machine do what is due, and sees to it that the calendar looks again.
+    /// Lets a machine do what is due, and goes on with it as long as nothing else happens before: that
+    /// need not go through the calendar. In the end the calendar looks again.
     fn work_machine(&mut self, host: usize) {
         self.set_working(host, true);
-        self.do_due(host);
-        while let Some(at) = self.due_before_all(host) {
-            self.now = at;
+        loop {
             self.do_due(host);
+            let Some(state) = &mut self.hosts[host].machine else {
+                return;
+            };
+            let at = state.machine.poll_timeout();
+            let goes_on = self.runs_alone
+                && !self.done
+                && self.calendar.next_at().is_some_and(|next| at < next)
+                && !self.recorder.due(at);
+            if goes_on {
+                self.now = at;
+                continue;
+            }
+            state.working = false;
+            if at < state.armed {
+                state.armed = at.max(self.now);
+                self.calendar.schedule(state.rank, state.armed);
+            }
+            return;
         }
-        self.set_working(host, false);
-        self.arm_machine(host);
-    }
-
-    /// When a machine is due next, if nothing else happens until then: it need not go through the
-    /// calendar.
-    fn due_before_all(&mut self, host: usize) -> Option<Time> {
-        if !self.runs_alone || self.done {
-            return None;
-        }
-        let at = self.hosts[host].machine.as_ref()?.machine.poll_timeout();
-        let before_all = at < self.calendar.next_at()? && !self.recorder.due(at);
-        before_all.then_some(at)
     }
 
     fn do_due(&mut self, host: usize) {

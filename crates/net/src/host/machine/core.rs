@@ -124,13 +124,10 @@ impl Core {
 }
 
 impl Machine {
-    /// What a core did is done.
+    /// What a core did is done. [`Machine::advance`] is to follow, before anybody asks when the core is due.
     pub(super) fn end(&mut self, core: usize, now: Time) -> Option<Effect> {
         let this = &mut self.cores[core];
         let (op, _) = this.op.take()?;
-        let tick_at = this.tick_at;
-        self.look_at(core, tick_at);
-        let this = &mut self.cores[core];
         match op {
             Op::Interrupt(queue, frames) => {
                 this.soft.raised = true;
@@ -141,6 +138,7 @@ impl Machine {
                 } else {
                     self.fill_backlog(core, queue, frames, now);
                     self.nics[queue].unmask(now);
+                    self.note_card();
                 }
                 None
             }
@@ -228,13 +226,14 @@ impl Machine {
             let left = self.nics[0].complete(now);
             let cost = costs.interrupt + costs.complete_packet * u64::from(left);
             this.start(now, Op::Completions, cost);
+            self.note_card();
             return;
         }
         if this.task.is_none_or(|number| !self.tasks[number].closed) {
             if this.soft.raised && !this.soft.running && std::mem::take(&mut this.soft.returned) {
                 self.begin_softirq(core, now, false);
             }
-            if self.softirq_step(core, now) {
+            if self.cores[core].soft.running && self.softirq_step(core, now) {
                 return;
             }
         }
@@ -383,6 +382,7 @@ impl Machine {
             this.polled.pop_front();
             this.soft.weight = self.config.softirq.weight;
             self.nics[queue].unmask(now);
+            self.note_card();
         }
         None
     }

@@ -71,6 +71,8 @@ pub struct Machine {
     due: Vec<Time>,
     /// The least of these.
     first_due: Time,
+    /// When the card interrupts first.
+    card_at: Time,
     /// By core, how many of its tasks wait for nothing but the core.
     wanting: Vec<usize>,
     /// By queue, the core that takes its interrupts.
@@ -105,6 +107,7 @@ impl Machine {
             tasks: (0..count).map(|core| Task::new(core, NICE_19)).collect(),
             due: vec![Time::NEVER; count],
             first_due: Time::NEVER,
+            card_at: Time::NEVER,
             wanting: vec![0; count],
             interrupted,
             balance_at,
@@ -154,7 +157,10 @@ impl Machine {
     #[must_use]
     pub fn arrive(&mut self, now: Time, frame: Flight, joint: Option<Joint>) -> bool {
         let queue = self.queue_of(&frame);
-        self.nics[queue].arrive(now, frame, joint)
+        let nic = &mut self.nics[queue];
+        let has_room = nic.arrive(now, frame, joint);
+        self.card_at = self.card_at.min(nic.interrupt_at);
+        has_room
     }
 
     /// The queue of a flow: an entry of the card's table of 128, filled in turn, that a hash picks
@@ -177,6 +183,7 @@ impl Machine {
     pub fn send(&mut self, leaves: Time) {
         if !self.config.costs.complete_packet.is_zero() {
             self.nics[0].send(leaves);
+            self.card_at = self.card_at.min(self.nics[0].complete_at);
         }
     }
 
@@ -231,62 +238,87 @@ impl Machine {
     }
 
     /// When [`Machine::handle_timeout`] is to be called.
+    #[inline]
     #[must_use]
     pub fn poll_timeout(&self) -> Time {
         if self.acting.is_some() || !self.lost.is_empty() {
             return Time::ZERO;
         }
-        let interrupts = self.nics.iter().map(|nic| nic.interrupt_at).min();
-        let card = interrupts.map_or(Time::NEVER, |at| at.min(self.nics[0].complete_at));
-        card.min(self.balance_at).min(self.first_due)
+        self.next_at()
+    }
+
+    /// When something is due next.
+    #[inline]
+    fn next_at(&self) -> Time {
+        self.card_at.min(self.balance_at).min(self.first_due)
     }
 
     /// Does what is due. Called again until it answers with nothing.
+    #[inline]
     pub fn handle_timeout(&mut self, now: Time) -> Option<Effect> {
         if let Some(core) = self.acting.take() {
             self.advance(core, now);
         }
+        if self.next_at() > now && self.lost.is_empty() {
+            return None;
+        }
+        self.do_due(now)
+    }
+
+    fn do_due(&mut self, now: Time) -> Option<Effect> {
         loop {
             if let Some(frame) = self.lost.pop_front() {
                 self.backlog_dropped.count(frame.payload_bytes.into());
                 return Some(Effect::BacklogFull(frame));
             }
-            if let Some(queue) = self.nics.iter().position(|nic| nic.interrupt_at <= now) {
-                self.nics[queue].take_interrupt(now);
-                let core = self.interrupted[queue];
-                self.cores[core].interrupts |= 1 << queue;
-                self.stop(core, now);
+            if self.card_at <= now {
+                self.interrupt(now);
                 continue;
             }
-            if self.nics[0].complete_at <= now {
-                self.nics[0].complete_at = Time::NEVER;
-                let core = self.interrupted[0];
-                self.cores[core].completions = true;
-                self.stop(core, now);
+            if self.first_due > now {
+                if self.balance_at > now {
+                    return None;
+                }
+                self.balance();
                 continue;
             }
-            if self.first_due > now && self.balance_at > now {
-                return None;
-            }
-            if let Some(core) = self.cores.iter().position(|c| c.ends() <= now) {
+            let ends = |core: &usize| self.due[*core] <= now && self.cores[*core].ends() <= now;
+            if let Some(core) = (0..self.cores.len()).find(ends) {
                 let effect = self.end(core, now);
                 if effect.is_some() {
                     self.acting = Some(core);
                     return effect;
                 }
                 self.advance(core, now);
-                continue;
-            }
-            if let Some(core) = self.cores.iter().position(|c| c.tick_at <= now) {
+            } else if let Some(core) = self.due.iter().position(|at| *at <= now) {
                 self.handle_tick(core, now);
-                continue;
             }
-            if self.balance_at <= now {
-                self.balance();
-                continue;
-            }
-            return None;
         }
+    }
+
+    /// The card interrupts: because of a frame that has come, or else of packets that have left.
+    fn interrupt(&mut self, now: Time) {
+        let queue = self.nics.iter().position(|nic| nic.interrupt_at <= now);
+        let core = self.interrupted[queue.unwrap_or(0)];
+        match queue {
+            Some(queue) => {
+                self.nics[queue].take_interrupt(now);
+                self.cores[core].interrupts |= 1 << queue;
+            }
+            None => {
+                self.nics[0].complete_at = Time::NEVER;
+                self.cores[core].completions = true;
+            }
+        }
+        self.note_card();
+        self.stop(core, now);
+    }
+
+    /// The card has been told something: when it interrupts first.
+    fn note_card(&mut self) {
+        let interrupts = self.nics.iter().map(|nic| nic.interrupt_at).min();
+        let received = interrupts.unwrap_or(Time::NEVER);
+        self.card_at = received.min(self.nics[0].complete_at);
     }
 
     /// Frames that found the ring full.
@@ -355,7 +387,9 @@ impl Machine {
         self.tasks[number].state = State::Runnable;
         self.wanting[to] += 1;
         let current = self.cores[to].task;
-        let takes = task::place(&mut self.tasks, number, current, &self.config.scheduler);
+        // Where nobody else wants the core there is nobody to be before or behind.
+        let takes = self.wanting[to] > 1
+            && task::place(&mut self.tasks, number, current, &self.config.scheduler);
         if takes {
             self.cores[to].yields = true;
             if matches!(self.cores[to].op, Some((Op::Task(_), _))) {
