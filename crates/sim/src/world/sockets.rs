@@ -10,7 +10,7 @@
 //! lock, and none after it; a reader that waits has paid the rest of its call when it is woken.
 //! Left out: timers that find the socket owned, a low-water mark, preemption between packets.
 
-use tailback_net::frame::EndpointId;
+use tailback_net::frame::{EndpointId, HostId};
 use tailback_net::host::machine::{Admission, Packet, Socket, TaskId, User};
 use tailback_tcp::Life;
 use tailback_units::Duration;
@@ -121,6 +121,12 @@ impl World {
 
     /// A softirq brings a packet.
     pub(super) fn receive_at_machine(&mut self, packet: Packet) {
+        if let Packet::Frame(frame) = packet
+            && !self.datagrams.is_empty()
+        {
+            self.charge_protocol(frame.destination, Duration::ZERO);
+            return self.receive_datagram(frame);
+        }
         let Some(first) = packet.frames().first().copied() else {
             return;
         };
@@ -131,9 +137,9 @@ impl World {
         self.handle_packet(id, packet, None);
     }
 
-    /// Whether TCP or a UDP socket gets a packet now; else it waits.
+    /// Whether TCP gets a packet now; else it waits.
     fn admit(&mut self, id: EndpointId, packet: Packet) -> Option<Packet> {
-        if !self.datagrams.is_empty() || self.locking_thread(id).is_none() {
+        if self.locking_thread(id).is_none() {
             return Some(packet);
         }
         let endpoint = &self.endpoints[id.0 as usize];
@@ -178,27 +184,35 @@ impl World {
         None
     }
 
-    /// TCP or a UDP socket gets a packet, at the cost of whoever is at work; `direct`: its reader copies it
+    /// TCP gets a packet, at the cost of whoever is at work; `direct`: its reader copies it
     /// as it comes, and had so many bytes waiting.
     fn handle_packet(&mut self, id: EndpointId, packet: Packet, direct: Option<u64>) {
         let Some(first) = packet.frames().first().copied() else {
             return;
         };
-        let bytes = packet.payload_bytes();
-        if let Some(state) = &mut self.hosts[usize::from(first.destination.0)].machine {
-            let config = state.machine.config();
-            let copying = direct.map(|buffered| config.costs.copying(bytes, buffered));
-            let cost = config.protocol_cost() + copying.unwrap_or(Duration::ZERO);
-            state.machine.charge(cost);
-        }
+        let direct = direct.map(|buffered| (packet.payload_bytes(), buffered));
+        let state = self.hosts[usize::from(first.destination.0)]
+            .machine
+            .as_ref();
+        let copying = direct.and_then(|(bytes, buffered)| {
+            Some(state?.machine.config().costs.copying(bytes, buffered))
+        });
+        self.charge_protocol(first.destination, copying.unwrap_or(Duration::ZERO));
         match packet {
-            Packet::Frame(frame) if !self.datagrams.is_empty() => self.receive_datagram(frame),
             Packet::Frame(frame) => self.receive_frame(frame),
             Packet::Joined(frames) => self.receive_joined(&frames),
         }
-        if direct.is_some() {
+        if let Some((bytes, _)) = direct {
             self.read_some(id, bytes);
             self.drive(id);
+        }
+    }
+
+    /// Whoever is at work at a host pays TCP's or UDP's part of receiving a packet, and `copying`.
+    fn charge_protocol(&mut self, host: HostId, copying: Duration) {
+        if let Some(state) = &mut self.hosts[usize::from(host.0)].machine {
+            let cost = state.machine.config().protocol_cost() + copying;
+            state.machine.charge(cost);
         }
     }
 

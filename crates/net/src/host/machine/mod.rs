@@ -399,8 +399,9 @@ impl Machine {
         }
         if self.cores[to].op.is_none() && self.acting != Some(to) {
             self.advance(to, now);
+        } else {
+            self.arm_tick(to, now);
         }
-        self.arm_tick(to, now);
     }
 }
 
