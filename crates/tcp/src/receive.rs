@@ -113,8 +113,8 @@ pub(crate) struct Receive {
     /// net.core.rmem_max.
     core_rmem_max: u32,
     low_rtt_us: u32,
-    /// What has been done for want of memory.
-    pub(crate) shortage: Shortage,
+    /// What has been done for want of memory, once anything has: few connections ever need it.
+    shortage: Option<Box<Shortage>>,
 }
 
 impl Receive {
@@ -173,7 +173,7 @@ impl Receive {
             ack,
             reassembly: Reassembly::default(),
             fin_end: None,
-            shortage: Shortage::default(),
+            shortage: None,
         }
     }
 

@@ -90,7 +90,7 @@ impl World {
             self.retired.timeouts += stats.timeouts;
             self.retired.fast_recoveries += stats.fast_recoveries;
             let host = &mut self.hosts[usize::from(endpoint.host.0)];
-            host.shortage.add(&stats.shortage);
+            host.shortage.add(&connection.shortage());
         }
     }
 

@@ -203,7 +203,7 @@ impl World {
         let mut all: Vec<Shortage> = self.hosts.iter().map(|host| host.shortage).collect();
         for endpoint in &self.endpoints {
             if let Some(connection) = &endpoint.connection {
-                all[usize::from(endpoint.host.0)].add(&connection.stats().shortage);
+                all[usize::from(endpoint.host.0)].add(&connection.shortage());
             }
         }
         all

@@ -261,7 +261,7 @@ impl World {
     fn collapsed_bytes(&self, id: EndpointId) -> u64 {
         let connection = self.endpoints.get(id.0 as usize);
         let connection = connection.and_then(|endpoint| endpoint.connection.as_ref());
-        connection.map_or(0, |c| c.stats().shortage.collapsed_bytes)
+        connection.map_or(0, |c| c.shortage().collapsed_bytes)
     }
 
     /// The core that made room for a packet pays for what it copied since `before`.
@@ -303,7 +303,7 @@ impl World {
         memory_bytes -= host.config.rx_head_bytes * (frames.len() as u32 - 1);
         let id = first.to;
         if let Some(connection) = &mut endpoint.connection {
-            let before = connection.stats().shortage.collapsed_bytes;
+            let before = connection.shortage().collapsed_bytes;
             connection.handle_aggregate(self.now, &segment, mss, memory_bytes);
             self.charge_collapsing(id, before);
         }

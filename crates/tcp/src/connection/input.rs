@@ -240,20 +240,15 @@ impl Connection {
     /// Room for one more frame; false if there is none (tcp_try_rmem_schedule).
     #[inline]
     fn make_room(&mut self, seq: Seq) -> bool {
-        self.receive.has_room() || {
-            let room = self.receive.make_room(seq);
-            self.stats.shortage = self.receive.shortage;
-            room
-        }
+        self.receive.has_room() || self.receive.make_room(seq)
     }
 
     /// A frame is not taken for want of memory.
     #[cold]
     fn drop_for_memory(&mut self, segment: &Segment) {
-        let shortage = &mut self.receive.shortage;
+        let shortage = self.receive.short();
         shortage.refused_frames += 1;
         shortage.refused_bytes += u64::from(segment.payload_bytes);
-        self.stats.shortage = *shortage;
     }
 
     /// tcp_event_data_recv.

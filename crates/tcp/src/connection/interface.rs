@@ -80,8 +80,6 @@ pub struct Stats {
     pub beyond_window: u64,
     /// Duplicate selective acknowledgements received.
     pub dsacks_received: u64,
-    /// What was done because memory was short.
-    pub shortage: Shortage,
     /// Retransmissions found lost by later acknowledgements (TCPLostRetransmit).
     pub lost_retransmissions: u64,
     /// Segments with payload received out of order.

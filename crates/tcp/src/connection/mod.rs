@@ -461,6 +461,12 @@ impl Connection {
         &self.stats
     }
 
+    /// What its socket has done so far because memory was short.
+    #[must_use]
+    pub fn shortage(&self) -> Shortage {
+        self.receive.shortage()
+    }
+
     /// The connection's variables as they stand.
     #[must_use]
     pub fn probe(&self) -> Probe {

@@ -6,6 +6,7 @@
 use super::Receive;
 use super::collapse::{Collapsed, Pages};
 use super::rules::Receiver;
+use crate::connection::Shortage;
 use crate::seq::Seq;
 
 /// Pages that one packet holds at most (MAX_SKB_FRAGS, include/linux/skbuff.h).
@@ -18,11 +19,22 @@ impl Receive {
         self.queued_memory <= self.rcvbuf
     }
 
+    /// What has been done for want of memory.
+    #[must_use]
+    pub(crate) fn shortage(&self) -> Shortage {
+        self.shortage.as_deref().copied().unwrap_or_default()
+    }
+
+    /// Where to count what is done for want of memory.
+    pub(crate) fn short(&mut self) -> &mut Shortage {
+        self.shortage.get_or_insert_default()
+    }
+
     /// Makes room for one more frame; false if there is none and it must be dropped
     /// (tcp_prune_queue).
     #[cold]
     pub(crate) fn make_room(&mut self, seq: Seq) -> bool {
-        self.shortage.prune_called += 1;
+        self.short().prune_called += 1;
         self.ack.quick = 0;
         let disorder = self.reassembly.bytes();
         let grows = self.receiver != Receiver::Linux24 || disorder > 0;
@@ -45,13 +57,13 @@ impl Receive {
         if self.today() {
             self.prune(seq);
         } else {
-            self.shortage.ofo_pruned += u64::from(!self.reassembly.is_empty());
+            self.short().ofo_pruned += u64::from(!self.reassembly.is_empty());
             self.purge();
         }
         let gone = held - self.reassembly.bytes();
-        self.shortage.pruned_bytes += u64::from(gone);
-        self.shortage.pruned_frames += u64::from(gone.div_ceil(self.ack.rcv_mss.max(1)));
-        self.shortage.rcv_pruned += u64::from(!self.has_room());
+        self.short().pruned_bytes += u64::from(gone);
+        self.short().pruned_frames += u64::from(gone.div_ceil(self.ack.rcv_mss.max(1)));
+        self.short().rcv_pruned += u64::from(!self.has_room());
         self.has_room()
     }
 
@@ -76,8 +88,8 @@ impl Receive {
             reassembly.collapse(pages, self.rcvbuf, |memory| self.window_of(memory));
         self.reassembly = reassembly;
         self.release(freed);
-        self.shortage.rcv_collapsed += u64::from(packets);
-        self.shortage.collapsed_bytes += u64::from(copied);
+        self.short().rcv_collapsed += u64::from(packets);
+        self.short().collapsed_bytes += u64::from(copied);
         let waits = self.readable() - self.collapsed.bytes;
         let memory = self.in_order_memory() - self.collapsed.memory;
         let packed = pages.memory(waits);
@@ -88,8 +100,8 @@ impl Receive {
         // Reads do not count packets: there are no more than have memory.
         let packets = std::mem::take(&mut self.packets);
         let most = memory / (self.truesize - self.head.min(self.truesize)).max(1);
-        self.shortage.rcv_collapsed += u64::from(packets.min(most));
-        self.shortage.collapsed_bytes += u64::from(waits);
+        self.short().rcv_collapsed += u64::from(packets.min(most));
+        self.short().collapsed_bytes += u64::from(waits);
         self.collapsed.bytes += waits;
         self.collapsed.memory += packed;
         // The next frame does not join what was copied: that has no pages of a card.
@@ -141,7 +153,7 @@ impl Receive {
             any = true;
             self.release(memory);
         }
-        self.shortage.ofo_pruned += u64::from(any);
+        self.short().ofo_pruned += u64::from(any);
     }
 
     /// There is no room for what comes in order: the peer is told so at once. True if it is taken

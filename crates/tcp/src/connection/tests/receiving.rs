@@ -147,7 +147,7 @@ fn out_of_order_data_is_thrown_away_for_want_of_memory_and_sent_again() {
     });
     net.write(CLIENT, 60_000);
     assert!(net.run_until(Duration::from_secs(20), |n| n.delivered[SERVER] == 60_000));
-    assert!(net.end(SERVER).stats().shortage.ofo_pruned >= 1);
+    assert!(net.end(SERVER).shortage().ofo_pruned >= 1);
 }
 
 #[test]

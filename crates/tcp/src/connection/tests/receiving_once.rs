@@ -71,7 +71,7 @@ fn a_window_too_large_for_the_memory_stays_small() {
             segment.payload_bytes = 100;
             net.inject(SERVER, &segment);
         }
-        assert!(net.end(SERVER).stats().shortage.prune_called > 0);
+        assert!(net.end(SERVER).shortage().prune_called > 0);
         let most = net.end(SERVER).readable();
         net.read(SERVER, most);
         let after = net.end(SERVER).receive.window_clamp();

@@ -209,7 +209,7 @@ fn a_full_buffer_is_told_before_it_overflows_and_its_end_at_once() {
     net.write(CLIENT, 200_000);
     net.run_for(MS * 300);
     assert_eq!(net.end(CLIENT).snd_wnd, 0);
-    assert_eq!(net.end(SERVER).stats().shortage.ofo_pruned, 0);
+    assert_eq!(net.end(SERVER).shortage().ofo_pruned, 0);
     net.trace.clear();
     net.read(SERVER, u64::MAX);
     assert!(
@@ -235,7 +235,7 @@ fn what_is_furthest_out_of_order_is_thrown_away_first() {
     net.inject(SERVER, &segment);
     let receive = &net.end(SERVER).receive;
     assert!(receive.reassembly.memory() < kept, "{kept}");
-    assert!(net.end(SERVER).stats().shortage.ofo_pruned > 0);
+    assert!(net.end(SERVER).shortage().ofo_pruned > 0);
     // What came last is nearest to what is expected, and is kept.
     let end = net.end(SERVER).receive.reassembly.last_end().unwrap();
     assert!(end.after(segment.end_seq()));

@@ -36,7 +36,7 @@ fn small_segments_are_copied_together_and_none_is_lost() {
     for stack in [stack(), with_receiver_of_today(stack())] {
         let mut net = unread(stack, 20_000);
         give(&mut net, 60, 100, 0);
-        let shortage = net.end(SERVER).stats().shortage;
+        let shortage = net.end(SERVER).shortage();
         assert!(shortage.prune_called > 0);
         assert!(shortage.rcv_collapsed >= 8, "{shortage:?}");
         // No byte of what is in order is copied twice.
@@ -67,13 +67,11 @@ fn frames_that_are_as_full_as_the_window_reckons_are_not_copied() {
     let mut net = unread(with_receiver_of_today(stack()), 20_000);
     give(&mut net, 20, 1448, 0);
     let stats = *net.end(SERVER).stats();
-    assert_eq!(stats.shortage.rcv_collapsed, 0);
-    assert!(stats.shortage.rcv_pruned > 0);
-    assert_eq!(stats.shortage.refused_frames, stats.receive_queue_drops);
-    assert_eq!(
-        stats.shortage.refused_bytes,
-        1448 * stats.shortage.refused_frames
-    );
+    let shortage = net.end(SERVER).shortage();
+    assert_eq!(shortage.rcv_collapsed, 0);
+    assert!(shortage.rcv_pruned > 0);
+    assert_eq!(shortage.refused_frames, stats.receive_queue_drops);
+    assert_eq!(shortage.refused_bytes, 1448 * shortage.refused_frames);
     assert!(stats.receive_queue_drops > 0);
 }
 
@@ -82,12 +80,12 @@ fn what_is_out_of_order_is_copied_before_it_is_thrown_away() {
     let mut net = unread(stack(), 20_000);
     net.end(SERVER).receive.rcv_wnd = 60_000;
     give_ahead(&mut net, 14, 600);
-    let shortage = net.end(SERVER).stats().shortage;
+    let shortage = net.end(SERVER).shortage();
     assert!(shortage.rcv_collapsed > 0, "{shortage:?}");
     assert_eq!(shortage.ofo_pruned, 0);
     // Full buffers' worth of it goes nevertheless, and is counted in frames and bytes.
     give_ahead(&mut net, 60, 600);
-    let shortage = net.end(SERVER).stats().shortage;
+    let shortage = net.end(SERVER).shortage();
     assert!(shortage.ofo_pruned > 0, "{shortage:?}");
     let segments = shortage.pruned_bytes.div_ceil(536);
     assert!((segments..segments + shortage.ofo_pruned).contains(&shortage.pruned_frames));
