@@ -156,7 +156,7 @@ def reproduce_all(
             Reproduction(study, [_outcome(name, parent, jobs, progress, ahead) for name in names])
             for study, names in PUBLISHED.items()
         ]
-    verdicts = "; ".join(f"{one.study}: {one.verdict}" for one in found)
+    verdicts = " ".join(f"{one.study}: {one.verdict}" for one in found)
     report = write_several(
         "Five studies of congestion in Ethernet networks",
         f"Each study run again by its scenarios and held against what it published. {verdicts}",
