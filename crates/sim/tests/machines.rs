@@ -181,6 +181,20 @@ fn four_flows_over_a_short_path_bring_what_a_cable_gives_and_somewhat_more() {
 }
 
 #[test]
+fn what_a_client_has_sent_is_seen_to_before_the_answer_comes() {
+    // Seeing to a packet that has left takes 5 ms. The SYN's are over when the answer comes after 16 ms; its
+    // acknowledgement's come before the first write, whose data are there after 29 ms.
+    let outcome = run(
+        "kind = \"bulk\"\nduration = \"32ms\"",
+        &[
+            "network.link.0.delay=8ms",
+            "host.machine.costs.complete_packet=5ms",
+        ],
+    );
+    assert!(count(&outcome, "summary", "data_bytes_total")[0] > 0);
+}
+
+#[test]
 fn machines_repeat_exactly() {
     assert_eq!(udp("2400Mbit", &[BALANCED]), udp("2400Mbit", &[BALANCED]));
 }

@@ -120,6 +120,7 @@ impl World {
         if let Some(at) = first {
             self.calendar.schedule(uplink, at);
         }
+        self.arm_machine(host);
         true
     }
 }

@@ -456,7 +456,7 @@ impl World {
             connection.recall(known);
         }
         endpoint.connection = Some(Box::new(connection));
-        self.drive(client);
+        self.drive_and_arm(client);
     }
 
     /// An application writes; what the send buffer has no room for now follows when it has.
@@ -489,7 +489,7 @@ impl World {
             let notice = Notice::Received(bytes);
             self.workload.notice(now, id, notice, &mut self.actions);
         }
-        self.drive(id);
+        self.drive_and_arm(id);
     }
 
     /// An application ends a connection.
@@ -503,7 +503,14 @@ impl World {
             return;
         }
         ending.apply(connection, self.now);
+        self.drive_and_arm(id);
+    }
+
+    /// The same for those who do so from outside of the host's machine: what is sent may be a reason for
+    /// an interrupt there.
+    fn drive_and_arm(&mut self, id: EndpointId) {
         self.drive(id);
+        self.arm_machine(usize::from(self.endpoints[id.0 as usize].host.0));
     }
 
     /// An application asks to be woken.
