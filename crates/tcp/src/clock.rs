@@ -168,6 +168,12 @@ impl JiffyClock {
         Time::from_ps(self.now_ps)
     }
 
+    /// Whether so many microseconds are surely no more than so many ticks.
+    #[inline]
+    pub(crate) fn is_within(&self, us: u64, ticks: Jiffies) -> bool {
+        us <= u64::from(ticks) * u64::from(self.us_per_tick)
+    }
+
     /// Ticks in microseconds.
     #[inline]
     pub(crate) fn micros(&self, ticks: Jiffies) -> u32 {

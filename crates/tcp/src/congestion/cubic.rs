@@ -191,11 +191,21 @@ struct HyStart {
     rtt_us: u32,
 }
 
+/// What HyStart looks at: not the whole view, which would be gathered where nobody looks too.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    snd_una: Seq,
+    snd_nxt: Seq,
+    now_us: u32,
+    paced: bool,
+    rtt_us: u32,
+}
+
 impl HyStart {
-    fn new_round(&mut self, view: &View) {
-        self.round_start_us = view.now_us as u32;
-        self.last_ack_us = view.now_us as u32;
-        self.end = view.snd_nxt;
+    fn new_round(&mut self, now_us: u32, snd_nxt: Seq) {
+        self.round_start_us = now_us;
+        self.last_ack_us = now_us;
+        self.end = snd_nxt;
         self.rtt_us = u32::MAX;
         self.samples = 0;
     }
@@ -304,15 +314,15 @@ impl Cubic {
 
     /// A round trip in slow start (hystart_update).
     #[inline(never)]
-    fn watch_slow_start(&mut self, window: &mut Window, view: &View, rtt_us: u32) {
-        if view.snd_una.after(self.hystart.end) {
-            self.hystart.new_round(view);
+    fn watch_slow_start(&mut self, window: &mut Window, seen: Seen) {
+        if seen.snd_una.after(self.hystart.end) {
+            self.hystart.new_round(seen.now_us, seen.snd_nxt);
         }
         if window.cwnd < self.parameters.hystart_low_window {
             return;
         }
-        let (detect, now) = (self.parameters.hystart_detect, view.now_us as u32);
-        if detect & ACK_TRAIN != 0 && self.train_is_long(window, view, now) {
+        let (detect, rtt_us) = (self.parameters.hystart_detect, seen.rtt_us);
+        if detect & ACK_TRAIN != 0 && self.train_is_long(window, seen) {
             self.hystart.found = true;
             window.ssthresh = window.cwnd;
         }
@@ -333,14 +343,15 @@ impl Cubic {
 
     /// Acknowledgements have come close upon one another for the least round trip; for half of it
     /// if the sender does not pace.
-    fn train_is_long(&mut self, window: &Window, view: &View, now: u32) -> bool {
+    fn train_is_long(&mut self, window: &Window, seen: Seen) -> bool {
+        let now = seen.now_us;
         let gap = now.wrapping_sub(self.hystart.last_ack_us) as i32;
         if gap > self.parameters.hystart_ack_delta_us as i32 {
             return false;
         }
         self.hystart.last_ack_us = now;
         let mut threshold = self.delay_min_us + offload_delay_us(window.pacing_rate);
-        if !view.paced {
+        if !seen.paced {
             threshold >>= 1;
         }
         now.wrapping_sub(self.hystart.round_start_us) as i32 > threshold as i32
@@ -383,7 +394,7 @@ impl CongestionControl for Cubic {
     fn init(&mut self, window: &mut Window, view: &View) {
         self.reset();
         if self.parameters.hystart {
-            self.hystart.new_round(view);
+            self.hystart.new_round(view.now_us as u32, view.snd_nxt);
         } else if self.parameters.initial_ssthresh > 0 {
             window.ssthresh = self.parameters.initial_ssthresh;
         }
@@ -420,7 +431,7 @@ impl CongestionControl for Cubic {
     fn set_state(&mut self, _window: &mut Window, view: &View, state: CaState) {
         if state == CaState::Loss {
             self.reset();
-            self.hystart.new_round(view);
+            self.hystart.new_round(view.now_us as u32, view.snd_nxt);
         }
     }
 
@@ -449,9 +460,14 @@ impl CongestionControl for Cubic {
             self.delay_min_us = rtt_us;
         }
         if self.parameters.hystart && !self.hystart.found && window.in_slow_start() {
-            // A view of its own, so that none is gathered where nobody looks.
-            let view = *view;
-            self.watch_slow_start(window, &view, rtt_us);
+            let seen = Seen {
+                snd_una: view.snd_una,
+                snd_nxt: view.snd_nxt,
+                now_us: view.now_us as u32,
+                paced: view.paced,
+                rtt_us,
+            };
+            self.watch_slow_start(window, seen);
         }
     }
 }

@@ -3,11 +3,18 @@
 //! Models Linux 2.6.18 net/ipv4/tcp_input.c: tcp_ack, tcp_ack_update_window, tcp_clean_rtx_queue,
 //! tcp_tso_acked, tcp_ack_update_rtt, tcp_ack_probe.
 
-use super::{AckFlags, CaState, Connection, TimerKind};
+use super::{AckFlags, CaState, Connection, TimerKind, tell_with};
 use crate::clock::{self, Jiffies};
 use crate::congestion::{AckKind, AckSample, Growth, WindowCounting};
 use crate::queue::{EVER_RETRANS, LOST, Packet, RETRANS, SACKED, segments};
 use crate::segment::{Flags, Segment};
+
+/// Tells the congestion control of something, as [`tell_with`] does.
+macro_rules! tell {
+    ($connection:ident, $now:expr, $hook:ident($($argument:expr),*)) => {
+        tell_with!([Bic], [Reno], $connection, view_once($now), $hook($($argument),*))
+    };
+}
 
 impl Connection {
     /// tcp_ack.
@@ -50,16 +57,9 @@ impl Connection {
         let prior_packets = self.packets_out;
         let prior_in_flight = self.in_flight();
         self.clean_queue(now, segment, &mut flags);
-        let undelivered = self.packets_out.saturating_sub(self.sacked_out);
-        let delivered = prior_undelivered.saturating_sub(undelivered);
-        self.prr.newly_delivered = delivered;
-        self.delivered = self.delivered.wrapping_add(delivered);
-        if flags.ece {
-            self.delivered_ce = self.delivered_ce.wrapping_add(delivered);
-        }
+        let delivered = self.note_delivered(prior_undelivered, flags.ece);
         let not_dup = flags.data || flags.window_update || flags.data_acked;
         let dubious = !not_dup || flags.data_sacked || flags.ece || self.state != CaState::Open;
-        let view = self.view(now);
         let esce = self.ecn && segment.flags.intersects(Flags::NS);
         let kind = AckKind {
             slow_path: dubious,
@@ -72,24 +72,47 @@ impl Connection {
                 bytes => bytes,
             },
         };
-        self.congestion.in_ack_event(&mut self.window, &view, kind);
+        self.tell_ack_once(now, kind);
         if flags.data_acked && (!dubious || self.may_raise_cwnd(flags)) {
-            let cwnd_limited = self.is_cwnd_limited(prior_in_flight);
-            let growth = Growth {
-                acked: match self.window.counting {
-                    WindowCounting::Acks => 1,
-                    WindowCounting::Segments => delivered,
-                },
-                cwnd_limited,
-            };
-            self.congestion.grow(&mut self.window, &view, growth);
-            self.cwnd_stamp = now;
-            if std::mem::take(&mut self.window.enter_cwr) {
-                self.enter_cwr(now);
-            }
+            self.grow_cwnd_once(now, delivered, prior_in_flight);
         }
         if dubious {
             self.fast_retransmit_alert(now, prior_una, prior_packets, flags, segment);
+        }
+    }
+
+    /// Of so many segments not delivered before the acknowledgement at hand some are now: how many.
+    #[inline(always)]
+    pub(super) fn note_delivered(&mut self, prior_undelivered: u32, ece: bool) -> u32 {
+        let undelivered = self.packets_out.saturating_sub(self.sacked_out);
+        let delivered = prior_undelivered.saturating_sub(undelivered);
+        self.prr.newly_delivered = delivered;
+        self.delivered = self.delivered.wrapping_add(delivered);
+        if ece {
+            self.delivered_ce = self.delivered_ce.wrapping_add(delivered);
+        }
+        delivered
+    }
+
+    #[inline(always)]
+    pub(super) fn tell_ack_once(&mut self, now: Jiffies, kind: AckKind) {
+        tell!(self, now, in_ack_event(kind));
+    }
+
+    /// Segments were delivered in a state that lets the window grow.
+    #[inline(always)]
+    pub(super) fn grow_cwnd_once(&mut self, now: Jiffies, delivered: u32, prior_in_flight: u32) {
+        let growth = Growth {
+            acked: match self.window.counting {
+                WindowCounting::Acks => 1,
+                WindowCounting::Segments => delivered,
+            },
+            cwnd_limited: self.is_cwnd_limited(prior_in_flight),
+        };
+        tell!(self, now, grow(growth));
+        self.cwnd_stamp = now;
+        if std::mem::take(&mut self.window.enter_cwr) {
+            self.enter_cwr(now);
         }
     }
 
@@ -118,14 +141,20 @@ impl Connection {
     #[inline]
     fn update_window(&mut self, segment: &Segment, flags: &mut AckFlags) {
         if self.updates_window(segment) {
-            let window = self.window_of(segment);
             flags.window_update = true;
-            self.snd_wl1 = segment.seq;
-            self.snd_wnd = window;
-            if window > self.max_window {
-                self.max_window = window;
-                self.bound_mss();
-            }
+            self.adopt_window(segment);
+        }
+    }
+
+    /// The window that a segment offers counts from now on.
+    #[inline(always)]
+    pub(super) fn adopt_window(&mut self, segment: &Segment) {
+        let window = self.window_of(segment);
+        self.snd_wl1 = segment.seq;
+        self.snd_wnd = window;
+        if window > self.max_window {
+            self.max_window = window;
+            self.bound_mss();
         }
     }
 
@@ -148,8 +177,8 @@ impl Connection {
     }
 
     /// Takes what is acknowledged off the queue (tcp_clean_rtx_queue).
-    #[inline]
-    fn clean_queue(&mut self, now: Jiffies, segment: &Segment, flags: &mut AckFlags) {
+    #[inline(always)]
+    pub(super) fn clean_queue(&mut self, now: Jiffies, segment: &Segment, flags: &mut AckFlags) {
         let mut rtt = None;
         let mut packets_acked = 0;
         while let Some(packet) = self.queue.front().copied() {
@@ -187,8 +216,7 @@ impl Connection {
             rtt_us: rtt.map(|ticks| self.clock.micros(ticks)),
             in_flight: self.in_flight(),
         };
-        let view = self.view(now);
-        self.congestion.pkts_acked(&mut self.window, &view, sample);
+        tell!(self, now, pkts_acked(sample));
     }
 
     /// The first packet is acknowledged in part (tcp_tso_acked).

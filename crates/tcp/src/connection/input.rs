@@ -7,6 +7,7 @@
 
 use tailback_units::Time;
 
+use super::predicted::Predicts;
 use super::{Connection, Event, Life, Told};
 use crate::clock::{self, Jiffies};
 use crate::receive::{Placed, Receiver};
@@ -41,8 +42,11 @@ impl Connection {
     fn take_segment(&mut self, jiffies: Jiffies, segment: &Segment) {
         self.stats.segments_received += 1;
         self.stats.data_segments_received += u64::from(segment.payload_bytes > 0);
+        if self.predicts != Predicts::Today {
+            return self.take_segment_once(jiffies, segment);
+        }
         if self.is_predicted_data(segment) {
-            return self.take_predicted_data(jiffies, segment);
+            return self.take_predicted_data(jiffies, segment, true);
         }
         if let Some(run) = self.predicted_ack(segment) {
             return self.take_predicted_ack(jiffies, segment, run);
@@ -52,7 +56,7 @@ impl Connection {
 
     /// A segment of which nothing was foreseen.
     #[inline(never)]
-    fn take_any_segment(&mut self, jiffies: Jiffies, segment: &Segment) {
+    pub(super) fn take_any_segment(&mut self, jiffies: Jiffies, segment: &Segment) {
         match self.life {
             Life::Closed => return self.refuse(segment),
             Life::TimeWait => return self.handle_in_time_wait(jiffies, segment),

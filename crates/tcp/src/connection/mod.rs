@@ -25,6 +25,7 @@ mod modern;
 mod options;
 mod output;
 mod patience;
+mod predicted;
 mod rate_limit;
 mod recovery;
 mod reduction;
@@ -59,7 +60,7 @@ use tailback_units::{Duration, Time};
 use crate::clock::{Jiffies, JiffyClock};
 use crate::congestion::{Congestion, CongestionKind, View, Window};
 use crate::queue::{LazyQueue, take_front};
-use crate::receive::{AckPolicy, Receive, Receiver};
+use crate::receive::{AckPolicy, Receive};
 use crate::rtt::RttEstimator;
 use crate::segment::SackBlock;
 use crate::seq::Seq;
@@ -87,6 +88,51 @@ struct AckFlags {
     ece: bool,
     data_lost: bool,
 }
+
+/// Does something in a function of its own, so that what most connections do for every segment lies close
+/// together: it has to fit the processor's cache of instructions.
+#[cold]
+#[inline(never)]
+fn apart<R>(what: impl FnOnce() -> R) -> R {
+    what()
+}
+
+/// Tells the congestion control of something. Those of the first list are called where it happens, those of
+/// the second apart, so that of the [`View`] only what they read is gathered.
+macro_rules! tell_with {
+    (@among [$($name:ident),*] $connection:ident,
+        $view:ident($now:expr), $hook:ident $arguments:tt, $others:block) => {
+        match $connection.congestion {
+            $($crate::congestion::Congestion::$name(_) => {
+                use $crate::congestion::CongestionControl as _;
+                let view = $connection.$view($now);
+                if let $crate::congestion::Congestion::$name(control) = &mut $connection.congestion {
+                    $crate::connection::tell_with!(@call control, $connection, view, $hook $arguments);
+                }
+            })*
+            _ => $others,
+        }
+    };
+    (@any $connection:ident, $view:ident($now:expr), $hook:ident $arguments:tt) => {
+        let view = $connection.$view($now);
+        let control = &mut $connection.congestion;
+        $crate::connection::tell_with!(@call control, $connection, view, $hook $arguments);
+    };
+    (@call $control:ident, $connection:ident, $view:ident, $hook:ident($($argument:expr),*)) => {
+        $control.$hook(&mut $connection.window, &$view, $($argument),*)
+    };
+    ([$($here:ident),*], [$($apart:ident),*], $connection:ident, $($rest:tt)*) => {{
+        let connection: &mut Connection = $connection;
+        $crate::connection::tell_with!(@among [$($here),*] connection, $($rest)*, {
+            $crate::connection::apart(|| {
+                $crate::connection::tell_with!(@among [$($apart),*] connection, $($rest)*, {
+                    $crate::connection::tell_with!(@any connection, $($rest)*);
+                })
+            })
+        })
+    }};
+}
+use tell_with;
 
 /// One end of a TCP connection.
 #[derive(Clone, Debug)]
@@ -154,8 +200,8 @@ pub struct Connection {
     no_space: bool,
     sack: bool,
     timestamps: bool,
-    /// Data that is what was expected takes a shorter way in (`modern/predicted`).
-    predicts: bool,
+    /// What was expected takes a shorter way in (`predicted`, `modern/predicted`).
+    predicts: predicted::Predicts,
     send_shift: u8,
     ecn: bool,
     /// A segment has come that could be marked.
@@ -311,7 +357,7 @@ impl Connection {
             questions: 0,
             esce: false,
             passive: life == Life::SynReceived,
-            predicts: stack.sender == Sender::Linux72 && stack.receiver == Receiver::Linux72,
+            predicts: predicted::Predicts::of(stack.sender),
             clock,
             random: config.seed,
             modern,
@@ -490,11 +536,17 @@ impl Connection {
     }
 
     /// What the congestion control sees.
-    #[inline]
     fn view(&self, now: Jiffies) -> View {
         if self.is_modern() {
-            return self.view_today(now);
+            self.view_today(now)
+        } else {
+            self.view_once(now)
         }
+    }
+
+    /// The same of 2.6.18's sender.
+    #[inline(always)]
+    fn view_once(&self, now: Jiffies) -> View {
         View {
             now,
             now_us: self.clock.now_us(),

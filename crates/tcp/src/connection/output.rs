@@ -89,6 +89,12 @@ impl Connection {
             self.push_today(now, nagle);
             return;
         }
+        self.push_once(now);
+    }
+
+    /// The same of 2.6.18's sender.
+    #[inline]
+    pub(super) fn push_once(&mut self, now: Jiffies) {
         if !self.life.is_synchronised() {
             return;
         }

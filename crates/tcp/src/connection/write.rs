@@ -124,6 +124,12 @@ impl Connection {
         if self.is_modern() {
             return self.check_space_today(now);
         }
+        self.check_space_once(now);
+    }
+
+    /// The same of 2.6.18's sender.
+    #[inline]
+    pub(super) fn check_space_once(&mut self, now: Jiffies) {
         if !std::mem::take(&mut self.queue_shrunk) || !self.no_space {
             return;
         }

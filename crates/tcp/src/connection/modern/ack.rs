@@ -6,9 +6,9 @@
 use super::super::{CaState, Connection, TimerKind};
 use super::chrono::Limiter;
 use super::rtt::Measured;
-use super::{rarely, tell};
+use super::tell;
 use crate::clock::Jiffies;
-use crate::congestion::{AckKind, AckSample, Congestion, CongestionControl, Growth};
+use crate::congestion::{AckKind, AckSample, Growth};
 use crate::queue::{LOST, RETRANS, SACKED};
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
@@ -97,8 +97,7 @@ impl Connection {
         let mut news = AckNews::new(self.snd_nxt);
         let prior_delivered = self.delivered;
         if segment.has_timestamps {
-            self.modern.ts_val = segment.ts_val;
-            self.modern.ts_ecr = segment.ts_ecr;
+            self.modern.stamped(segment);
         }
         let has_sack = self.sack && !segment.sack_blocks().is_empty();
         if ack.before(prior_una) {
@@ -181,6 +180,15 @@ impl Connection {
             let ack = self.snd_una;
             self.process_tlp_ack(now, ack, news);
         }
+    }
+
+    /// Data has come that says nothing new of what was sent.
+    #[inline(always)]
+    pub(in crate::connection) fn tell_of_data(&mut self, now: Jiffies, segment: &Segment) {
+        let mut news = AckNews::new(self.snd_nxt);
+        news.data = true;
+        self.update_window_today(now, segment, &mut news);
+        self.tell_ack(now, &news);
     }
 
     #[inline(always)]

@@ -2,6 +2,7 @@
 
 use tailback_units::Time;
 
+use super::super::predicted::Predicts;
 use super::super::{Connection, Event, TimerKind, Told};
 use crate::segment::Segment;
 use crate::seq::Seq;
@@ -35,13 +36,18 @@ impl Connection {
     /// Both ways in lead to the same state. True if a segment may take the short one.
     pub(crate) fn check_prediction(&self, now: Time, segment: &Segment) -> bool {
         let [mut short, mut long] = [self.clone(), self.clone()];
-        long.predicts = false;
+        long.predicts = Predicts::Nothing;
         short.handle_segment(now, segment);
         long.handle_segment(now, segment);
         long.predicts = self.predicts;
         assert_eq!(format!("{short:?}"), format!("{long:?}"), "{segment:?}");
         self.check_reading_at_once(now, segment);
-        self.is_predicted_data(segment) || self.predicted_ack(segment).is_some()
+        self.is_predicted_data(segment)
+            || match self.predicts {
+                Predicts::Nothing => false,
+                Predicts::Once => self.is_predicted_ack_once(segment),
+                Predicts::Today => self.predicted_ack(segment).is_some(),
+            }
     }
 
     /// That an application which reads at once is told, and leaves the connection, as one that is told

@@ -44,7 +44,8 @@ use tailback_units::Duration;
 
 use super::{CaState, Connection};
 use crate::clock::{Jiffies, JiffyClock};
-use crate::congestion::{Congestion, CongestionControl, CwndEvent, View};
+use crate::congestion::{CwndEvent, View};
+use crate::segment::Segment;
 use crate::seq::Seq;
 use crate::stack::Stack;
 
@@ -139,6 +140,19 @@ impl Modern {
     /// … and what data needs too.
     pub(super) const BOTH: usize = offset_of!(Modern, host);
 
+    /// No loss probe is outstanding.
+    #[inline(always)]
+    pub(super) fn awaits_no_probe(&self) -> bool {
+        self.tlp_high_seq.is_none()
+    }
+
+    /// A segment with timestamps has come.
+    #[inline(always)]
+    pub(super) fn stamped(&mut self, segment: &Segment) {
+        self.ts_val = segment.ts_val;
+        self.ts_ecr = segment.ts_ecr;
+    }
+
     pub(super) fn new(stack: &Stack, clock: &JiffyClock, initial: Seq) -> Modern {
         let initial_us = clock.micros(clock.ticks(stack.rto_initial));
         Modern {
@@ -179,38 +193,14 @@ impl Modern {
     }
 }
 
-/// Does what is done rarely in a function of its own, so that what is done for every segment lies close
-/// together: it has to fit the processor's cache of instructions.
-#[cold]
-#[inline(never)]
-pub(super) fn rarely<R>(what: impl FnOnce() -> R) -> R {
-    what()
-}
-
-/// Tells the congestion control of something. The two that are used most are called where it happens,
-/// so that only what they read of the [`View`] is gathered.
+/// Tells the congestion control of something, as [`tell_with`] does.
 macro_rules! tell {
-    ($connection:ident, $now:expr, $hook:ident($($argument:expr),*)) => {{
-        let connection: &mut Connection = $connection;
-        match connection.congestion {
-            Congestion::Cubic(_) => {
-                let view = connection.view_today($now);
-                if let Congestion::Cubic(control) = &mut connection.congestion {
-                    control.$hook(&mut connection.window, &view, $($argument),*);
-                }
-            }
-            Congestion::Dctcp(_) => {
-                let view = connection.view_today($now);
-                if let Congestion::Dctcp(control) = &mut connection.congestion {
-                    control.$hook(&mut connection.window, &view, $($argument),*);
-                }
-            }
-            _ => rarely(|| {
-                let view = connection.view($now);
-                connection.congestion.$hook(&mut connection.window, &view, $($argument),*);
-            }),
-        }
-    }};
+    ($connection:ident, $now:expr, $hook:ident($($argument:expr),*)) => {
+        $crate::connection::tell_with!(
+            [Cubic, Dctcp], [Reno, RenoSce, DctcpSce],
+            $connection, view_today($now), $hook($($argument),*)
+        )
+    };
 }
 pub(super) use tell;
 

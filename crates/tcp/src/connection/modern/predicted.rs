@@ -1,51 +1,26 @@
-//! Header prediction: data in order to an end that sends nothing, and progress that is nothing else.
+//! Header prediction: progress that is nothing else, and perhaps SCE's mark.
 //!
-//! Models what Linux 7.2 net/ipv4/tcp_input.c: tcp_rcv_established says of its fast path: a segment
-//! that is what was expected, while nothing is amiss on either side, needs few of the questions that
-//! others are asked. Here acknowledgements have a short way too. The results are those of the long way,
-//! which tests compare; this one only costs less.
+//! `predicted` beside this folder has data, and says what prediction is.
 
-use super::super::{CaState, Connection, Event, Life};
+use super::super::{CaState, Connection, Life};
 use super::ack::AckNews;
 use super::chrono::Limiter;
 use super::queue::Run;
 use super::rate::Sample;
 use super::rtt::Measured;
-use super::{rarely, tell};
+use super::tell;
 use crate::clock::{self, Jiffies};
-use crate::congestion::{AckKind, AckSample, Congestion, CongestionControl};
+use crate::congestion::{AckKind, AckSample};
 use crate::segment::{Flags, Segment};
 
 impl Connection {
-    /// Whether a segment is the data that was expected next, and says nothing else.
-    #[inline(always)]
-    pub(in crate::connection) fn is_predicted_data(&self, segment: &Segment) -> bool {
-        let (receive, modern) = (&self.receive, &self.modern);
-        segment.payload_bytes > 0
-            && self.predicts
-            && self.life == Life::Established
-            && segment.flags.without(Flags::PSH) == Flags::ACK
-            && segment.seq == receive.rcv_nxt
-            && segment.ack == self.snd_una
-            && self.packets_out == 0
-            && self.unsent == 0
-            && !self.no_space
-            && modern.tlp_high_seq.is_none()
-            && segment.has_timestamps == self.timestamps
-            && !(self.timestamps && clock::before(segment.ts_val, self.ts_recent))
-            && !segment.has_sack()
-            && self.window_of(segment) == self.snd_wnd
-            && receive.takes_at_once(segment.end_seq())
-    }
-
     /// The packets that a segment acknowledges, if it is an acknowledgement of what was sent last round
     /// and says nothing else: nothing is lost, was sent twice or is selectively acknowledged.
     #[inline(always)]
     pub(in crate::connection) fn predicted_ack(&self, segment: &Segment) -> Option<Run> {
         let modern = &self.modern;
-        let plain = self.predicts
-            && self.life == Life::Established
-            && segment.flags == Flags::ACK
+        let plain = self.life == Life::Established
+            && segment.flags.without(Flags::NS) == Flags::ACK
             && segment.payload_bytes == 0
             && segment.seq == self.receive.rcv_nxt
             && segment.ack.after(self.snd_una)
@@ -66,7 +41,7 @@ impl Connection {
     }
 
     /// Takes such an acknowledgement in: tcp_ack of what is left to do.
-    #[inline(always)]
+    #[inline(never)]
     pub(in crate::connection) fn take_predicted_ack(
         &mut self,
         now: Jiffies,
@@ -77,8 +52,7 @@ impl Connection {
             if !segment.seq.after(self.receive.rcv_wup) {
                 self.ts_recent = segment.ts_val;
             }
-            self.modern.ts_val = segment.ts_val;
-            self.modern.ts_ecr = segment.ts_ecr;
+            self.modern.stamped(segment);
         }
         let (prior_una, una) = (self.snd_una, segment.ack);
         let prior_in_flight = self.packets_out;
@@ -129,7 +103,13 @@ impl Connection {
         tell!(self, now, pkts_acked(sample));
         self.update_reordering_window(rate.prior_delivered);
         if self.congestion.hears_acks() {
-            tell!(self, now, in_ack_event(AckKind::default()));
+            let esce = self.ecn && segment.flags.intersects(Flags::NS);
+            let kind = AckKind {
+                esce,
+                marked_bytes: if esce { una - prior_una } else { 0 },
+                ..AckKind::default()
+            };
+            tell!(self, now, in_ack_event(kind));
         }
         if self.congestion.full_control() {
             self.tell_rate(now, maybe_delayed, &rate, acked);
@@ -164,41 +144,5 @@ impl Connection {
         news.rate = *rate;
         let sample = self.rate_sample(&news, acked, 0, false);
         self.control_congestion(now, acked, 0, &news, &sample);
-    }
-
-    /// Takes such data in.
-    #[inline(always)]
-    pub(in crate::connection) fn take_predicted_data(&mut self, now: Jiffies, segment: &Segment) {
-        if segment.has_timestamps {
-            if !segment.seq.after(self.receive.rcv_wup) {
-                self.ts_recent = segment.ts_val;
-            }
-            self.modern.ts_val = segment.ts_val;
-            self.modern.ts_ecr = segment.ts_ecr;
-        }
-        self.questions = 0;
-        self.probes = 0;
-        self.ack_received = now;
-        if self.congestion.hears_acks() {
-            let mut news = AckNews::new(self.snd_nxt);
-            news.data = true;
-            self.update_window_today(now, segment, &mut news);
-            self.tell_ack(now, &news);
-        } else if segment.seq.after(self.snd_wl1) {
-            self.snd_wl1 = segment.seq;
-        }
-        self.measure_receiver_rtt(segment);
-        self.receive.charge_in_order();
-        self.echo_precisely(segment);
-        self.feed_back_sce(segment);
-        self.receive.rcv_nxt = segment.end_seq();
-        self.stats.bytes_received += u64::from(segment.payload_bytes);
-        self.data_received(now, segment);
-        if self.receive.is_enough() {
-            self.events.push(Event::Readable);
-        }
-        if self.receive.ack.scheduled {
-            self.check_ack(now);
-        }
     }
 }

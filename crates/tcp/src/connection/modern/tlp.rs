@@ -28,27 +28,37 @@ impl Connection {
         if !self.may_probe_loss() {
             return false;
         }
+        let srtt_us8 = self.modern.rtt.srtt_us8;
+        // A lone segment's acknowledgement may be delayed.
+        let allowance = if self.packets_out == 1 {
+            self.modern.rto_min_us
+        } else {
+            TIMEOUT_MIN_US
+        };
+        let us = u64::from((srtt_us8 >> 2) + allowance);
+        let ticks = if advancing && srtt_us8 > 0 && self.clock.is_within(us, self.rtt.rto) {
+            self.clock.us_to_ticks(us)
+        } else {
+            let most_us = self.probe_us_most(advancing);
+            if srtt_us8 > 0 {
+                self.clock.us_to_ticks(us.min(most_us))
+            } else {
+                self.first_probe_ticks(most_us)
+            }
+        };
+        self.arm_paced(now, TimerKind::LossProbe, ticks);
+        true
+    }
+
+    /// The longest that a probe waits.
+    #[inline]
+    fn probe_us_most(&self, advancing: bool) -> u64 {
         let rto_us = if advancing {
             i64::from(self.clock.micros(self.rtt.rto))
         } else {
             self.rto_remaining_us()
         };
-        let most_us = if rto_us > 0 { rto_us as u64 } else { u64::MAX };
-        let srtt_us8 = self.modern.rtt.srtt_us8;
-        let ticks = if srtt_us8 > 0 {
-            // A lone segment's acknowledgement may be delayed.
-            let allowance = if self.packets_out == 1 {
-                self.modern.rto_min_us
-            } else {
-                TIMEOUT_MIN_US
-            };
-            let us = u64::from((srtt_us8 >> 2) + allowance);
-            self.clock.us_to_ticks(us.min(most_us))
-        } else {
-            self.first_probe_ticks(most_us)
-        };
-        self.arm_paced(now, TimerKind::LossProbe, ticks);
-        true
+        if rto_us > 0 { rto_us as u64 } else { u64::MAX }
     }
 
     /// The same before the first round trip is known.

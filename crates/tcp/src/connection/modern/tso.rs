@@ -42,10 +42,12 @@ impl Connection {
             bytes = bytes.saturating_add(u64::from(most >> shift));
         }
         let bytes = bytes.min(u64::from(most)) as u32;
-        (bytes / mss)
-            .max(least)
-            .min(u32::from(u16::MAX) / mss.max(1))
-            .max(1)
+        let segments = bytes / mss;
+        if segments >= least && segments > 0 {
+            // No more than 65 535 bytes, as those are.
+            return segments;
+        }
+        least.min(u32::from(u16::MAX) / mss.max(1)).max(1)
     }
 
     /// Bytes that sendmsg fills a packet with (tcp_xmit_size_goal).

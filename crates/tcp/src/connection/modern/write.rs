@@ -149,6 +149,7 @@ impl Connection {
     }
 
     /// The send buffer is made large enough for the window (tcp_sndbuf_expand).
+    #[inline(always)]
     pub(in crate::connection) fn expand_sndbuf(&mut self) {
         if self.options.sndbuf.is_some() {
             return;

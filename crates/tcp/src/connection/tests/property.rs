@@ -26,6 +26,7 @@ fn spoiled(stack: Stack, seed: u64, patterns: [Vec<u8>; 2]) -> Net {
                 3 => Fate::Late(Duration::from_us(700)),
                 4 => Fate::Late(Duration::from_us(20_000)),
                 5 => Fate::Mark,
+                6..=8 => Fate::MarkSce,
                 _ => Fate::Pass,
             }
         });
@@ -36,7 +37,12 @@ fn spoiled(stack: Stack, seed: u64, patterns: [Vec<u8>; 2]) -> Net {
 /// Stacks of today's sender.
 fn modern_variants() -> impl Strategy<Value = Stack> {
     let pacing = prop_oneof![Just(Pacing::None), Just(Pacing::Internal)];
-    let kinds = prop_oneof![Just(CongestionKind::Reno), Just(CongestionKind::Dctcp)];
+    let kinds = prop_oneof![
+        Just(CongestionKind::Reno),
+        Just(CongestionKind::Cubic),
+        Just(CongestionKind::Dctcp),
+        Just(CongestionKind::RenoSce)
+    ];
     let coarse = prop_oneof![Just(100), Just(1000)];
     (kinds, pacing, coarse, any::<[bool; 6]>()).prop_map(
         |(kind, pacing, hz, [sack, timestamps, ecn, tso, frto, probes])| Stack {
@@ -46,6 +52,7 @@ fn modern_variants() -> impl Strategy<Value = Stack> {
             tcp_sack: sack,
             tcp_timestamps: timestamps,
             tcp_ecn: u8::from(ecn),
+            tcp_sce: kind == CongestionKind::RenoSce,
             tso,
             tcp_frto: if frto { 2 } else { 0 },
             tcp_early_retrans: if probes { 3 } else { 0 },
@@ -164,7 +171,7 @@ proptest! {
 
     #[test]
     fn what_header_prediction_takes_in_ends_as_it_would_without(
-        stack in modern_variants(),
+        stack in variants(),
         seed in any::<u64>(),
         forth in proptest::collection::vec(0_u8..90, 0..60),
         back in proptest::collection::vec(0_u8..90, 0..60),
@@ -240,14 +247,20 @@ proptest! {
 
 #[test]
 fn header_prediction_takes_in_nearly_all_of_a_sound_transfer() {
-    for kind in [
-        CongestionKind::Cubic,
-        CongestionKind::Dctcp,
-        CongestionKind::Bbr,
+    for (name, kind) in [
+        ("linux-7.2", CongestionKind::Cubic),
+        ("linux-7.2", CongestionKind::Dctcp),
+        ("linux-7.2", CongestionKind::Bbr),
+        ("linux-2.6.18", CongestionKind::Bic),
+        ("linux-sce", CongestionKind::RenoSce),
     ] {
         let mut net = Net::of(Stack {
             tcp_congestion_control: kind,
-            ..preset("linux-7.2")
+            ..preset(name)
+        });
+        net.judge(CLIENT, |frame| match frame.data_index % 20 {
+            0..5 => Fate::MarkSce,
+            _ => Fate::Pass,
         });
         net.open();
         net.predicted = Some(0);
