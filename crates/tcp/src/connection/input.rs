@@ -412,8 +412,15 @@ impl Connection {
             self.send_ack_of(window);
         } else if !self.receive.reassembly.is_empty() {
             self.acknowledge_disorder();
-        } else if self.receive.ack.delay(self.srtt_ticks(), jiffies) {
-            self.send_ack();
+        } else {
+            let srtt = if self.receive.ack.asks_for_srtt() {
+                self.srtt_ticks()
+            } else {
+                0
+            };
+            if self.receive.ack.delay(srtt, jiffies) {
+                self.send_ack();
+            }
         }
     }
 

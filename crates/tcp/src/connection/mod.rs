@@ -124,7 +124,7 @@ macro_rules! tell_with {
     ([$($here:ident),*], [$($apart:ident),*], $connection:ident, $($rest:tt)*) => {{
         let connection: &mut Connection = $connection;
         $crate::connection::tell_with!(@among [$($here),*] connection, $($rest)*, {
-            $crate::connection::apart(|| {
+            $crate::connection::apart(move || {
                 $crate::connection::tell_with!(@among [$($apart),*] connection, $($rest)*, {
                     $crate::connection::tell_with!(@any connection, $($rest)*);
                 })
@@ -600,6 +600,7 @@ impl Connection {
         let now = self.clock.jiffies(now);
         let seed = u64::from(self.random());
         self.congestion = Congestion::new(kind, &self.stack, seed);
+        self.modern.forget_growth();
         if self.life == Life::Established {
             let view = self.view(now);
             self.congestion.init(&mut self.window, &view);

@@ -247,7 +247,14 @@ impl AckPolicy {
         }
     }
 
-    /// Delays the acknowledgement (tcp_send_delayed_ack). True if it is due now instead.
+    /// Whether the round trip matters to how long an acknowledgement is delayed.
+    #[inline]
+    pub(crate) fn asks_for_srtt(&self) -> bool {
+        self.ato > self.delay_min
+    }
+
+    /// Delays the acknowledgement (tcp_send_delayed_ack). True if it is due now instead; `srtt` is not
+    /// asked for unless [`AckPolicy::asks_for_srtt`] says so.
     #[inline(always)]
     pub(crate) fn delay(&mut self, srtt: Jiffies, now: Jiffies) -> bool {
         let mut delay = self.ato;
@@ -283,6 +290,7 @@ impl AckPolicy {
         self.arm(now, now.wrapping_add(self.delay_max));
     }
 
+    #[inline]
     fn arm(&mut self, now: Jiffies, due: Jiffies) {
         // A timer set to the tick it has is left as it is (mod_timer).
         if self.timer == Some(due) {

@@ -141,6 +141,12 @@ impl Receive {
     pub(crate) fn selectable_window(&mut self) -> u32 {
         let free = self.free_space();
         let full = self.window_clamp.min(self.full_space());
+        if self.today() && self.window_shift > 0 && !self.shrinks && free >= full / 2 && full > 0 {
+            // Most are: there is room, and nothing is rounded but the window.
+            return free
+                .min(self.rcv_ssthresh)
+                .next_multiple_of(1 << self.window_shift);
+        }
         let mss = self.ack.rcv_mss.min(full);
         if self.today() {
             return self.selectable_window_today(free, full, mss);
@@ -177,7 +183,7 @@ impl Receive {
     }
 
     /// The same of today: zero is told before the buffer is quite full.
-    #[inline(always)]
+    #[inline(never)]
     pub(super) fn selectable_window_today(&mut self, mut free: u32, full: u32, mss: u32) -> u32 {
         if mss == 0 {
             return 0;

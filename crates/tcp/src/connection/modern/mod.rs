@@ -96,6 +96,8 @@ pub(super) struct Modern {
     /// Behind the highest packet acknowledged selectively.
     highest_sack: Seq,
     max_packets_out: u32,
+    /// Segments that the send buffer has been made large enough for.
+    grown_for: u32,
     cwnd_usage_seq: Seq,
     prr_delivered: u32,
     prr_out: u32,
@@ -122,6 +124,8 @@ pub(super) struct Modern {
     /// The receiver has thrown away what it had acknowledged selectively.
     sack_reneged: bool,
     cwnd_limited: bool,
+    /// The stack probes for losses at the tail (tcp_early_retrans).
+    probes_loss: bool,
     /// What there is to send is to be sent, however short (TCP_NAGLE_PUSH).
     nagle_push: bool,
 }
@@ -139,6 +143,11 @@ impl Modern {
     pub(super) const OFTEN: usize = offset_of!(Modern, rtt);
     /// … and what data needs too.
     pub(super) const BOTH: usize = offset_of!(Modern, host);
+
+    /// How large the send buffer has to be is to be reckoned anew.
+    pub(super) fn forget_growth(&mut self) {
+        self.grown_for = 0;
+    }
 
     /// No loss probe is outstanding.
     #[inline(always)]
@@ -177,6 +186,8 @@ impl Modern {
             highest_sack: initial,
             retransmit_hint: None,
             cwnd_limited: false,
+            probes_loss: matches!(stack.tcp_early_retrans, 3 | 4),
+            grown_for: 0,
             max_packets_out: 0,
             cwnd_usage_seq: initial,
             prr_delivered: 0,

@@ -191,7 +191,9 @@ impl Connection {
                 (room, _) => room.min(max_segments),
             };
             let wanted = room * mss;
-            let Some(head) = self.filled_head(wanted) else {
+            // Filled up from the packet after it as far as it can be sent.
+            self.modern.unsent.fill_front(wanted);
+            let Some(head) = self.head() else {
                 break;
             };
             if !self.fits(head, mss) {
@@ -251,17 +253,6 @@ impl Connection {
             self.schedule_loss_probe(now, false);
         }
         Wrote::Sent
-    }
-
-    /// The head, filled up from the packet after it as far as it can be sent.
-    #[inline]
-    fn filled_head(&mut self, wanted: u32) -> Option<Head> {
-        let head = self.head()?;
-        if head.last || head.bytes >= wanted {
-            return Some(head);
-        }
-        self.modern.unsent.grow_front(wanted - head.bytes);
-        self.head()
     }
 
     /// Sends the packet at the head, and sets the timeout if that is due and `rearms`; answers its

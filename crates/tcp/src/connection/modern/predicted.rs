@@ -74,8 +74,7 @@ impl Connection {
         self.queue_shrunk |= run.packets > 1 || run.whole;
         let last_us = last.sent_us();
         self.rack_advance(false, last.end_seq, last_us);
-        let mut rate = Sample::new(prior_in_flight);
-        self.rate_delivered(&last, &mut rate);
+        let mut rate = self.rate_run(&last);
         self.count_delivered(acked, false);
         self.packets_out -= acked.min(self.packets_out);
         if self.modern.sent.is_empty() {
@@ -87,7 +86,7 @@ impl Connection {
             && una - prior_una < self.mss
             && rate.prior_delivered.wrapping_add(1) == self.delivered;
         let measured = Measured {
-            seq_us: Some((now_us - first_ns / 1000) as u32),
+            seq_us: Some((now_us - first_ns.map_or(last_us, |ns| ns / 1000)) as u32),
             ca_us: Some((now_us - last_us) as u32),
             sack_us: None,
             acked: true,
@@ -112,7 +111,11 @@ impl Connection {
             tell!(self, now, in_ack_event(kind));
         }
         if self.congestion.full_control() {
-            self.tell_rate(now, maybe_delayed, &rate, acked);
+            let rate = Sample {
+                prior_in_flight,
+                ..rate
+            };
+            self.tell_rate(now, maybe_delayed, rate, acked);
         } else {
             self.keep_rate(&rate, acked, false);
             self.grow_cwnd_today(now, acked);
@@ -136,12 +139,12 @@ impl Connection {
 
     /// The congestion control does all by itself, and is told of the rate.
     #[inline(never)]
-    fn tell_rate(&mut self, now: Jiffies, maybe_delayed: bool, rate: &Sample, acked: u32) {
+    fn tell_rate(&mut self, now: Jiffies, maybe_delayed: bool, rate: Sample, acked: u32) {
         let mut news = AckNews::new(self.snd_nxt);
         news.una_advanced = true;
         news.data_acked = true;
         news.maybe_delayed = maybe_delayed;
-        news.rate = *rate;
+        news.rate = rate;
         let sample = self.rate_sample(&news, acked, 0, false);
         self.control_congestion(now, acked, 0, &news, &sample);
     }

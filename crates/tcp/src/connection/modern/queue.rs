@@ -66,6 +66,15 @@ impl Sent {
         self.end_seq - self.seq - u32::from(self.marked(FIN))
     }
 
+    /// Cuts `bytes` bytes off its front.
+    #[inline(always)]
+    fn trim(&mut self, bytes: u32) {
+        self.seq += bytes;
+        if self.segments > 1 {
+            self.segments = segments(self.payload_bytes(), u32::from(self.mss));
+        }
+    }
+
     #[inline]
     pub(super) fn sent_us(&self) -> u64 {
         self.sent_ns / 1000
@@ -155,22 +164,25 @@ impl SentQueue {
         }
     }
 
-    /// Takes such a run off; answers when its first packet was sent, its last one as it was, and
-    /// how many segments it stands for.
+    /// Takes such a run off; answers when its first packet was sent if it has more than one, its last
+    /// one as it was, and how many segments it stands for.
     #[inline(always)]
-    pub(super) fn take_run(&mut self, run: Run, to: Seq) -> Option<(u64, Sent, u32)> {
-        let first_ns = self.packets.front()?.sent_ns;
+    pub(super) fn take_run(&mut self, run: Run, to: Seq) -> Option<(Option<u64>, Sent, u32)> {
+        let mut first_ns = None;
         let mut count = 0;
         for _ in 1..run.packets {
-            count += u32::from(self.packets.pop_front()?.segments);
+            let packet = self.packets.pop_front()?;
+            first_ns.get_or_insert(packet.sent_ns);
+            count += u32::from(packet.segments);
         }
-        let last = *self.packets.front()?;
+        let front = self.packets.front_mut()?;
+        let last = *front;
         count += u32::from(last.segments);
         if run.whole {
             self.packets.pop_front();
         } else {
-            self.trim_front(to - last.seq);
-            count -= self.packets.front().map_or(0, |p| u32::from(p.segments));
+            front.trim(to - last.seq);
+            count -= u32::from(front.segments);
         }
         Some((first_ns, last, count))
     }
@@ -188,10 +200,7 @@ impl SentQueue {
     #[inline(always)]
     pub(super) fn trim_front(&mut self, bytes: u32) {
         if let Some(front) = self.packets.front_mut() {
-            front.seq += bytes;
-            if front.segments > 1 {
-                front.segments = segments(front.payload_bytes(), u32::from(front.mss));
-            }
+            front.trim(bytes);
         }
     }
 
@@ -315,15 +324,23 @@ impl WriteQueue {
         take_front(&mut self.chunks);
     }
 
-    /// Fills the first chunk by up to `bytes` bytes from the second (tcp_grow_skb).
-    pub(super) fn grow_front(&mut self, bytes: u32) {
-        let [Some(&first), Some(&second)] = [self.chunks.front(), self.chunks.get(1)] else {
-            return;
-        };
-        if first.marks & EOR != 0 {
+    /// Fills the first chunk up to `wanted` bytes from the second (tcp_grow_skb).
+    #[inline]
+    pub(super) fn fill_front(&mut self, wanted: u32) {
+        if self.chunks.len() < 2 {
             return;
         }
-        let moved = bytes.min(second.bytes);
+        if let [Some(&first), Some(&second)] = [self.chunks.front(), self.chunks.get(1)]
+            && first.bytes < wanted
+            && first.marks & EOR == 0
+        {
+            self.grow_front((wanted - first.bytes).min(second.bytes), second);
+        }
+    }
+
+    /// Moves `moved` bytes of the second chunk to the first.
+    #[inline]
+    fn grow_front(&mut self, moved: u32, second: Chunk) {
         let eaten = moved == second.bytes;
         if eaten {
             self.chunks.remove(1);

@@ -68,26 +68,15 @@ impl Rate {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sample {
     pub(super) prior_delivered: u32,
-    prior_delivered_ce: u32,
-    prior_lost: u32,
-    tx_in_flight: u32,
-    prior_us: Option<u32>,
-    send_us: u32,
-    app_limited: bool,
-    last_end_seq: Seq,
+    pub(super) prior_delivered_ce: u32,
+    pub(super) prior_lost: u32,
+    pub(super) tx_in_flight: u32,
+    pub(super) prior_us: Option<u32>,
+    pub(super) send_us: u32,
+    pub(super) app_limited: bool,
+    pub(super) last_end_seq: Seq,
     pub(super) prior_in_flight: u32,
     pub(super) rtt_us: Option<u32>,
-}
-
-impl Sample {
-    /// Of an acknowledgement that found so much in flight.
-    #[inline]
-    pub(super) fn new(prior_in_flight: u32) -> Sample {
-        Sample {
-            prior_in_flight,
-            ..Sample::default()
-        }
-    }
 }
 
 impl Connection {
@@ -133,6 +122,26 @@ impl Connection {
             sample.last_end_seq = packet.end_seq;
             rate.first_tx_us = sent_us;
             sample.send_us = (sent_us as u32).wrapping_sub(packet.first_tx_us);
+        }
+    }
+
+    /// The same of packets in order, none of which has been counted, by the last of them: what an
+    /// acknowledgement of these alone gathers.
+    #[inline(always)]
+    pub(super) fn rate_run(&mut self, last: &Sent) -> Sample {
+        let sent_us = last.sent_us();
+        self.modern.rate.first_tx_us = sent_us;
+        Sample {
+            prior_delivered: last.delivered,
+            prior_delivered_ce: last.delivered_ce,
+            prior_lost: last.lost,
+            tx_in_flight: last.in_flight,
+            prior_us: Some(last.delivered_us),
+            app_limited: last.marked(APP_LIMITED),
+            last_end_seq: last.end_seq,
+            send_us: (sent_us as u32).wrapping_sub(last.first_tx_us),
+            prior_in_flight: 0,
+            rtt_us: None,
         }
     }
 

@@ -101,6 +101,10 @@ impl WindowedMin {
     fn update(&mut self, window: Jiffies, now: Jiffies, value: u32) {
         let sample = (now, value);
         let age = |(at, _): (Jiffies, u32)| now.wrapping_sub(at);
+        // Most are no news: none of the three is old, and none is greater.
+        if value > self.best[2].1 && age(self.best[0]) <= window / 4 {
+            return;
+        }
         if value <= self.best[0].1 || age(self.best[2]) > window {
             self.best = [sample; 3];
             return;

@@ -84,7 +84,8 @@ impl Connection {
     /// Sets the transmission timer.
     #[inline]
     pub(super) fn arm(&mut self, now: Jiffies, kind: TimerKind, ticks: Jiffies) {
-        self.set_timer(now, kind, ticks.min(self.modern.rto_max));
+        let expires = now.wrapping_add(ticks.min(self.modern.rto_max));
+        self.timer = Some((kind, self.clock.wheel(expires, now)));
     }
 
     /// The same, later by as much as pacing holds back what is next to send.

@@ -16,9 +16,7 @@ impl Connection {
     /// Whether losses at the tail are probed for.
     #[inline]
     pub(super) fn may_probe_loss(&self) -> bool {
-        matches!(self.stack.tcp_early_retrans, 3 | 4)
-            && self.sack
-            && matches!(self.state, CaState::Open | CaState::Cwr)
+        self.modern.probes_loss && self.sack && matches!(self.state, CaState::Open | CaState::Cwr)
     }
 
     /// Sets the probe's timer; false if no probe is due. `advancing` if the retransmission

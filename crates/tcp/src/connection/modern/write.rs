@@ -154,12 +154,21 @@ impl Connection {
         if self.options.sndbuf.is_some() {
             return;
         }
+        let segments = INIT_CWND.max(self.window.cwnd).max(self.reordering + 1);
+        if segments > self.modern.grown_for {
+            self.modern.grown_for = segments;
+            self.expand_sndbuf_for(segments);
+        }
+    }
+
+    /// The same for so many segments.
+    #[inline(never)]
+    fn expand_sndbuf_for(&mut self, segments: u32) {
         // The overhead is a header's room, skb_shared_info and sk_buff; the last is apart from
         // the data, which is allocated in powers of two.
         let room = (self.stack.tx_skb_overhead.get() as u32).saturating_sub(SK_BUFF);
         let data = self.mss_clamp.max(self.mss) + room;
         let per_segment = data.next_power_of_two() + SK_BUFF;
-        let segments = INIT_CWND.max(self.window.cwnd).max(self.reordering + 1);
         let bytes = u64::from(self.congestion.sndbuf_expand())
             * u64::from(segments)
             * u64::from(per_segment);
