@@ -179,7 +179,7 @@ impl Receive {
 
     /// Whether it follows today's rules.
     #[inline(always)]
-    fn today(&self) -> bool {
+    pub(crate) fn today(&self) -> bool {
         self.receiver == Receiver::Linux72
     }
 

@@ -10,7 +10,7 @@ use tailback_units::Time;
 use super::predicted::Predicts;
 use super::{Connection, Event, Life, Told};
 use crate::clock::{self, Jiffies};
-use crate::receive::{Placed, Receiver};
+use crate::receive::Placed;
 use crate::segment::{Ecn, Flags, Segment};
 use crate::seq::Seq;
 
@@ -168,7 +168,7 @@ impl Connection {
         if segment.flags.intersects(Flags::CWR) && !self.congestion.wants_precise_echo() {
             self.demand_cwr = false;
             // The sender's window may be small: it should not wait.
-            self.receive.ack.now |= self.ecn && self.stack.receiver == Receiver::Linux72;
+            self.receive.ack.now |= self.ecn && self.receive.today();
         }
         let (seq, end) = (segment.seq, segment.end_seq());
         let next = self.receive.rcv_nxt;
@@ -176,7 +176,7 @@ impl Connection {
             return;
         }
         self.receive.reassembly.forget_dsack();
-        let today = self.stack.receiver == Receiver::Linux72;
+        let today = self.receive.today();
         if seq == next {
             // A lone FIN takes no room.
             let lone_fin = today && segment.payload_bytes == 0;
@@ -301,7 +301,7 @@ impl Connection {
         if !self.make_room(segment.seq) {
             return self.drop_for_memory(segment);
         }
-        let today = self.stack.receiver == Receiver::Linux72;
+        let today = self.receive.today();
         if today {
             self.receive.measure_mss(segment, self.fixed_header_bytes());
         }
@@ -355,7 +355,7 @@ impl Connection {
         if !self.ecn || self.congestion.wants_precise_echo() {
             return;
         }
-        let today = self.stack.receiver == Receiver::Linux72;
+        let today = self.receive.today();
         if segment.ecn == Ecn::NotEct {
             // A segment without ECT is a retransmission.
             if self.ecn_seen || !today {
@@ -398,7 +398,7 @@ impl Connection {
     /// An acknowledgement is owed: now or later (__tcp_ack_snd_check).
     #[inline(always)]
     pub(super) fn check_ack(&mut self, jiffies: Jiffies) {
-        let today = self.stack.receiver == Receiver::Linux72;
+        let today = self.receive.today();
         let receive = &mut self.receive;
         let unacknowledged = receive.rcv_nxt - receive.rcv_wup;
         let starved = receive.rcv_nxt - receive.copied < receive.rcvlowat;

@@ -202,6 +202,8 @@ pub struct Connection {
     timestamps: bool,
     /// What was expected takes a shorter way in (`predicted`, `modern/predicted`).
     predicts: predicted::Predicts,
+    /// The stack's.
+    sender: Sender,
     send_shift: u8,
     ecn: bool,
     /// A segment has come that could be marked.
@@ -358,6 +360,7 @@ impl Connection {
             esce: false,
             passive: life == Life::SynReceived,
             predicts: predicted::Predicts::of(stack.sender),
+            sender: stack.sender,
             clock,
             random: config.seed,
             modern,

@@ -219,7 +219,7 @@ impl Connection {
     /// Whether today's sender is at work.
     #[inline]
     pub(super) fn is_modern(&self) -> bool {
-        self.stack.sender == Sender::Linux72
+        self.sender == Sender::Linux72
     }
 
     /// Microseconds, now (tcp_mstamp).

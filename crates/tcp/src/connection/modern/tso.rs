@@ -121,7 +121,8 @@ impl Connection {
             0 => limit > 3 * self.mss,
             divisor => {
                 let window = self.snd_wnd.min(self.window.cwnd.saturating_mul(self.mss));
-                limit >= window / divisor
+                // That is limit >= window / divisor.
+                u64::from(window) < (u64::from(limit) + 1) * u64::from(divisor)
             }
         };
         if enough {
