@@ -311,12 +311,33 @@ fn check_host(host: &HostConfig) -> Vec<Finding> {
             "no more than interrupt_delay",
         )
     });
+    let twice = machine.into_iter().flat_map(|_| said_twice(host));
     waits
         .into_iter()
         .chain(joins)
         .chain(dear)
         .chain(long)
+        .chain(twice)
         .collect()
+}
+
+/// What says how a host receives, where its machine says that.
+fn said_twice(host: &HostConfig) -> impl Iterator<Item = Finding> {
+    let costs = [
+        ("rx_segment_cost", host.rx_segment_cost),
+        ("rx_kilobyte_cost", host.rx_kilobyte_cost),
+        ("interrupt_delay", host.interrupt_delay),
+        ("interrupt_jitter", host.interrupt_jitter),
+    ];
+    let costs = costs.into_iter().filter(|(_, cost)| !cost.is_zero());
+    let moderation = host.interrupt_moderation.iter();
+    let moderation = moderation.map(|_| ("interrupt_moderation", "leave it out, or the machine"));
+    let costs = costs.map(|(path, _)| (path, "\"0s\", or leave the machine out"));
+    costs.chain(moderation).map(|(path, remedy)| {
+        let reason =
+            "a host with a machine receives as its machine says, which has costs of its own";
+        Finding::new(path, reason, remedy)
+    })
 }
 
 fn stack_findings(stack: &Stack, at: &str) -> Vec<Finding> {

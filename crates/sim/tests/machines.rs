@@ -347,3 +347,44 @@ fn an_adaptive_throttle_answers_pings_at_once_and_slows_bulk() {
     let bulk = longest(&gaps("2400Mbit", "dynamic"));
     assert!((200.0..260.0).contains(&bulk), "{bulk}");
 }
+
+#[test]
+fn a_mark_is_rewritten_before_tcp_sees_it() {
+    let goodput = |rewrites: bool, merging: &str| {
+        let text = format!(
+            r#"
+            name = "rewritten"
+            [host]
+            preset = "xeon-e7330-ixgbe"
+            ce_to_ect1 = {rewrites}
+            [host.machine]
+            merging = {{ {merging} }}
+            [stack]
+            preset = "linux-sce"
+            tcp_congestion_control = "reno"
+            [network]
+            topology = "star"
+            hosts = 2
+            link = {{ rate = "1Gbit", delay = "10us", mtu = "1500B" }}
+            [network.switch]
+            preset = "aruba-25g"
+            marking = {{ kind = "step", threshold = "1B" }}
+            [workload]
+            kind = "bulk"
+            pairs = {{ kind = "to-first" }}
+            duration = "200ms"
+            "#
+        );
+        let plan = Plan::from_toml(&text, "test", &[], None).expect("a good scenario");
+        let outcome = simulate(&plan.runs[0], &Control::default()).expect("a good run");
+        measure(&outcome, "summary", "goodput_mbps_mean")[0]
+    };
+    // Reno answers CE, and SCE not at all.
+    for merging in ["kind = \"off\"", "kind = \"gro\", merge_frame = \"300ns\""] {
+        let (ce, sce) = (goodput(false, merging), goodput(true, merging));
+        assert!(
+            ce < 500.0 && sce > 900.0,
+            "{merging}: {ce:.0} and {sce:.0} Mb/s"
+        );
+    }
+}

@@ -75,8 +75,8 @@ pub struct HostConfig {
     /// experienced" of what its switch marked.
     #[serde(default)]
     pub ce_to_ect1: bool,
-    /// The machine with its parts. With it, what is said above of receive costs, interrupts and
-    /// moderation does not count.
+    /// The machine with its parts. With it receive costs, interrupt's delay and jitter are zero, and there
+    /// is no `interrupt_moderation`: the machine has its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<MachineConfig>,
 }

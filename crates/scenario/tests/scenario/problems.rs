@@ -415,6 +415,15 @@ fn frames_join_in_polls_only() {
 }
 
 #[test]
+fn a_host_with_a_machine_receives_by_that_alone() {
+    for setting in ["rx_segment_cost=1us", "interrupt_delay=8us"] {
+        let found = problem(STAR, &["host=xeon-e7330-ixgbe", &format!("host.{setting}")]);
+        let wanted = "a host with a machine receives as its machine says";
+        assert!(found.contains(wanted), "{setting}: {found}");
+    }
+}
+
+#[test]
 fn parts_of_what_packets_and_calls_cost_are_no_more_than_all_of_it() {
     for (set, wanted) in [
         (

@@ -63,11 +63,8 @@ impl Cable {
     pub(super) fn deliver(&mut self, kernels: &mut Kernels) {
         let mut arrivals = std::mem::take(&mut self.world.arrivals);
         for (host, flight) in arrivals.drain(..) {
-            let mut frame = *self.world.frames.get(flight.frame);
-            let ecn = &mut frame.segment.ecn;
-            if self.world.hosts[usize::from(host.0)].ce_to_ect1 && *ecn == Ecn::Ce {
-                *ecn = Ecn::Ect1;
-            }
+            self.world.hosts[usize::from(host.0)].rewrite(&flight, &mut self.world.frames);
+            let frame = *self.world.frames.get(flight.frame);
             self.world.note_delivery(&flight);
             self.world.frames.release(flight.frame);
             let mut packet = Packet {

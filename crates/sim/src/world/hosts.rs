@@ -63,6 +63,17 @@ impl HostState {
         received.into_iter().sum::<u64>() + self.queue.refused().frames
     }
 
+    /// Rewrites the mark of a frame that has come, if the host does that before TCP sees it.
+    #[inline]
+    pub(crate) fn rewrite(&self, frame: &Flight, frames: &mut FramePool) {
+        if self.ce_to_ect1 {
+            let ecn = &mut frames.get_mut(frame.frame).segment.ecn;
+            if *ecn == Ecn::Ce {
+                *ecn = Ecn::Ect1;
+            }
+        }
+    }
+
     /// A frame arrives at `at`: when TCP gets it, if the receive ring has room.
     #[inline]
     pub(super) fn arrive(
@@ -71,12 +82,7 @@ impl HostState {
         frame: &Flight,
         frames: &mut FramePool,
     ) -> Option<Time> {
-        if self.ce_to_ect1 {
-            let ecn = &mut frames.get_mut(frame.frame).segment.ecn;
-            if *ecn == Ecn::Ce {
-                *ecn = Ecn::Ect1;
-            }
-        }
+        self.rewrite(frame, frames);
         self.ring.arrive(at, frame.payload_bytes, &mut self.stream)
     }
 

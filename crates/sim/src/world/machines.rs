@@ -252,6 +252,8 @@ impl World {
 
     /// TCP gets a frame.
     pub(super) fn receive_frame(&mut self, frame: Flight) {
+        let host = &self.hosts[usize::from(frame.destination.0)];
+        host.rewrite(&frame, &mut self.frames);
         let before = self.collapsed_bytes(frame.to);
         self.receive(frame);
         self.charge_collapsing(frame.to, before);
@@ -280,6 +282,9 @@ impl World {
     /// TCP gets frames that have become one packet: their data, and the flags of the last.
     pub(super) fn receive_joined(&mut self, frames: &[Flight]) {
         let Some(first) = frames.first() else { return };
+        // They are marked alike.
+        let host = &self.hosts[usize::from(first.destination.0)];
+        host.rewrite(first, &mut self.frames);
         let mut segment = self.frames.get(first.frame).segment;
         let mss = u32::from(segment.payload_bytes);
         let (mut payload_bytes, mut memory_bytes) = (0, 0);
