@@ -54,6 +54,15 @@ pub(crate) struct Dctcp {
 }
 
 impl Dctcp {
+    /// Nothing is known of marks, and nothing was sent or delivered since that was last reckoned.
+    #[inline]
+    pub(super) fn rests(&self, snd_nxt: Seq, (delivered, delivered_ce): (u32, u32)) -> bool {
+        self.alpha == 0
+            && self.next_seq == snd_nxt
+            && self.old_delivered == delivered
+            && self.old_delivered_ce == delivered_ce
+    }
+
     /// dctcp_react_to_loss.
     fn react_to_loss(&mut self, window: &mut Window) {
         self.loss_cwnd = window.cwnd;

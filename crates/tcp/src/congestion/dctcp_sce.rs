@@ -15,6 +15,14 @@ pub(crate) struct DctcpSce {
     sce: SceWindow,
 }
 
+impl DctcpSce {
+    /// No mark is being answered.
+    #[inline]
+    pub(super) fn rests(&self) -> bool {
+        self.sce.rests()
+    }
+}
+
 impl CongestionControl for DctcpSce {
     fn new(_stack: &Stack, _seed: u64) -> DctcpSce {
         DctcpSce {

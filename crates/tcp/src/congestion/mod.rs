@@ -40,6 +40,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::connection::CaState;
+use crate::seq::Seq;
 use crate::stack::Stack;
 
 pub use bic::BicParameters;
@@ -197,6 +198,18 @@ impl Congestion {
             self,
             Congestion::Cubic(_) | Congestion::Reno(_) | Congestion::Bic(_)
         )
+    }
+
+    /// Of those that are told: whether an acknowledgement without any mark changes something in it, where so
+    /// much is sent, delivered, and acknowledged with ECE. None does while it waits for marks.
+    #[inline(never)]
+    pub(crate) fn hears_plain_acks(&self, snd_nxt: Seq, delivered: (u32, u32)) -> bool {
+        match self {
+            Congestion::Dctcp(dctcp) => !dctcp.rests(snd_nxt, delivered),
+            Congestion::RenoSce(control) => !control.rests(),
+            Congestion::DctcpSce(control) => !control.rests(),
+            _ => true,
+        }
     }
 
     /// Whether it sets window and pacing rate from rate samples (cong_control), and so takes the

@@ -41,6 +41,14 @@ pub(crate) struct RenoSce {
     version: RenoSceVersion,
 }
 
+impl RenoSce {
+    /// No mark is being answered.
+    #[inline]
+    pub(super) fn rests(&self) -> bool {
+        self.sce.rests()
+    }
+}
+
 impl CongestionControl for RenoSce {
     fn new(stack: &Stack, _seed: u64) -> RenoSce {
         RenoSce {

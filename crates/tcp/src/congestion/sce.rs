@@ -45,6 +45,12 @@ impl SceWindow {
         self.take(window, view, lost(window, i64::from(kind.marked_bytes)));
     }
 
+    /// The last marks are long past: an acknowledgement without one changes nothing.
+    #[inline]
+    pub(crate) fn rests(&self) -> bool {
+        self.recent == 0 && !self.marked
+    }
+
     /// Takes that much off the counter, for a mark: slow start is over.
     pub(crate) fn take(&mut self, window: &mut Window, view: &View, bytes: i64) {
         self.count -= bytes;

@@ -67,7 +67,7 @@ impl Connection {
         self.questions = 0;
         self.probes = 0;
         self.ack_received = now;
-        if today && self.congestion.hears_acks() {
+        if today && self.congestion.hears_acks() && self.hears_plain_acks() {
             self.tell_of_data(now, segment);
         } else if segment.seq.after(self.snd_wl1) {
             self.snd_wl1 = segment.seq;

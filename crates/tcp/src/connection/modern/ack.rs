@@ -183,7 +183,7 @@ impl Connection {
     }
 
     /// Data has come that says nothing new of what was sent.
-    #[inline(always)]
+    #[inline(never)]
     pub(in crate::connection) fn tell_of_data(&mut self, now: Jiffies, segment: &Segment) {
         let mut news = AckNews::new(self.snd_nxt);
         news.data = true;

@@ -108,7 +108,9 @@ impl Connection {
                 marked_bytes: if esce { una - prior_una } else { 0 },
                 ..AckKind::default()
             };
-            tell!(self, now, in_ack_event(kind));
+            if esce || self.hears_plain_acks() {
+                tell!(self, now, in_ack_event(kind));
+            }
         }
         if self.congestion.full_control() {
             let rate = Sample {
@@ -135,6 +137,13 @@ impl Connection {
         if self.receive.ack.scheduled {
             self.check_ack(now);
         }
+    }
+
+    /// Whether the congestion control makes something of an acknowledgement without a mark.
+    #[inline(always)]
+    pub(in crate::connection) fn hears_plain_acks(&self) -> bool {
+        let delivered = (self.delivered, self.delivered_ce);
+        self.congestion.hears_plain_acks(self.snd_nxt, delivered)
     }
 
     /// The congestion control does all by itself, and is told of the rate.
