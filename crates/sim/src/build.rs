@@ -123,6 +123,10 @@ pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
     for id in 0..world.endpoints.len() as u32 {
         world.give_thread(EndpointId(id));
     }
+    let is_tcp = world.datagrams.is_empty();
+    for state in world.hosts.iter_mut().filter_map(|h| h.machine.as_mut()) {
+        state.is_tcp = is_tcp;
+    }
     world
 }
 
@@ -218,7 +222,7 @@ fn links(run: &Run, wiring: &Wiring, outside: &[bool]) -> Vec<LinkState> {
         };
         let link = Link::new(config, way, Stream::new(run.seed, "link", number as u64));
         let name: Box<str> = format!("{}>{}", name(from), name(to)).into();
-        if link.is_impaired() && matches!(sink, Sink::Host { .. }) {
+        if link.is_impaired() && matches!(sink, Sink::Host { .. } | Sink::Machine { .. }) {
             let link = (count + onward.len()) as u32;
             let end = std::mem::replace(&mut sink, Sink::Onward { link });
             onward.push(LinkState {
@@ -233,7 +237,10 @@ fn links(run: &Run, wiring: &Wiring, outside: &[bool]) -> Vec<LinkState> {
             number: number as u32,
             plain: link.is_lossless()
                 && run.record.pcap.is_none()
-                && !matches!(sink, Sink::Host { at_once: false, .. }),
+                && !matches!(
+                    sink,
+                    Sink::Host { at_once: false, .. } | Sink::Machine { .. }
+                ),
             link,
             sink,
             label: Box::new(Label { name }),

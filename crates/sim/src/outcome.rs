@@ -36,7 +36,7 @@ pub(crate) fn outcome(world: &World) -> RunOutcome {
         tables,
         capture: None,
         parts: 1,
-        hops: world.hops,
+        hops: world.hops(),
         events: world.events,
         simulated: world.now.since(Time::ZERO),
         trajectory: world.trajectory,

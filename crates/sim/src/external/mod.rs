@@ -151,6 +151,7 @@ pub fn simulate_with_kernels(
     let log = std::mem::take(&mut cable.log);
     let records = guests.records()?;
     results::fill(&mut cable.world, run, &log, &records);
+    cable.world.settle_machines();
     cable.world.check_conservation()?;
     let mut outcome = outcome::outcome(&cable.world);
     outcome.capture = capture::file(&cable.world, run);

@@ -54,6 +54,8 @@ pub(crate) enum Action {
     },
     /// A sender of datagrams sends its next; [`Notice::Sent`] says when it has.
     Datagram { endpoint: EndpointId },
+    /// It begins to do so at that time: is woken then, where its thread is not modelled.
+    DatagramAt { endpoint: EndpointId, at: Time },
     /// Look at what waits in the switches.
     LookAtQueues,
     /// Look at every flow.

@@ -50,7 +50,7 @@ impl UdpApp {
         actions.push_back(Action::Begin { iteration: 0 });
         let modelled = self.senders.iter().enumerate();
         for (flow, sender) in modelled.filter(|(_, sender)| sender.due != Time::NEVER) {
-            actions.push_back(Action::Wake {
+            actions.push_back(Action::DatagramAt {
                 endpoint: EndpointId(2 * flow as u32),
                 at: sender.due,
             });
@@ -85,7 +85,7 @@ impl UdpApp {
                     return;
                 }
                 actions.push_back(if sender.due > now {
-                    Action::Wake {
+                    Action::DatagramAt {
                         endpoint: id,
                         at: sender.due,
                     }

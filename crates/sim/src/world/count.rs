@@ -77,6 +77,7 @@ impl World {
     }
 
     pub(super) fn begin_iteration(&mut self, iteration: u64) {
+        self.settle_machines();
         self.iteration_start = self.totals();
         self.recorder.begin(self.now, iteration);
         if self.workload.measured().is_some() {
@@ -89,6 +90,7 @@ impl World {
         if self.workload.measured().is_some() {
             self.close_window();
         }
+        self.settle_machines();
         let counted = self.totals().since(self.iteration_start);
         self.transactions.push(Transaction {
             started,

@@ -121,6 +121,21 @@ impl World {
         self.arm_machine(host);
     }
 
+    /// It does so at a later time: of a thread that waits for the clock nothing else is known until then.
+    pub(super) fn begin_datagram_at(&mut self, id: EndpointId, at: Time) {
+        let endpoint = &self.endpoints[id.0 as usize];
+        let (host, task) = (usize::from(endpoint.host.0), endpoint.task);
+        if task == NO_TASK {
+            return self.wake_app_at(id, at);
+        }
+        let bytes = self.datagrams[(id.0 / 2) as usize].payload_bytes;
+        if let Some(state) = &mut self.hosts[host].machine {
+            let cost = state.machine.config().costs.call_with(bytes.into(), 0);
+            state.machine.run_at(at, TaskId(task), cost);
+        }
+        self.arm_machine(host);
+    }
+
     fn send_datagram(&mut self, id: EndpointId) {
         let flow = &mut self.datagrams[(id.0 / 2) as usize];
         let number = flow.sent;

@@ -115,10 +115,10 @@ impl World {
             &mut self.hosts,
             &mut self.ledger,
         );
-        self.hosts[host].leaves(at, finish);
+        self.hosts[host].leaves(now, at, finish);
         self.hosts[host].sent(payload_bytes);
-        if let Some(at) = first {
-            self.calendar.schedule(uplink, at);
+        if let Some(event) = first {
+            self.calendar.put(event);
         }
         self.arm_machine(host);
         true

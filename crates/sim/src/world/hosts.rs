@@ -15,7 +15,7 @@ use tailback_units::Time;
 use super::machines::NO_TASK;
 use super::network::LinkState;
 use super::{Ledger, MachineState, World};
-use crate::event::{Calendar, Wait};
+use crate::event::{Calendar, Event as Scheduled, Wait};
 use crate::workload::{Ending, Notice};
 
 /// One host.
@@ -114,10 +114,10 @@ impl HostState {
     /// The packet just admitted is handed to the card at `at` and leaves it at `leaves`, no earlier
     /// than those before it.
     #[inline]
-    pub(super) fn leaves(&mut self, at: Time, leaves: Time) {
+    pub(super) fn leaves(&mut self, now: Time, at: Time, leaves: Time) {
         match &mut self.machine {
             None => self.queue.leaves(leaves),
-            Some(state) => state.send(at, leaves),
+            Some(state) => state.send(now, at, leaves),
         }
     }
 
@@ -387,11 +387,11 @@ impl World {
             let cut = Cut::new(transmit, endpoint.priority, to);
             let (first, last) = send(state, &mut self.hosts, books, at, cut);
             let sender = &mut self.hosts[host];
-            sender.leaves(at, last);
+            sender.leaves(now, at, last);
             sender.sent(payload_bytes);
             connection.handed_over(now, Some(last));
             if let Some(first) = first {
-                self.calendar.schedule(uplink, first);
+                self.calendar.put(first);
             }
         }
         endpoint.arm(self.first_timer + id.0, &mut self.calendar);
@@ -584,7 +584,7 @@ fn send(
     (frames, ledger): (&mut FramePool, &mut Ledger),
     now: Time,
     mut cut: Cut<'_>,
-) -> (Option<Time>, Time) {
+) -> (Option<Scheduled>, Time) {
     let mut first = None;
     loop {
         let last = cut.is_last();

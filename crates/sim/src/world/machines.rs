@@ -10,12 +10,13 @@ use std::collections::VecDeque;
 use tailback_net::frame::EndpointId;
 use tailback_net::host::machine::{Effect, Joint, TaskId};
 use tailback_net::host::{Machine, PageBuffers};
-use tailback_net::pool::Flight;
+use tailback_net::pool::{Flight, FramePool};
 use tailback_tcp::{Flags, Segment};
 use tailback_units::{Duration, Time};
 
 use super::World;
 use super::sockets::Thread;
+use crate::event::Event;
 use crate::workload::Notice;
 
 /// No task: the endpoint's host has no modelled machine.
@@ -51,6 +52,8 @@ pub(crate) struct MachineState {
     sending: VecDeque<Sending>,
     /// Packets that may be sent before what waits at the card is reckoned anew.
     room: usize,
+    /// What comes is TCP's: frames may be put together.
+    pub(crate) is_tcp: bool,
 }
 
 impl MachineState {
@@ -64,7 +67,30 @@ impl MachineState {
             first_thread: 0,
             sending: VecDeque::new(),
             room: 0,
+            is_tcp: true,
         }
+    }
+
+    /// A frame is on its way to the card and arrives at its `at`. Answers with the machine's next event
+    /// if that is new.
+    #[inline(never)]
+    pub(super) fn arrive(&mut self, frame: Flight, frames: &FramePool) -> Option<Event> {
+        let joint = self
+            .machine
+            .merges()
+            .then(|| joint(&frames.get(frame.frame).segment, self.is_tcp));
+        if !self.machine.arrive(frame, joint) || self.working {
+            return None;
+        }
+        let at = self.machine.poll_timeout();
+        if at >= self.armed {
+            return None;
+        }
+        self.armed = at;
+        Some(Event {
+            at,
+            rank: self.rank,
+        })
     }
 
     /// Packets before the card or in its ring at `at`, where that may be `limit` or more; else fewer
@@ -95,14 +121,14 @@ impl MachineState {
     }
 
     /// A packet is handed to the card at `at` and leaves it at `leaves`.
-    pub(super) fn send(&mut self, at: Time, leaves: Time) {
+    pub(super) fn send(&mut self, now: Time, at: Time, leaves: Time) {
         let before = self.sending.back().map_or(at, |s| s.leaves.max(at));
         self.sending.push_back(Sending {
             handed: at,
             line: leaves.since(before),
             leaves,
         });
-        self.machine.send(leaves);
+        self.machine.send(now, leaves);
     }
 
     /// A thread, by its task.
@@ -204,12 +230,44 @@ impl World {
                     let endpoint = state.thread_mut(task).endpoint;
                     self.call_done(endpoint);
                 }
-                Effect::BacklogFull(frame) => {
-                    self.ledger.lose_frame(&frame, &self.frames, "backlog");
-                    self.frames.release(frame.frame);
-                }
+                lost => self.lose_at_machine(lost),
             }
         }
+    }
+
+    /// A machine has lost a frame.
+    #[cold]
+    fn lose_at_machine(&mut self, effect: Effect) {
+        let (frame, place) = match effect {
+            Effect::RingFull(frame) => (frame, "rx-ring"),
+            Effect::BacklogFull(frame) => (frame, "backlog"),
+            Effect::Packet(_) | Effect::Task(_) => return,
+        };
+        self.ledger.lose_frame(&frame, &self.frames, place);
+        self.frames.release(frame.frame);
+    }
+
+    /// Brings the books of every machine up to now. For those who look only.
+    #[cold]
+    pub(crate) fn settle_machines(&mut self) {
+        for place in 0..self.machine_hosts.len() {
+            let host = usize::from(self.machine_hosts[place]);
+            let now = self.now;
+            if let Some(state) = &mut self.hosts[host].machine {
+                state.machine.settle(now);
+            }
+            while let Some(state) = &mut self.hosts[host].machine
+                && let Some(lost) = state.machine.take_lost()
+            {
+                self.lose_at_machine(lost);
+            }
+        }
+    }
+
+    /// Frames that have crossed a link.
+    pub(crate) fn hops(&self) -> u64 {
+        let machines = self.hosts.iter().filter_map(|host| host.machine.as_ref());
+        self.hops + machines.map(|state| state.machine.arrived()).sum::<u64>()
     }
 
     fn set_working(&mut self, host: usize, working: bool) {
@@ -229,25 +287,6 @@ impl World {
                 self.calendar.schedule(state.rank, state.armed);
             }
         }
-    }
-
-    /// A frame has arrived at the card of a host with a machine.
-    #[inline(never)]
-    pub(super) fn arrive_at_machine(&mut self, host: usize, frame: Flight) {
-        let now = self.now;
-        let Some(state) = &mut self.hosts[host].machine else {
-            return;
-        };
-        let joint = state.machine.merges().then(|| {
-            let is_tcp = self.datagrams.is_empty();
-            joint(&self.frames.get(frame.frame).segment, is_tcp)
-        });
-        if !state.machine.arrive(now, frame, joint) {
-            self.ledger.lose_frame(&frame, &self.frames, "rx-ring");
-            self.frames.release(frame.frame);
-            return;
-        }
-        self.arm_machine(host);
     }
 
     /// TCP gets a frame.

@@ -108,7 +108,7 @@ pub(crate) struct World {
     pub(crate) runs_alone: bool,
     /// The world is too large for the processor's cache: it pays to look ahead.
     pub(crate) crowded: bool,
-    /// Frames that have crossed a link.
+    /// Frames that have crossed a link, but for those that lead to hosts with a machine.
     pub(crate) hops: u64,
     pub(crate) events: u64,
     /// A hash of every delivery and its time: two runs with the same one took the same course.
@@ -136,6 +136,7 @@ impl World {
             }
         }
         control.check(self.workload.progress())?;
+        self.settle_machines();
         self.check_deadlock()
     }
 
@@ -231,6 +232,7 @@ impl World {
                     number,
                 } => self.ping((source, destination), priority, number),
                 Action::Datagram { endpoint } => self.begin_datagram(endpoint),
+                Action::DatagramAt { endpoint, at } => self.begin_datagram_at(endpoint, at),
                 Action::LookAtQueues => self.look_at_queues(),
                 Action::LookAtFlows => self.look_at_flows(),
                 Action::Begin { iteration } => self.begin_iteration(iteration),

@@ -15,6 +15,7 @@ use tailback_units::{Duration, Time};
 use super::queued::QueuedSwitch;
 use super::{HostState, Ledger};
 use crate::capture::Note;
+use crate::event::Event;
 use crate::route::Routes;
 
 /// One direction of a link and what is at its end: two cache lines, which belong together.
@@ -54,7 +55,8 @@ pub(crate) enum Sink {
     /// Another stretch of the same link, which begins where this one ends and takes no time: what
     /// an impaired link may deliver out of order a host can be told of only as it comes.
     Onward { link: u32 },
-    /// A host with a modelled machine: its card gets the frame as it arrives.
+    /// A host with a modelled machine: its card has the frame as soon as it is on its way, and needs no
+    /// event for its arrival.
     Machine { host: HostId },
     /// A host whose machine is not modelled here: it gets the frame as it arrives.
     Outside { host: HostId },
@@ -236,7 +238,7 @@ impl LinkState {
     }
 
     /// A frame's last bit has left onto this link at `finish`: it is lost, dropped by a receive
-    /// ring, or on its way. Answers with the time of the link's next event if that is new.
+    /// ring, or on its way. Answers with the next event of the link, or of what it leads to, if that is new.
     #[inline(always)]
     pub(crate) fn launch(
         &mut self,
@@ -245,12 +247,20 @@ impl LinkState {
         frames: &mut FramePool,
         hosts: &mut [HostState],
         ledger: &mut Ledger,
-    ) -> Option<Time> {
+    ) -> Option<Event> {
         if !self.plain {
             return self.launch_with_care(finish, frame, frames, hosts, ledger);
         }
         frame.at = self.link.arrival(finish);
-        self.link.launch(frame).then_some(frame.at)
+        self.fly(frame)
+    }
+
+    #[inline(always)]
+    fn fly(&mut self, frame: Flight) -> Option<Event> {
+        self.link.launch(frame).then_some(Event {
+            at: frame.at,
+            rank: self.number,
+        })
     }
 
     /// The same on a link where more than that may happen.
@@ -262,7 +272,7 @@ impl LinkState {
         frames: &mut FramePool,
         hosts: &mut [HostState],
         ledger: &mut Ledger,
-    ) -> Option<Time> {
+    ) -> Option<Event> {
         if let Some(capture) = &mut ledger.capture {
             capture.carried(self.number, finish, &frame, frames);
         }
@@ -285,9 +295,13 @@ impl LinkState {
         frame.at = match self.sink {
             Sink::Switch { .. }
             | Sink::Onward { .. }
-            | Sink::Machine { .. }
             | Sink::Outside { .. }
             | Sink::Host { at_once: true, .. } => arrival,
+            Sink::Machine { host } => {
+                frame.at = arrival;
+                let machine = hosts[usize::from(host.0)].machine.as_mut()?;
+                return machine.arrive(frame, frames);
+            }
             Sink::Host { host, .. } => {
                 match hosts[usize::from(host.0)].arrive(arrival, &frame, frames) {
                     Some(handled) => handled,
@@ -301,7 +315,7 @@ impl LinkState {
                 }
             }
         };
-        self.link.launch(frame).then_some(frame.at)
+        self.fly(frame)
     }
 
     /// Something happens to a frame on this link.
@@ -320,7 +334,7 @@ impl LinkState {
         mut frame: Flight,
         frames: &mut FramePool,
         ledger: &mut Ledger,
-    ) -> Option<Time> {
+    ) -> Option<Event> {
         let arrival = self.link.arrival(finish);
         frame.at = arrival + self.link.hold(arrival);
         let mut first = false;
@@ -344,6 +358,9 @@ impl LinkState {
             Fate::Pass => {}
         }
         first |= self.link.launch_out_of_order(frame);
-        first.then_some(frame.at)
+        first.then_some(Event {
+            at: frame.at,
+            rank: self.number,
+        })
     }
 }

@@ -315,8 +315,8 @@ impl World {
                     let frames = &mut self.frames;
                     let first =
                         state.launch(finish, frame, frames, &mut self.hosts, &mut self.ledger);
-                    if let Some(at) = first {
-                        self.calendar.schedule(uplink, at);
+                    if let Some(event) = first {
+                        self.calendar.put(event);
                     }
                     if !card.port.is_empty() {
                         due = due.min(finish);

@@ -38,7 +38,8 @@ impl World {
             Sink::Switch { switch, port } => self.forward(switch, port, rank, frame),
             Sink::Host { .. } if self.datagrams.is_empty() => self.receive(frame),
             Sink::Host { .. } => self.receive_datagram(frame),
-            Sink::Machine { host } => self.arrive_at_machine(usize::from(host.0), frame),
+            // What leads to a machine is handed over at once.
+            Sink::Machine { .. } => {}
             Sink::Onward { link } => self.go_onward(link, frame),
             Sink::Outside { host } => self.arrivals.push((host, frame)),
         }
@@ -74,8 +75,8 @@ impl World {
             &mut self.hosts,
             &mut self.ledger,
         );
-        if let Some(at) = first {
-            self.calendar.schedule(link, at);
+        if let Some(event) = first {
+            self.calendar.put(event);
         }
     }
 
@@ -124,14 +125,14 @@ impl World {
                 let queued_bytes =
                     buffer.leaves(in_port, out_port, frame.frame_bytes, pool, finish);
                 port.queued_bytes_max = port.queued_bytes_max.max(queued_bytes);
-                if let Some(at) = egress.launch(
+                if let Some(event) = egress.launch(
                     finish,
                     frame,
                     &mut self.frames,
                     &mut self.hosts,
                     &mut self.ledger,
                 ) {
-                    self.calendar.schedule(out_link, at);
+                    self.calendar.put(event);
                 }
             }
             SwitchBuffer::Voq(_) => self.forward_voq((switch, in_port, out_port), in_link, frame),
@@ -228,14 +229,14 @@ impl World {
                 if port.busy {
                     self.calendar.schedule(rank, finish);
                 }
-                if let Some(at) = state.launch(
+                if let Some(event) = state.launch(
                     finish,
                     frame,
                     &mut self.frames,
                     &mut self.hosts,
                     &mut self.ledger,
                 ) {
-                    self.calendar.schedule(port.out_link, at);
+                    self.calendar.put(event);
                 }
             }
             Grant::Wait(until) => {

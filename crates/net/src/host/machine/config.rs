@@ -56,6 +56,15 @@ impl MachineConfig {
         };
         cost - self.protocol_cost().min(cost)
     }
+
+    /// What a frame costs a softirq at least.
+    pub(super) fn softirq_least(&self) -> Duration {
+        let least = self.softirq_cost(true).min(self.softirq_cost(false));
+        match self.merging {
+            Merging::Off => least,
+            merging => least.min(merging.frame_cost()),
+        }
+    }
 }
 
 /// When and where the card interrupts.

@@ -33,11 +33,11 @@ pub(super) enum Op {
 }
 
 #[derive(Debug, Default)]
-struct Soft {
+pub(super) struct Soft {
     /// There is something to do.
-    raised: bool,
+    pub(super) raised: bool,
     /// It is being done.
-    running: bool,
+    pub(super) running: bool,
     /// By ksoftirqd, since then.
     daemon_since: Option<Time>,
     /// An interrupt has just returned: it may begin.
@@ -56,11 +56,11 @@ pub(super) struct Core {
     /// When a task's call began or went on.
     since: Time,
     /// What a softirq did when an interrupt stopped it, and what is left of it.
-    stopped: Option<(Op, Duration)>,
+    pub(super) stopped: Option<(Op, Duration)>,
     /// Queues whose interrupt waits, a bit each.
     pub(super) interrupts: u64,
     pub(super) completions: bool,
-    soft: Soft,
+    pub(super) soft: Soft,
     /// Queues that are polled, in turn.
     polled: VecDeque<usize>,
     merge: Merge,
@@ -93,6 +93,13 @@ impl Default for Core {
             busy: Duration::ZERO,
             busy_lately: Duration::ZERO,
         }
+    }
+}
+
+impl Op {
+    /// Somebody gets something at its end.
+    pub(super) fn acts(&self) -> bool {
+        matches!(self, Op::Frame(_) | Op::Packet | Op::Task(_))
     }
 }
 
@@ -171,11 +178,13 @@ impl Machine {
 
     /// An interrupt or another task needs the core: what runs is stopped, unless it is an interrupt.
     pub(super) fn stop(&mut self, core: usize, now: Time) {
+        self.rest(core, now);
         let this = &mut self.cores[core];
         match this.op {
             None if self.acting == Some(core) => return,
             None => {}
-            Some((Op::Interrupt(..) | Op::Completions, _)) => return,
+            // What interrupts it waits.
+            Some((Op::Interrupt(..) | Op::Completions, _)) => return self.note_due(core),
             Some((op, ends)) => {
                 let left = ends.since(now);
                 this.busy = this.busy - left;
@@ -198,6 +207,7 @@ impl Machine {
 
     /// A core that does nothing begins what is next.
     pub(super) fn advance(&mut self, core: usize, now: Time) {
+        self.rest(core, now);
         self.begin_next(core, now);
         self.arm_tick(core, now);
     }
@@ -215,7 +225,7 @@ impl Machine {
             let frames = if napi {
                 0
             } else {
-                self.nics[queue as usize].waiting().len() as u32
+                self.nics[queue as usize].filled() as u32
             };
             let cost = costs.interrupt + costs.handler_frame * u64::from(frames);
             this.start(now, Op::Interrupt(queue, frames), cost);
@@ -359,7 +369,7 @@ impl Machine {
             this.start(now, Op::Join(frame, joint), cost);
             return true;
         }
-        let cost = self.config.softirq_cost(frame.payload_bytes > 0);
+        let cost = self.softirq_costs[usize::from(frame.payload_bytes > 0)];
         let this = &mut self.cores[core];
         this.soft.weight -= 1;
         this.soft.budget -= 1;
@@ -448,7 +458,8 @@ impl Machine {
             if backlog.len() < self.config.softirq.backlog_frames as usize {
                 backlog.push_back(frame);
             } else {
-                self.lost.push_back(frame);
+                self.backlog_dropped.count(frame.payload_bytes.into());
+                self.lost.push_back(Effect::BacklogFull(frame));
             }
         }
     }
@@ -475,19 +486,14 @@ impl Machine {
         self.note_due(core);
     }
 
-    /// When a core is to be looked at next.
-    fn note_due(&mut self, core: usize) {
-        let this = &self.cores[core];
-        let at = this.ends().min(this.tick_at);
-        self.look_at(core, at);
-    }
-
-    fn look_at(&mut self, core: usize, at: Time) {
-        let was = std::mem::replace(&mut self.due[core], at);
-        if at <= self.first_due {
-            self.first_due = at;
-        } else if was == self.first_due {
-            self.first_due = self.due.iter().copied().min().unwrap_or(Time::NEVER);
+    /// Sees to a core that rests, if it has done so by now: nothing else does.
+    #[inline]
+    pub(super) fn rest(&mut self, core: usize, now: Time) {
+        let op = &mut self.cores[core].op;
+        if let Some((Op::Rest, ends)) = *op
+            && ends <= now
+        {
+            *op = None;
         }
     }
 

@@ -1,3 +1,4 @@
+use proptest::prelude::*;
 use tailback_units::{Bytes, Duration, Time};
 
 use super::{
@@ -60,8 +61,11 @@ struct Bench {
     read: Vec<Time>,
     socket_dropped: u64,
     backlog_dropped: u64,
+    ring_dropped: u64,
     /// Calls take the socket's lock.
     locks: bool,
+    /// Another task sends a packet so long after the one before.
+    pace: Duration,
 }
 
 impl Bench {
@@ -78,13 +82,15 @@ impl Bench {
             read: Vec::new(),
             socket_dropped: 0,
             backlog_dropped: 0,
+            ring_dropped: 0,
             locks: false,
+            pace: Duration::from_us(7),
         }
     }
 
-    fn arrive(&mut self, now: Time) -> bool {
-        let flight: Flight = self.pool.put(now, &frame(1448));
-        self.machine.arrive(now, flight, None)
+    fn arrive(&mut self, at: Time) {
+        let flight: Flight = self.pool.put(at, &frame(1448));
+        self.machine.arrive(flight, None);
     }
 
     /// All that happens up to `end`.
@@ -114,6 +120,12 @@ impl Bench {
                 let cost = self.machine.config().costs.call;
                 self.machine.run(now, self.app, cost);
             }
+            Effect::Task(task) if task != self.app => {
+                self.machine.send(now, now + Duration::from_us(3));
+                self.machine.charge(Duration::from_ns(700));
+                self.machine
+                    .run_at(now + self.pace, task, Duration::from_ns(900));
+            }
             Effect::Task(task) => {
                 assert_eq!(task, self.app);
                 self.read.push(now);
@@ -127,20 +139,24 @@ impl Bench {
                 }
             }
             Effect::BacklogFull(_) => self.backlog_dropped += 1,
+            Effect::RingFull(_) => self.ring_dropped += 1,
         }
     }
 
     /// Frames every `gap_ns` for so long; answers how many found the ring full.
     fn load(&mut self, gap_ns: u64, millis: u64) -> u64 {
         let count = millis * 1_000_000 / gap_ns;
-        let mut lost = 0;
         for number in 0..count {
             let at = us(0) + Duration::from_ns(gap_ns * number);
             self.run_until(at);
-            lost += u64::from(!self.arrive(at));
+            self.arrive(at);
         }
         self.run_until(us(millis * 1000));
-        lost
+        self.machine.settle(us(millis * 1000));
+        while let Some(effect) = self.machine.take_lost() {
+            self.act(us(millis * 1000), effect);
+        }
+        self.ring_dropped
     }
 }
 
@@ -151,7 +167,7 @@ fn us(us: u64) -> Time {
 #[test]
 fn a_frame_costs_an_interrupt_a_softirq_and_a_call() {
     let mut bench = Bench::new(&config(), 8, 8);
-    assert!(bench.arrive(us(10)));
+    bench.arrive(us(10));
     bench.run_until(us(1000));
     assert_eq!((bench.handled, bench.read), (vec![us(14)], vec![us(17)]));
     assert_eq!(bench.machine.interrupts(), 1);
@@ -162,7 +178,7 @@ fn frames_wait_for_a_throttled_interrupt_and_are_handled_in_one() {
     let mut bench = Bench::new(&config(), 8, 8);
     for at in [0, 20, 30] {
         bench.run_until(us(at));
-        assert!(bench.arrive(us(at)));
+        bench.arrive(us(at));
     }
     bench.run_until(us(1000));
     assert_eq!(bench.handled, [us(4), us(104), us(106)]);
@@ -174,9 +190,9 @@ fn an_interrupt_stops_a_call_which_goes_on_after_the_softirq() {
     let mut config = config();
     config.interrupts.throttle = Duration::ZERO;
     let mut bench = Bench::new(&config, 8, 8);
-    assert!(bench.arrive(us(0)));
+    bench.arrive(us(0));
     bench.run_until(us(5));
-    assert!(bench.arrive(us(5)));
+    bench.arrive(us(5));
     bench.run_until(us(100));
     // The first call ran from 4 to 5, stood still for 4 us and went on for 2 us.
     assert_eq!(bench.read, [us(11), us(14)]);
@@ -259,9 +275,10 @@ fn packets_that_left_cost_the_interrupted_core_and_an_interrupt() {
     config.costs.complete_packet = Duration::from_us(5);
     let mut bench = Bench::new(&config, 8, 8);
     for left in [10, 11, 20] {
-        bench.machine.send(us(left));
+        bench.machine.send(us(0), us(left));
     }
     bench.run_until(us(1000));
+    bench.machine.settle(us(1000));
     // At 10 for the first; the others wait for the throttled interrupt at 110.
     assert_eq!(bench.machine.interrupts(), 2);
     let busy = Duration::from_us(2 * 2 + 3 * 5);
@@ -273,8 +290,8 @@ fn the_handler_of_packets_that_left_stops_softirqs() {
     let mut config = config();
     config.costs.complete_packet = Duration::from_us(5);
     let mut bench = Bench::new(&config, 8, 8);
-    bench.machine.send(us(13));
-    assert!(bench.arrive(us(10)));
+    bench.machine.send(us(0), us(13));
+    bench.arrive(us(10));
     bench.run_until(us(1000));
     // The frame's softirq ran from 12 to 13 and goes on after the handler's 7 us.
     assert_eq!(bench.handled, [us(21)]);
@@ -338,7 +355,7 @@ fn frames_that_join_cost_one_way_through_tcp_at_the_end_of_the_poll() {
             ends: false,
             alone: false,
         };
-        assert!(bench.machine.arrive(us(10), flight, Some(joint)));
+        bench.machine.arrive(flight, Some(joint));
     }
     bench.run_until(us(1000));
     // The interrupt, four frames of half a microsecond, and what is left of 2 us.
@@ -353,16 +370,14 @@ fn each_queue_has_a_ring_an_interrupt_and_a_core() {
     config.cores = 2;
     config.interrupts.queues = 2;
     let mut bench = Bench::new(&config, 1, 8);
-    let mut kept = Vec::new();
     for flow in 0..32 {
         let mut flight: Flight = bench.pool.put(us(10), &frame(1000));
         flight.to = EndpointId(flow);
-        kept.push(bench.machine.arrive(us(10), flight, None));
+        bench.machine.arrive(flight, None);
     }
-    // One descriptor each.
-    assert_eq!(kept.iter().filter(|kept| **kept).count(), 2);
-    assert_eq!(bench.machine.ring_dropped().frames, 30);
     bench.run_until(us(1000));
+    // One descriptor each.
+    assert_eq!(bench.machine.ring_dropped().frames, 30);
     // Both cores at once, with an interrupt each.
     assert_eq!(bench.handled, [us(14), us(14)]);
     assert_eq!(bench.machine.interrupts(), 2);
@@ -394,7 +409,7 @@ fn a_call_that_goes_on(closed: bool) -> (Vec<Time>, Time) {
         .machine
         .go_on(bench.app, Duration::from_us(10), closed);
     assert!(bench.machine.handle_timeout(us(3)).is_none());
-    assert!(bench.arrive(us(5)));
+    bench.arrive(us(5));
     let mut done = us(0);
     while done == us(0) {
         let now = bench.machine.poll_timeout().max(bench.last());
@@ -414,4 +429,84 @@ fn softirqs_wait_for_a_call_that_has_disabled_them() {
     // The interrupt's 2 us stop either; the softirq's 2 us do not stop one that is closed.
     assert_eq!(a_call_that_goes_on(false), (vec![us(9)], us(17)));
     assert_eq!(a_call_that_goes_on(true), (vec![us(17)], us(15)));
+}
+
+/// What came of frames that arrive so long after one another, at a machine with such a card, if it is
+/// handed all of them at once and asked as seldom as it wants, or each as it arrives, and is settled
+/// at other times too.
+fn course(
+    config: &MachineConfig,
+    gaps_ns: &[u64],
+    paced: bool,
+    looks: &[u64],
+) -> impl PartialEq + std::fmt::Debug + use<> {
+    let mut bench = Bench::new(config, 24, 40);
+    if paced {
+        let sender = bench.machine.add_task();
+        let cost = Duration::from_ns(900);
+        bench.machine.run_at(us(1), sender, cost);
+    }
+    let mut at = us(0);
+    let mut looks_at = looks.iter().cycle();
+    for gap in gaps_ns {
+        let last = at;
+        at += Duration::from_ns(*gap);
+        if !looks.is_empty() {
+            let look = last + Duration::from_ns(*looks_at.next().unwrap_or(&0));
+            // A frame is on its way before it arrives.
+            let before = at.before(Duration::from_ps(1));
+            for time in [before.min(look), before] {
+                bench.run_until(time);
+                bench.machine.settle(time);
+            }
+        }
+        let mut flight: Flight = bench
+            .pool
+            .put(at, &frame(if gap % 3 == 0 { 0 } else { 1448 }));
+        flight.to = EndpointId((gap % 5) as u32);
+        bench.machine.arrive(flight, None);
+    }
+    let end = at + Duration::from_us(400);
+    bench.run_until(end);
+    bench.machine.settle(end);
+    while let Some(effect) = bench.machine.take_lost() {
+        bench.act(end, effect);
+    }
+    let busy: Vec<Duration> = bench.machine.busy().collect();
+    (
+        (bench.handled, bench.read, bench.socket_dropped),
+        (bench.ring_dropped, bench.backlog_dropped),
+        (bench.machine.interrupts(), bench.machine.arrived(), busy),
+    )
+}
+
+proptest! {
+    /// That nobody looks at a machine, or hands it a frame, before it matters changes nothing.
+    #[test]
+    fn looking_more_often_changes_nothing(
+        gaps_ns in prop::collection::vec(prop_oneof![1_u64..500, 500_u64..6_000, 1_u64..90_000], 1..200),
+        looks in prop::collection::vec(0_u64..200_000, 1..8),
+        (cores, queues, napi, paced) in (1_u32..4, 1_u32..4, any::<bool>(), any::<bool>()),
+        (throttle_us, completes_ns, hz) in (prop_oneof![Just(0_u64), 1_u64..130], 0_u64..3_000, 200_u32..10_000),
+        (budget, restarts, backlog) in (1_u32..40, 1_u32..5, 1_u32..40),
+        (balanced, wakeup_ns) in (any::<bool>(), 0_u64..1_500),
+    ) {
+        let mut config = config();
+        (config.cores, config.hz) = (cores, hz);
+        config.interrupts.queues = queues;
+        config.interrupts.throttle = Duration::from_us(throttle_us);
+        if balanced {
+            let period = Duration::from_us(150);
+            config.interrupts.affinity = Affinity::Balanced { period };
+        }
+        config.softirq.napi = napi;
+        config.softirq.weight = budget.div_ceil(2);
+        (config.softirq.budget, config.softirq.restarts) = (budget, restarts);
+        config.softirq.backlog_frames = backlog;
+        config.costs.complete_packet = Duration::from_ns(completes_ns);
+        config.costs.wakeup = Duration::from_ns(wakeup_ns);
+        let seldom = course(&config, &gaps_ns, paced, &[]);
+        let often = course(&config, &gaps_ns, paced, &looks);
+        prop_assert_eq!(seldom, often);
+    }
 }

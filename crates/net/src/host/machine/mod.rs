@@ -11,6 +11,9 @@
 //! core that handled the frame, if nothing else runs there (wake_affine). Balanced interrupts leave
 //! it where it is. [assumed: what the published study's two settings mean]
 //!
+//! It is looked at when somebody gets something of it, and then does what has been due meanwhile, each
+//! thing at its time: interrupts, their handlers, ticks and frames that arrive are nobody else's business.
+//!
 //! It knows no protocol. It is told of frames and of tasks that want to run; it says when a frame has
 //! been handled and when a task's call is done, and whoever drives it says what that cost beyond.
 //! A card may have several receive queues, each with its interrupt (RSS); a hash of the flow picks one.
@@ -25,6 +28,7 @@ mod nic;
 mod socket;
 mod task;
 mod throttle;
+mod when;
 
 use std::collections::VecDeque;
 
@@ -39,9 +43,12 @@ pub use throttle::Adaptive;
 use self::core::{Core, Op};
 use self::nic::Nic;
 use self::task::{NICE_0, NICE_19, State, Task};
+use self::when::{Bits, Due};
 use crate::loss::Losses;
 use crate::pool::Flight;
 
+/// Cores at most: a bit each.
+const CORES_MAX: u32 = 64;
 /// Receive queues of a card at most.
 const QUEUES_MAX: u32 = 64;
 /// Entries of the table that picks a queue (ixgbe's redirection table).
@@ -56,6 +63,8 @@ pub enum Effect {
     Task(TaskId),
     /// The backlog was full: the frame is lost.
     BacklogFull(Flight),
+    /// The card's ring was full: the frame is lost.
+    RingFull(Flight),
 }
 
 /// A machine.
@@ -67,12 +76,24 @@ pub struct Machine {
     cores: Vec<Core>,
     /// The first of them are the cores' ksoftirqd.
     tasks: Vec<Task>,
-    /// By core, when it is to be looked at next.
-    due: Vec<Time>,
-    /// The least of these.
+    /// By core, when something is due there next.
+    dues: Vec<Due>,
+    /// The cores of which something is due at some time, a bit each.
+    live: u64,
+    /// The least of their times.
     first_due: Time,
+    first_act: Time,
     /// When the card interrupts first.
     card_at: Time,
+    /// When a frame arrives first.
+    lands_at: Time,
+    /// Tasks that begin a call later: when, which, and what it costs.
+    asleep: Vec<(Time, TaskId, Duration)>,
+    /// When the first of them does.
+    wakes_at: Time,
+    /// What a frame without payload and one with it costs a softirq, and either at least.
+    softirq_costs: [Duration; 2],
+    softirq_least: Duration,
     /// By core, how many of its tasks wait for nothing but the core.
     wanting: Vec<usize>,
     /// By queue, the core that takes its interrupts.
@@ -81,7 +102,8 @@ pub struct Machine {
     tick: Duration,
     /// The core whose effect is being acted on.
     acting: Option<usize>,
-    lost: VecDeque<Flight>,
+    /// Frames that are lost and that nobody has been told of.
+    lost: VecDeque<Effect>,
     backlog_dropped: Losses,
     /// When the interrupt handler or the poll saw each of the first frames, if asked for.
     seen: Vec<Time>,
@@ -92,7 +114,7 @@ impl Machine {
     /// An idle machine whose card's ring has so many descriptors.
     #[must_use]
     pub fn new(config: &MachineConfig, rx_ring_descriptors: u32) -> Machine {
-        let count = config.cores.max(1) as usize;
+        let count = config.cores.clamp(1, CORES_MAX) as usize;
         let (first, balance_at) = match config.interrupts.affinity {
             Affinity::Bound { core } => (core as usize, Time::NEVER),
             Affinity::Balanced { period } => (0, Time::ZERO + period),
@@ -105,9 +127,16 @@ impl Machine {
             nics: (0..queues).map(|_| nic()).collect(),
             cores: (0..count).map(|_| Core::default()).collect(),
             tasks: (0..count).map(|core| Task::new(core, NICE_19)).collect(),
-            due: vec![Time::NEVER; count],
+            dues: vec![Due::NEVER; count],
+            live: 0,
             first_due: Time::NEVER,
+            first_act: Time::NEVER,
             card_at: Time::NEVER,
+            lands_at: Time::NEVER,
+            asleep: Vec::new(),
+            wakes_at: Time::NEVER,
+            softirq_costs: [false, true].map(|carries| config.softirq_cost(carries)),
+            softirq_least: config.softirq_least(),
             wanting: vec![0; count],
             interrupted,
             balance_at,
@@ -153,19 +182,32 @@ impl Machine {
         self.config.softirq.napi && !self.config.merging.is_off()
     }
 
-    /// A frame has arrived; false: the ring is full and it is lost.
-    #[must_use]
-    pub fn arrive(&mut self, now: Time, frame: Flight, joint: Option<Joint>) -> bool {
+    /// A frame is on its way to the card and arrives at its `at`, no earlier than those before it. Says
+    /// whether [`Machine::poll_timeout`] may have changed.
+    #[inline]
+    pub fn arrive(&mut self, frame: Flight, joint: Option<Joint>) -> bool {
         let queue = self.queue_of(&frame);
         let nic = &mut self.nics[queue];
-        let has_room = nic.arrive(now, frame, joint);
+        let interrupts = nic.arrive(frame, joint);
+        self.lands_at = self.lands_at.min(frame.at);
         self.card_at = self.card_at.min(nic.interrupt_at);
-        has_room
+        interrupts
+    }
+
+    /// Frames that have arrived by `now` are in the card's rings.
+    fn land(&mut self, now: Time) {
+        let lost = &mut self.lost;
+        for nic in &mut self.nics {
+            nic.land(now, |frame| lost.push_back(Effect::RingFull(frame)));
+        }
+        let lands = self.nics.iter().map(Nic::lands_at).min();
+        self.lands_at = lands.unwrap_or(Time::NEVER);
     }
 
     /// The queue of a flow: an entry of the card's table of 128, filled in turn, that a hash picks
     /// (RSS; ixgbe's table, drivers/net/ethernet/intel/ixgbe/ixgbe_main.c). The hash is not the card's
     /// (Toeplitz, of addresses and ports): a mix of the endpoint's number.
+    #[inline]
     fn queue_of(&self, frame: &Flight) -> usize {
         if self.nics.len() == 1 {
             return 0;
@@ -180,8 +222,9 @@ impl Machine {
 
     /// A packet has been handed to the card and leaves it at `leaves`, no earlier than those before it:
     /// a reason for an interrupt, if the driver's work on what has left is modelled.
-    pub fn send(&mut self, leaves: Time) {
+    pub fn send(&mut self, now: Time, leaves: Time) {
         if !self.config.costs.complete_packet.is_zero() {
+            self.catch_up(now);
             self.nics[0].send(leaves);
             self.card_at = self.card_at.min(self.nics[0].complete_at);
         }
@@ -198,6 +241,30 @@ impl Machine {
     /// A task begins a call that takes `cost`: the one whose call is just done, or one that
     /// waited and is woken. One that runs already is left alone.
     pub fn run(&mut self, now: Time, task: TaskId, cost: Duration) {
+        self.catch_up(now);
+        self.begin(now, task, cost);
+    }
+
+    /// A task that waits, or is about to, begins a call that takes `cost` at a later time.
+    pub fn run_at(&mut self, at: Time, task: TaskId, cost: Duration) {
+        self.asleep.push((at, task, cost));
+        self.wakes_at = self.wakes_at.min(at);
+    }
+
+    /// The first task that begins a call later does so now.
+    fn wake_first(&mut self) {
+        let first = self.asleep.iter().enumerate();
+        let first = first.min_by_key(|(_, (at, task, _))| (*at, task.0));
+        let Some((place, (at, task, cost))) = first.map(|(place, first)| (place, *first)) else {
+            return;
+        };
+        self.asleep.swap_remove(place);
+        let wakes = self.asleep.iter().map(|(at, ..)| *at).min();
+        self.wakes_at = wakes.unwrap_or(Time::NEVER);
+        self.begin(at, task, cost);
+    }
+
+    fn begin(&mut self, now: Time, task: TaskId, cost: Duration) {
         let number = task.0 as usize;
         match self.tasks[number].state {
             State::Runnable => {}
@@ -237,20 +304,28 @@ impl Machine {
         core.map_or(Duration::ZERO, |core| core.debt)
     }
 
-    /// When [`Machine::handle_timeout`] is to be called.
+    /// When [`Machine::handle_timeout`] is to be called: nobody gets anything of the machine before.
     #[inline]
     #[must_use]
     pub fn poll_timeout(&self) -> Time {
-        if self.acting.is_some() || !self.lost.is_empty() {
+        if self.acting.is_some() {
             return Time::ZERO;
         }
-        self.next_at()
+        let mut at = self.first_act;
+        if self.card_at < at {
+            at = at.min(self.card_acts());
+        }
+        if self.wakes_at < at {
+            at = at.min(self.sleepers_act());
+        }
+        at
     }
 
     /// When something is due next.
     #[inline]
     fn next_at(&self) -> Time {
-        self.card_at.min(self.balance_at).min(self.first_due)
+        let own = self.card_at.min(self.balance_at);
+        own.min(self.first_due).min(self.wakes_at)
     }
 
     /// Does what is due. Called again until it answers with nothing.
@@ -262,36 +337,71 @@ impl Machine {
         if self.next_at() > now && self.lost.is_empty() {
             return None;
         }
-        self.do_due(now)
+        self.do_due(now, true)
     }
 
-    fn do_due(&mut self, now: Time) -> Option<Effect> {
+    /// Does what has been due and is nobody else's business.
+    #[inline]
+    fn catch_up(&mut self, now: Time) {
+        if self.acting.is_none() && self.next_at() <= now {
+            let effect = self.do_due(now, false);
+            debug_assert!(effect.is_none(), "nobody has asked");
+        }
+    }
+
+    /// The machine as it stands at `now`: what has arrived, what was lost.
+    pub fn settle(&mut self, now: Time) {
+        self.catch_up(now);
+        if self.lands_at <= now {
+            self.land(now);
+        }
+    }
+
+    /// A frame that is lost and that nobody has been told of.
+    pub fn take_lost(&mut self) -> Option<Effect> {
+        self.lost.pop_front()
+    }
+
+    /// Does what is due by `now`, one thing after another, each at its time, until somebody gets something
+    /// of it: that is left, unless it is `wanted`.
+    fn do_due(&mut self, now: Time, wanted: bool) -> Option<Effect> {
         loop {
-            if let Some(frame) = self.lost.pop_front() {
-                self.backlog_dropped.count(frame.payload_bytes.into());
-                return Some(Effect::BacklogFull(frame));
+            if wanted && !self.lost.is_empty() {
+                return self.lost.pop_front();
             }
-            if self.card_at <= now {
-                self.interrupt(now);
+            let at = self.next_at();
+            if at > now {
+                return None;
+            }
+            if self.lands_at <= at {
+                self.land(at);
                 continue;
             }
-            if self.first_due > now {
-                if self.balance_at > now {
+            if self.card_at <= at {
+                self.interrupt(at);
+            } else if self.first_due <= at {
+                let mut due = Bits(self.live).filter(|core| self.dues[*core].due <= at);
+                let ends = |core: &usize| self.cores[*core].ends() <= at;
+                let Some(core) = due.clone().find(ends) else {
+                    if let Some(core) = due.next() {
+                        self.handle_tick(core, at);
+                    }
+                    continue;
+                };
+                if !wanted && self.cores[core].op.is_some_and(|(op, _)| op.acts()) {
                     return None;
                 }
-                self.balance();
-                continue;
-            }
-            let ends = |core: &usize| self.due[*core] <= now && self.cores[*core].ends() <= now;
-            if let Some(core) = (0..self.cores.len()).find(ends) {
-                let effect = self.end(core, now);
+                let effect = self.end(core, at);
                 if effect.is_some() {
+                    debug_assert_eq!(at, now, "somebody gets something late");
                     self.acting = Some(core);
                     return effect;
                 }
-                self.advance(core, now);
-            } else if let Some(core) = self.due.iter().position(|at| *at <= now) {
-                self.handle_tick(core, now);
+                self.advance(core, at);
+            } else if self.balance_at <= at {
+                self.balance();
+            } else {
+                self.wake_first();
             }
         }
     }
@@ -331,6 +441,12 @@ impl Machine {
         all
     }
 
+    /// Frames that have arrived.
+    #[must_use]
+    pub fn arrived(&self) -> u64 {
+        self.nics.iter().map(|nic| nic.arrived).sum()
+    }
+
     /// Frames that found the backlog full.
     #[must_use]
     pub fn backlog_dropped(&self) -> Losses {
@@ -348,11 +464,15 @@ impl Machine {
         self.cores.iter().map(|core| core.busy)
     }
 
-    /// Frames that are in the machine.
+    /// Frames that are in the machine or on their way to it.
     pub fn waiting(&self) -> impl Iterator<Item = &Flight> {
         let held = self.cores.iter().flat_map(Core::held);
         let rings = self.nics.iter().flat_map(Nic::waiting);
-        rings.chain(held).chain(&self.lost)
+        let lost = self.lost.iter().filter_map(|effect| match effect {
+            Effect::BacklogFull(frame) | Effect::RingFull(frame) => Some(frame),
+            _ => None,
+        });
+        rings.chain(held).chain(lost)
     }
 
     /// irqbalance: interrupts go to the cores that were least busy since it last looked.
@@ -386,6 +506,7 @@ impl Machine {
         self.tasks[number].core = to;
         self.tasks[number].state = State::Runnable;
         self.wanting[to] += 1;
+        self.rest(to, now);
         let current = self.cores[to].task;
         // Where nobody else wants the core there is nobody to be before or behind.
         let takes = self.wanting[to] > 1
@@ -397,7 +518,9 @@ impl Machine {
                 return;
             }
         }
-        if self.cores[to].op.is_none() && self.acting != Some(to) {
+        if self.acting == Some(to) {
+            // It is about to look at what is next.
+        } else if self.cores[to].op.is_none() {
             self.advance(to, now);
         } else {
             self.arm_tick(to, now);

@@ -6,6 +6,9 @@
 //! itself sees to the packets that have left. A card with several receive queues (RSS) is several of
 //! these; packets are sent by the first. Left out: refilling the ring in batches, the bus; an
 //! interval of its own for transmission; several transmit queues.
+//!
+//! A frame is handed over as it is launched towards the card, and lands as the first that looks at the ring
+//! has come to its time: until then it changes nothing but when the card interrupts, which is known at once.
 
 use std::collections::VecDeque;
 
@@ -15,12 +18,15 @@ use super::merge::Joint;
 use super::throttle::{Adaptive, Throttle};
 use crate::loss::Losses;
 use crate::pool::Flight;
+use crate::ring::Ring;
 
 /// The receive ring, packets sent, and their interrupts.
 #[derive(Debug)]
 pub(super) struct Nic {
-    ring: VecDeque<Flight>,
-    /// What decides whether those frames join others, if that is asked.
+    ring: Ring<Flight>,
+    /// Frames on their way to it, in the order in which they arrive.
+    coming: Ring<Flight>,
+    /// What decides whether all those frames join others, if that is asked.
     joints: VecDeque<Joint>,
     descriptors: usize,
     throttle: Throttle,
@@ -29,6 +35,8 @@ pub(super) struct Nic {
     pub(super) interrupt_at: Time,
     masked: bool,
     pub(super) interrupts: u64,
+    /// Frames that have arrived, and those of them that found the ring full.
+    pub(super) arrived: u64,
     pub(super) dropped: Losses,
     /// When each packet that the driver has not seen complete leaves the card, in order.
     sent: VecDeque<Time>,
@@ -40,7 +48,8 @@ pub(super) struct Nic {
 impl Nic {
     pub(super) fn new(descriptors: u32, throttle: Duration, adaptive: Option<Adaptive>) -> Nic {
         Nic {
-            ring: VecDeque::new(),
+            ring: Ring::default(),
+            coming: Ring::default(),
             joints: VecDeque::new(),
             descriptors: descriptors as usize,
             throttle: Throttle::new(throttle, adaptive),
@@ -48,6 +57,7 @@ impl Nic {
             interrupt_at: Time::NEVER,
             masked: false,
             interrupts: 0,
+            arrived: 0,
             dropped: Losses::default(),
             sent: VecDeque::new(),
             complete_at: Time::NEVER,
@@ -55,18 +65,37 @@ impl Nic {
         }
     }
 
-    /// A frame has arrived; false: the ring is full and it is lost.
-    pub(super) fn arrive(&mut self, now: Time, frame: Flight, joint: Option<Joint>) -> bool {
-        if self.ring.len() >= self.descriptors {
-            self.dropped.count(frame.payload_bytes.into());
-            return false;
+    /// A frame is on its way and arrives at its `at`, no earlier than those before it. Says whether it
+    /// is a reason for an interrupt: then the ring is empty when it arrives, and has room.
+    pub(super) fn arrive(&mut self, frame: Flight, joint: Option<Joint>) -> bool {
+        self.coming.push_back(frame);
+        if let Some(joint) = joint {
+            self.joints.push_back(joint);
         }
-        self.ring.push_back(frame);
-        self.joints.extend(joint);
-        if !self.masked && self.interrupt_at == Time::NEVER {
-            self.interrupt_at = now.max(self.throttle.until());
+        let interrupts = !self.masked && self.interrupt_at == Time::NEVER;
+        if interrupts {
+            self.interrupt_at = frame.at.max(self.throttle.until());
         }
-        true
+        interrupts
+    }
+
+    /// When the first frame on its way arrives.
+    pub(super) fn lands_at(&self) -> Time {
+        self.coming.front().map_or(Time::NEVER, |frame| frame.at)
+    }
+
+    /// Frames that have arrived by `now` are in the ring, or `lost` if it is full.
+    pub(super) fn land(&mut self, now: Time, mut lost: impl FnMut(Flight)) {
+        while let Some(frame) = self.coming.pop_front_if(|frame| frame.at <= now) {
+            self.arrived += 1;
+            if self.ring.len() < self.descriptors {
+                self.ring.push_back(frame);
+            } else {
+                self.dropped.count(frame.payload_bytes.into());
+                self.joints.remove(self.ring.len());
+                lost(frame);
+            }
+        }
     }
 
     /// The interrupt is taken: there is no other until [`Nic::unmask`].
@@ -77,13 +106,23 @@ impl Nic {
         self.masked = true;
     }
 
-    /// Interrupts are wanted again; what is in the ring is a reason for one.
+    /// Interrupts are wanted again; what is in the ring, or comes into it, is a reason for one.
     pub(super) fn unmask(&mut self, now: Time) {
         self.masked = false;
         self.throttle.adapt();
-        if !self.ring.is_empty() {
-            self.interrupt_at = now.max(self.throttle.until());
+        if let Some(first) = self.first() {
+            self.interrupt_at = now.max(first.at).max(self.throttle.until());
         }
+    }
+
+    /// The first frame in the ring or on its way to it.
+    pub(super) fn first(&self) -> Option<&Flight> {
+        self.ring.front().or_else(|| self.coming.front())
+    }
+
+    /// Frames in the ring.
+    pub(super) fn filled(&self) -> usize {
+        self.ring.len()
     }
 
     /// A packet leaves at `leaves`, no earlier than those before it.
@@ -113,7 +152,8 @@ impl Nic {
         Some((frame, self.joints.pop_front()))
     }
 
-    pub(super) fn waiting(&self) -> &VecDeque<Flight> {
-        &self.ring
+    /// Frames in the ring or on their way to it.
+    pub(super) fn waiting(&self) -> impl Iterator<Item = &Flight> {
+        self.ring.iter().chain(self.coming.iter())
     }
 }
