@@ -180,12 +180,6 @@ impl Calendar {
         Wait::Near
     }
 
-    /// Puts in what a link, or whatever it leads to, says is its next event.
-    #[inline(always)]
-    pub(crate) fn put(&mut self, event: Event) {
-        self.schedule(event.rank, event.at);
-    }
-
     /// Where a day's week is.
     #[inline(always)]
     fn week_of(&self, day: u64) -> usize {

@@ -214,8 +214,8 @@ impl Network for Cable {
         if is_known {
             world.ledger.sent.count(&flight);
             let (frames, hosts) = (&mut world.frames, &mut world.hosts);
-            if let Some(event) = link.launch(finish, flight, frames, hosts, &mut world.ledger) {
-                world.calendar.put(event);
+            if let Some(at) = link.launch(finish, flight, frames, hosts, &mut world.ledger) {
+                world.calendar.schedule(uplink, at);
             }
         } else {
             // It takes its time on the link and ends there.

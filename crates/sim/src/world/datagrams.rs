@@ -180,7 +180,10 @@ impl World {
             return;
         }
         let (bytes, buffered) = (flow.payload_bytes, flow.buffered_bytes());
-        if let Some(state) = &mut self.hosts[host].machine {
+        // A reader that is at it goes on by itself.
+        if let Some(state) = &mut self.hosts[host].machine
+            && state.machine.awaits(TaskId(task))
+        {
             let costs = &state.machine.config().costs;
             let cost = costs.call_with(bytes.into(), buffered);
             state.machine.run(self.now, TaskId(task), cost);

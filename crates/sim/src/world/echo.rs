@@ -117,8 +117,8 @@ impl World {
         );
         self.hosts[host].leaves(now, at, finish);
         self.hosts[host].sent(payload_bytes);
-        if let Some(event) = first {
-            self.calendar.put(event);
+        if let Some(at) = first {
+            self.calendar.schedule(uplink, at);
         }
         self.arm_machine(host);
         true

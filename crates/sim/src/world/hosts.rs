@@ -2,20 +2,17 @@
 
 use std::sync::Arc;
 
-use tailback_net::frame::{EndpointId, Frame, HostId, PayloadHandle};
+use tailback_net::frame::{EndpointId, HostId};
 use tailback_net::host::{PageBuffers, ReceiveRing, TransmitQueue};
 use tailback_net::loss::Losses;
 use tailback_net::pool::{Flight, FramePool};
 use tailback_net::random::Stream;
-use tailback_tcp::{
-    Config, Connection, Ecn, Event, Flags, MetricsCache, Seq, Shortage, Shutdown, Told, Transmit,
-};
+use tailback_tcp::{Config, Connection, Ecn, Event, Flags, MetricsCache, Shortage, Shutdown, Told};
 use tailback_units::Time;
 
+use super::cut::{Cut, send};
 use super::machines::NO_TASK;
-use super::network::LinkState;
-use super::{Ledger, MachineState, World};
-use crate::event::{Calendar, Event as Scheduled, Wait};
+use super::{MachineState, World};
 use crate::workload::{Ending, Notice};
 
 /// One host.
@@ -139,63 +136,6 @@ impl HostState {
             seed: Stream::new(seed, "connection", u64::from(id.0)).next_u64(),
             ..self.config.clone()
         }
-    }
-}
-
-/// One end of a connection, with the application on top of it.
-#[derive(Debug)]
-pub(crate) struct Endpoint {
-    pub(crate) connection: Option<Box<Connection>>,
-    pub(crate) host: HostId,
-    pub(crate) peer: EndpointId,
-    pub(crate) peer_host: HostId,
-    /// Bytes that the application has to write and the send buffer has no room for.
-    pub(crate) backlog_bytes: u64,
-    pub(crate) written_bytes: u64,
-    pub(crate) read_bytes: u64,
-    /// It makes a connection of a SYN that comes.
-    pub(crate) listens: bool,
-    /// The application does not read, or reads by a thread.
-    pub(crate) holds: bool,
-    /// The priority of the packets it sends: a switch's traffic class.
-    pub(crate) priority: u8,
-    /// Its thread on the host's machine, if that is modelled.
-    pub(crate) task: u32,
-    /// How the application ends the connection once TCP has taken all it has to write.
-    pub(crate) ending: Option<Ending>,
-    /// When the application wants to be woken.
-    pub(crate) app_wake: Time,
-    /// When the calendar will look at this endpoint; no later than its true deadline.
-    pub(crate) armed: Armed,
-}
-
-/// When the calendar will look at an endpoint: its event that comes soon and its event that comes
-/// late. What the calendar holds beside these two is out of date.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Armed {
-    near: Time,
-    far: Time,
-}
-
-impl Armed {
-    /// No event.
-    pub(crate) const NEVER: Armed = Armed {
-        near: Time::NEVER,
-        far: Time::NEVER,
-    };
-
-    /// The event at `at` has come; false if it is out of date.
-    fn fires(&mut self, at: Time) -> bool {
-        let armed = if self.near == at {
-            &mut self.near
-        } else {
-            &mut self.far
-        };
-        let fires = *armed == at;
-        if fires {
-            *armed = Time::NEVER;
-        }
-        fires
     }
 }
 
@@ -391,7 +331,7 @@ impl World {
             sender.sent(payload_bytes);
             connection.handed_over(now, Some(last));
             if let Some(first) = first {
-                self.calendar.put(first);
+                self.calendar.schedule(uplink, first);
             }
         }
         endpoint.arm(self.first_timer + id.0, &mut self.calendar);
@@ -534,140 +474,5 @@ impl Ending {
             Ending::Close => connection.close(now),
             Ending::Abort => connection.abort(now),
         }
-    }
-}
-
-impl Endpoint {
-    /// The end number `id` of a connection between two hosts; it waits to be connected to.
-    pub(crate) fn new(id: u32, host: usize, peer_host: usize) -> Endpoint {
-        Endpoint {
-            connection: None,
-            host: HostId(host as u16),
-            peer: EndpointId(id ^ 1),
-            peer_host: HostId(peer_host as u16),
-            backlog_bytes: 0,
-            written_bytes: 0,
-            read_bytes: 0,
-            listens: true,
-            holds: false,
-            priority: 0,
-            task: NO_TASK,
-            ending: None,
-            app_wake: Time::NEVER,
-            armed: Armed::NEVER,
-        }
-    }
-
-    /// Sees to it that the calendar looks at this endpoint by its deadline. A deadline that moved
-    /// away is found out when the calendar looks; only one that came closer costs anything now.
-    #[inline(always)]
-    fn arm(&mut self, rank: u32, calendar: &mut Calendar) {
-        let mut deadline = self.app_wake;
-        if let Some(connection) = &self.connection {
-            deadline = deadline.min(connection.poll_timeout());
-        }
-        if deadline < self.armed.near.min(self.armed.far) {
-            match calendar.schedule(rank, deadline) {
-                Wait::Near => self.armed.near = deadline,
-                Wait::Far => self.armed.far = deadline,
-            }
-        }
-    }
-}
-
-/// Cuts what TCP gave into frames and puts them on the host's link. Answers when the link's next
-/// event is, if it had none, and when the last frame has left.
-#[inline(always)]
-fn send(
-    state: &mut LinkState,
-    hosts: &mut [HostState],
-    (frames, ledger): (&mut FramePool, &mut Ledger),
-    now: Time,
-    mut cut: Cut<'_>,
-) -> (Option<Scheduled>, Time) {
-    let mut first = None;
-    loop {
-        let last = cut.is_last();
-        let flight = frames.write(now, |frame| cut.write(frame));
-        ledger.sent.count(&flight);
-        let finish = state.link.transmit(now, &flight);
-        let launched = state.launch(finish, flight, frames, hosts, ledger);
-        first = first.or(launched);
-        if last {
-            return (first, finish);
-        }
-        cut.advance();
-    }
-}
-
-/// What TCP gave, cut into frames of the MSS, one after another.
-pub(super) struct Cut<'a> {
-    transmit: &'a Transmit,
-    to: EndpointId,
-    destination: HostId,
-    priority: u8,
-    /// What each frame has around its payload, bytes.
-    overhead_bytes: u32,
-    /// Where the frame at hand begins, and its flags but for its end.
-    seq: Seq,
-    flags: Flags,
-    /// Payload not cut off yet, bytes.
-    rest: u16,
-}
-
-impl<'a> Cut<'a> {
-    #[inline(always)]
-    pub(super) fn new(
-        transmit: &'a Transmit,
-        priority: u8,
-        (to, destination): (EndpointId, HostId),
-    ) -> Cut<'a> {
-        let segment = &transmit.segment;
-        Cut {
-            transmit,
-            to,
-            destination,
-            priority,
-            overhead_bytes: Frame::overhead_bytes(segment),
-            seq: segment.seq,
-            flags: segment.flags,
-            rest: segment.payload_bytes,
-        }
-    }
-
-    /// Whether the frame at hand is the last.
-    #[inline(always)]
-    pub(super) fn is_last(&self) -> bool {
-        self.rest <= self.transmit.mss
-    }
-
-    /// Writes the frame at hand.
-    #[inline(always)]
-    pub(super) fn write(&self, frame: &mut Frame) {
-        let last = self.is_last();
-        let payload_bytes = if last { self.rest } else { self.transmit.mss };
-        frame.segment = self.transmit.segment;
-        frame.segment.seq = self.seq;
-        frame.segment.payload_bytes = payload_bytes;
-        frame.segment.priority = self.priority;
-        // All but the last are full, and say neither that they are the last …
-        frame.segment.flags = if last {
-            self.flags
-        } else {
-            self.flags.without(Flags::PSH.with(Flags::FIN))
-        };
-        frame.to = self.to;
-        frame.destination = self.destination;
-        frame.frame_bytes = Frame::bytes_of(self.overhead_bytes, payload_bytes);
-        frame.payload = PayloadHandle(0);
-    }
-
-    /// Goes on to the next.
-    #[inline(always)]
-    pub(super) fn advance(&mut self) {
-        self.rest -= self.transmit.mss;
-        self.seq += u32::from(self.transmit.mss);
-        // … nor, but for the first, that the window was reduced.
-        self.flags = self.flags.without(Flags::CWR);
     }
 }

@@ -15,8 +15,8 @@ use tailback_tcp::{Flags, Segment};
 use tailback_units::{Duration, Time};
 
 use super::World;
+use super::network::Sink;
 use super::sockets::Thread;
-use crate::event::Event;
 use crate::workload::Notice;
 
 /// No task: the endpoint's host has no modelled machine.
@@ -71,10 +71,10 @@ impl MachineState {
         }
     }
 
-    /// A frame is on its way to the card and arrives at its `at`. Answers with the machine's next event
-    /// if that is new.
+    /// A frame is on its way to the card and arrives at its `at`. Answers when the machine is to be looked
+    /// at, if that is new.
     #[inline(never)]
-    pub(super) fn arrive(&mut self, frame: Flight, frames: &FramePool) -> Option<Event> {
+    pub(super) fn arrive(&mut self, frame: Flight, frames: &FramePool) -> Option<Time> {
         let joint = self
             .machine
             .merges()
@@ -87,10 +87,7 @@ impl MachineState {
             return None;
         }
         self.armed = at;
-        Some(Event {
-            at,
-            rank: self.rank,
-        })
+        Some(at)
     }
 
     /// Packets before the card or in its ring at `at`, where that may be `limit` or more; else fewer
@@ -180,7 +177,19 @@ impl World {
         let Some(host) = self.machine_hosts.get((rank - self.first_machine) as usize) else {
             return self.handle_background();
         };
-        let host = usize::from(*host);
+        self.look_at_machine(usize::from(*host));
+    }
+
+    /// The event of a link on which nothing is there: of the machine that it leads to, if it does.
+    #[cold]
+    pub(super) fn handle_machine_behind(&mut self, link: u32) {
+        if let Sink::Machine { host } = self.links[link as usize].sink {
+            self.look_at_machine(usize::from(host.0));
+        }
+    }
+
+    /// A machine has an event now, unless it is out of date.
+    fn look_at_machine(&mut self, host: usize) {
         let now = self.now;
         if let Some(state) = &mut self.hosts[host].machine {
             if state.armed != now {
@@ -381,6 +390,9 @@ impl World {
         let Some(state) = &mut self.hosts[host].machine else {
             return;
         };
+        if !state.machine.awaits(TaskId(endpoint.task)) {
+            return;
+        }
         let config = state.machine.config();
         let most = config.call_bytes.get();
         let (bytes, buffered) = if writes {

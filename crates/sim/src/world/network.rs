@@ -15,7 +15,6 @@ use tailback_units::{Duration, Time};
 use super::queued::QueuedSwitch;
 use super::{HostState, Ledger};
 use crate::capture::Note;
-use crate::event::Event;
 use crate::route::Routes;
 
 /// One direction of a link and what is at its end: two cache lines, which belong together.
@@ -238,7 +237,8 @@ impl LinkState {
     }
 
     /// A frame's last bit has left onto this link at `finish`: it is lost, dropped by a receive
-    /// ring, or on its way. Answers with the next event of the link, or of what it leads to, if that is new.
+    /// ring, or on its way. Answers with the time of the link's next event if that is new: one that
+    /// leads to a machine has those that make the calendar look at the machine.
     #[inline(always)]
     pub(crate) fn launch(
         &mut self,
@@ -247,20 +247,12 @@ impl LinkState {
         frames: &mut FramePool,
         hosts: &mut [HostState],
         ledger: &mut Ledger,
-    ) -> Option<Event> {
+    ) -> Option<Time> {
         if !self.plain {
             return self.launch_with_care(finish, frame, frames, hosts, ledger);
         }
         frame.at = self.link.arrival(finish);
-        self.fly(frame)
-    }
-
-    #[inline(always)]
-    fn fly(&mut self, frame: Flight) -> Option<Event> {
-        self.link.launch(frame).then_some(Event {
-            at: frame.at,
-            rank: self.number,
-        })
+        self.link.launch(frame).then_some(frame.at)
     }
 
     /// The same on a link where more than that may happen.
@@ -272,7 +264,7 @@ impl LinkState {
         frames: &mut FramePool,
         hosts: &mut [HostState],
         ledger: &mut Ledger,
-    ) -> Option<Event> {
+    ) -> Option<Time> {
         if let Some(capture) = &mut ledger.capture {
             capture.carried(self.number, finish, &frame, frames);
         }
@@ -315,7 +307,7 @@ impl LinkState {
                 }
             }
         };
-        self.fly(frame)
+        self.link.launch(frame).then_some(frame.at)
     }
 
     /// Something happens to a frame on this link.
@@ -334,7 +326,7 @@ impl LinkState {
         mut frame: Flight,
         frames: &mut FramePool,
         ledger: &mut Ledger,
-    ) -> Option<Event> {
+    ) -> Option<Time> {
         let arrival = self.link.arrival(finish);
         frame.at = arrival + self.link.hold(arrival);
         let mut first = false;
@@ -358,9 +350,6 @@ impl LinkState {
             Fate::Pass => {}
         }
         first |= self.link.launch_out_of_order(frame);
-        first.then_some(Event {
-            at: frame.at,
-            rank: self.number,
-        })
+        first.then_some(frame.at)
     }
 }

@@ -17,7 +17,7 @@ use tailback_net::pool::Flight;
 use tailback_units::{Duration, Rate, Time};
 
 use super::World;
-use super::hosts::Cut;
+use super::cut::Cut;
 use super::network::Sink;
 
 /// Bytes of line time of a PAUSE frame or a congestion message.
@@ -315,8 +315,8 @@ impl World {
                     let frames = &mut self.frames;
                     let first =
                         state.launch(finish, frame, frames, &mut self.hosts, &mut self.ledger);
-                    if let Some(event) = first {
-                        self.calendar.put(event);
+                    if let Some(at) = first {
+                        self.calendar.schedule(uplink, at);
                     }
                     if !card.port.is_empty() {
                         due = due.min(finish);

@@ -216,14 +216,14 @@ impl World {
             own.rests_until = now + service.rate.time_for(held.frame.wire_bytes());
         }
         let due = finish.max(own.rests_until);
-        if let Some(event) = egress.launch(
+        if let Some(at) = egress.launch(
             finish,
             held.frame,
             &mut self.frames,
             &mut self.hosts,
             &mut self.ledger,
         ) {
-            self.calendar.put(event);
+            self.calendar.schedule(out_link, at);
         }
         queues.left(out_port, &held);
         self.settle_queued(switch, out_port);

@@ -20,7 +20,7 @@ impl World {
         let state = &mut self.links[rank as usize];
         // An event whose frame has been overtaken, and landed, is out of date.
         let Some(frame) = state.link.land(self.now) else {
-            return;
+            return self.handle_machine_behind(rank);
         };
         let sink = state.sink;
         let next_at = state.link.next_at();
@@ -75,8 +75,8 @@ impl World {
             &mut self.hosts,
             &mut self.ledger,
         );
-        if let Some(event) = first {
-            self.calendar.put(event);
+        if let Some(at) = first {
+            self.calendar.schedule(link, at);
         }
     }
 
@@ -125,14 +125,14 @@ impl World {
                 let queued_bytes =
                     buffer.leaves(in_port, out_port, frame.frame_bytes, pool, finish);
                 port.queued_bytes_max = port.queued_bytes_max.max(queued_bytes);
-                if let Some(event) = egress.launch(
+                if let Some(at) = egress.launch(
                     finish,
                     frame,
                     &mut self.frames,
                     &mut self.hosts,
                     &mut self.ledger,
                 ) {
-                    self.calendar.put(event);
+                    self.calendar.schedule(out_link, at);
                 }
             }
             SwitchBuffer::Voq(_) => self.forward_voq((switch, in_port, out_port), in_link, frame),
@@ -229,14 +229,14 @@ impl World {
                 if port.busy {
                     self.calendar.schedule(rank, finish);
                 }
-                if let Some(event) = state.launch(
+                if let Some(at) = state.launch(
                     finish,
                     frame,
                     &mut self.frames,
                     &mut self.hosts,
                     &mut self.ledger,
                 ) {
-                    self.calendar.put(event);
+                    self.calendar.schedule(port.out_link, at);
                 }
             }
             Grant::Wait(until) => {

@@ -245,6 +245,13 @@ impl Machine {
         self.begin(now, task, cost);
     }
 
+    /// Whether a task waits for something, so that [`Machine::run`] has it begin a call, or has just done one.
+    #[inline]
+    #[must_use]
+    pub fn awaits(&self, task: TaskId) -> bool {
+        self.tasks[task.0 as usize].state != State::Runnable
+    }
+
     /// A task that waits, or is about to, begins a call that takes `cost` at a later time.
     pub fn run_at(&mut self, at: Time, task: TaskId, cost: Duration) {
         self.asleep.push((at, task, cost));

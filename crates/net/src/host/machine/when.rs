@@ -47,6 +47,7 @@ impl Iterator for Bits {
 
 impl Machine {
     /// When something is next due at a core, and when anybody else can get anything of it.
+    #[inline]
     pub(super) fn note_due(&mut self, core: usize) {
         let this = &self.cores[core];
         let tick_at = this.tick_at;
@@ -67,8 +68,9 @@ impl Machine {
         } else {
             self.live |= bit;
         }
-        let (mut first_due, mut first_act) = (Time::NEVER, Time::NEVER);
-        for core in Bits(self.live) {
+        // Mostly nothing else is due anywhere.
+        let (mut first_due, mut first_act) = (due, acts);
+        for core in Bits(self.live & !bit) {
             let Due { due, acts } = self.dues[core];
             first_due = first_due.min(due);
             first_act = first_act.min(acts);

@@ -1,0 +1,104 @@
+//! One end of a connection: TCP, the application on top of it, and when the calendar looks at them.
+
+use tailback_net::frame::{EndpointId, HostId};
+use tailback_tcp::Connection;
+use tailback_units::Time;
+
+use super::machines::NO_TASK;
+use crate::event::{Calendar, Wait};
+use crate::workload::Ending;
+
+/// One end of a connection, with the application on top of it.
+#[derive(Debug)]
+pub(crate) struct Endpoint {
+    pub(crate) connection: Option<Box<Connection>>,
+    pub(crate) host: HostId,
+    pub(crate) peer: EndpointId,
+    pub(crate) peer_host: HostId,
+    /// Bytes that the application has to write and the send buffer has no room for.
+    pub(crate) backlog_bytes: u64,
+    pub(crate) written_bytes: u64,
+    pub(crate) read_bytes: u64,
+    /// It makes a connection of a SYN that comes.
+    pub(crate) listens: bool,
+    /// The application does not read, or reads by a thread.
+    pub(crate) holds: bool,
+    /// The priority of the packets it sends: a switch's traffic class.
+    pub(crate) priority: u8,
+    /// Its thread on the host's machine, if that is modelled.
+    pub(crate) task: u32,
+    /// How the application ends the connection once TCP has taken all it has to write.
+    pub(crate) ending: Option<Ending>,
+    /// When the application wants to be woken.
+    pub(crate) app_wake: Time,
+    /// When the calendar will look at this endpoint; no later than its true deadline.
+    pub(crate) armed: Armed,
+}
+
+/// When the calendar will look at an endpoint: its event that comes soon and its event that comes
+/// late. What the calendar holds beside these two is out of date.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Armed {
+    near: Time,
+    far: Time,
+}
+
+impl Armed {
+    /// No event.
+    pub(crate) const NEVER: Armed = Armed {
+        near: Time::NEVER,
+        far: Time::NEVER,
+    };
+
+    /// The event at `at` has come; false if it is out of date.
+    pub(super) fn fires(&mut self, at: Time) -> bool {
+        let armed = if self.near == at {
+            &mut self.near
+        } else {
+            &mut self.far
+        };
+        let fires = *armed == at;
+        if fires {
+            *armed = Time::NEVER;
+        }
+        fires
+    }
+}
+
+impl Endpoint {
+    /// The end number `id` of a connection between two hosts; it waits to be connected to.
+    pub(crate) fn new(id: u32, host: usize, peer_host: usize) -> Endpoint {
+        Endpoint {
+            connection: None,
+            host: HostId(host as u16),
+            peer: EndpointId(id ^ 1),
+            peer_host: HostId(peer_host as u16),
+            backlog_bytes: 0,
+            written_bytes: 0,
+            read_bytes: 0,
+            listens: true,
+            holds: false,
+            priority: 0,
+            task: NO_TASK,
+            ending: None,
+            app_wake: Time::NEVER,
+            armed: Armed::NEVER,
+        }
+    }
+
+    /// Sees to it that the calendar looks at this endpoint by its deadline. A deadline that moved
+    /// away is found out when the calendar looks; only one that came closer costs anything now.
+    #[inline(always)]
+    pub(super) fn arm(&mut self, rank: u32, calendar: &mut Calendar) {
+        let mut deadline = self.app_wake;
+        if let Some(connection) = &self.connection {
+            deadline = deadline.min(connection.poll_timeout());
+        }
+        if deadline < self.armed.near.min(self.armed.far) {
+            match calendar.schedule(rank, deadline) {
+                Wait::Near => self.armed.near = deadline,
+                Wait::Far => self.armed.far = deadline,
+            }
+        }
+    }
+}
