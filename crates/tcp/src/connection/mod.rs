@@ -33,6 +33,7 @@ mod retransmit;
 mod sack;
 mod sce;
 mod tcp_info;
+mod tell;
 mod time_wait;
 mod timers;
 mod transmit;
@@ -49,6 +50,7 @@ pub use options::{InvalidOption, SocketOption, SocketOptions};
 pub use recovery::FastRecovery;
 pub use reduction::CwndReduction;
 pub use tcp_info::TcpInfo;
+use tell::{apart, tell_with};
 
 use std::collections::VecDeque;
 use std::mem::offset_of;
@@ -88,51 +90,6 @@ struct AckFlags {
     ece: bool,
     data_lost: bool,
 }
-
-/// Does something in a function of its own, so that what most connections do for every segment lies close
-/// together: it has to fit the processor's cache of instructions.
-#[cold]
-#[inline(never)]
-fn apart<R>(what: impl FnOnce() -> R) -> R {
-    what()
-}
-
-/// Tells the congestion control of something. Those of the first list are called where it happens, those of
-/// the second apart, so that of the [`View`] only what they read is gathered.
-macro_rules! tell_with {
-    (@among [$($name:ident),*] $connection:ident,
-        $view:ident($now:expr), $hook:ident $arguments:tt, $others:block) => {
-        match $connection.congestion {
-            $($crate::congestion::Congestion::$name(_) => {
-                use $crate::congestion::CongestionControl as _;
-                let view = $connection.$view($now);
-                if let $crate::congestion::Congestion::$name(control) = &mut $connection.congestion {
-                    $crate::connection::tell_with!(@call control, $connection, view, $hook $arguments);
-                }
-            })*
-            _ => $others,
-        }
-    };
-    (@any $connection:ident, $view:ident($now:expr), $hook:ident $arguments:tt) => {
-        let view = $connection.$view($now);
-        let control = &mut $connection.congestion;
-        $crate::connection::tell_with!(@call control, $connection, view, $hook $arguments);
-    };
-    (@call $control:ident, $connection:ident, $view:ident, $hook:ident($($argument:expr),*)) => {
-        $control.$hook(&mut $connection.window, &$view, $($argument),*)
-    };
-    ([$($here:ident),*], [$($apart:ident),*], $connection:ident, $($rest:tt)*) => {{
-        let connection: &mut Connection = $connection;
-        $crate::connection::tell_with!(@among [$($here),*] connection, $($rest)*, {
-            $crate::connection::apart(move || {
-                $crate::connection::tell_with!(@among [$($apart),*] connection, $($rest)*, {
-                    $crate::connection::tell_with!(@any connection, $($rest)*);
-                })
-            })
-        })
-    }};
-}
-use tell_with;
 
 /// One end of a TCP connection.
 #[derive(Clone, Debug)]

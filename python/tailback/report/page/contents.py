@@ -165,10 +165,11 @@ def _published(view: View) -> Section | None:
         return None
     held = sum(check.verdict == "within" for check in checks)
     judged = held + sum(check.verdict == "outside" for check in checks)
+    verdict = f" Of {judged} claims that could be checked, {held} hold." if judged else ""
     section = Section(
         "published",
         "Against what was published",
-        lead=f"{claims.source} Of {judged} claims that could be checked, {held} hold.",
+        lead=claims.source + verdict,
         tables=[tables.checks(checks, claims.note)],
     )
     if view.table is not None:
