@@ -86,6 +86,36 @@ def test_runs_without_loss_have_no_such_picture(tmp_path: Path) -> None:
         Plots(view.results).lost_at()
 
 
+def test_cores_stand_by_run_and_host(tmp_path: Path) -> None:
+    def core(run: int, host: str, number: int, busy: float) -> dict[str, Any]:
+        row = {"run": run, "repetition": 0, "host": host, "core": number}
+        return row | {"busy_s": busy / 100.0, "busy_percent": busy}
+
+    cells = [core(0, "a", 0, 10.0), core(0, "a", 1, 2.0), core(1, "a", 0, 97.0)]
+    view = folder(
+        tmp_path / "own",
+        ["rate"],
+        summary=[summary(0, rate=1), summary(1, rate=2)],
+        cores=[*cells, core(1, "a", 1, 3.0)],
+    )
+    drawn = Plots(view.results).cores().to_dict()
+    assert "The busiest: a 0, 97 % (rate 2)" in drawn["description"]
+    (rows,) = drawn["datasets"].values()
+    assert rows.splitlines() == [
+        "run of,core of,busy_percent",
+        "rate 1,a 0,10",
+        "rate 1,a 1,2",
+        "rate 2,a 0,97",
+        "rate 2,a 1,3",
+    ]
+
+
+def test_without_machines_there_are_no_cores(tmp_path: Path) -> None:
+    view = folder(tmp_path / "own", ["rate"], summary=[summary(0, rate=1)])
+    with pytest.raises(NothingToDrawError, match="no host"):
+        Plots(view.results).cores()
+
+
 def test_two_numeric_axes_make_a_surface(tmp_path: Path) -> None:
     cells = [(p, f, w) for w in ("32KiB", "64KiB") for p in (1, 2, 3, 4) for f in (1, 2, 3)]
     rows = [

@@ -11,6 +11,7 @@ mod capture;
 mod event;
 mod external;
 mod outcome;
+mod outcome_cores;
 mod outcome_flows;
 mod outcome_measured;
 mod outcome_ports;

@@ -3,6 +3,7 @@
 use tailback_units::{Duration, Time};
 
 use crate::RunOutcome;
+use crate::outcome_cores;
 use crate::outcome_flows;
 use crate::outcome_measured;
 use crate::outcome_ports;
@@ -20,6 +21,7 @@ pub(crate) fn outcome(world: &World) -> RunOutcome {
     ];
     let hosts: Vec<String> = world.hosts.iter().map(|host| host.name.clone()).collect();
     tables.extend(world.recorder.tables(&hosts));
+    tables.extend(outcome_cores::table(world));
     tables.extend(outcome_ports::table(world));
     tables.extend(outcome_flows::table(world));
     tables.extend(world.series.as_ref().map(|series| series.table()));

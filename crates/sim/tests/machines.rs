@@ -86,6 +86,24 @@ fn every_datagram_is_read_or_lost_at_a_place() {
 }
 
 #[test]
+fn cores_say_which_of_them_is_the_limit() {
+    let bound = r#"host.machine.interrupts.affinity={ kind = "bound" }"#;
+    let busy = |rate| {
+        let outcome = udp(rate, &[bound]);
+        let hosts = names(&outcome, "cores", "host");
+        assert_eq!(count(&outcome, "cores", "core"), [0, 1, 2, 3, 0, 1, 2, 3]);
+        assert!(hosts[..4].iter().all(|host| host == "ingress"));
+        assert!(hosts[4..].iter().all(|host| host == "egress"));
+        measure(&outcome, "cores", "busy_s")[4..].to_vec()
+    };
+    let (light, heavy) = (busy("400Mbit"), busy("2400Mbit"));
+    // For half a second 34 000 datagrams a second, some 5 us each, and an interrupt each or fewer.
+    assert!((0.08..0.12).contains(&light[0]), "{light:?}");
+    assert!((0.49..0.52).contains(&heavy[0]), "{heavy:?}");
+    assert!(light[1..].iter().chain(&heavy[1..]).all(|s| *s == 0.0));
+}
+
+#[test]
 fn interrupts_on_another_core_avoid_the_overload() {
     let lost = |overrides| count(&udp("2400Mbit", overrides), "summary", "datagrams_lost")[0];
     assert!(lost(&[]) > 20 * lost(&[BALANCED]));

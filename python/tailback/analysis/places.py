@@ -85,7 +85,7 @@ def places(view: View) -> Places | None:
     of_runs = losses(view)
     if of_runs is None:
         return None
-    labelled = _labels(view)
+    labelled = labels(view)
     repetitions = labelled.group_by(RUN, maintain_order=True).len()
     lost = pl.col("frames", "data_frames", "ack_frames", "payload_bytes")
     located = (
@@ -139,6 +139,7 @@ def _stage() -> pl.Expr:
     )
 
 
-def _labels(view: View) -> pl.DataFrame:
+def labels(view: View) -> pl.DataFrame:
+    """Return what each run is called in a picture: columns `run` and `run of`."""
     named = label_of(view.axes.varying) if view.axes.varying else pl.lit("the run")
     return view.results.summary.select("run", named.alias(RUN))

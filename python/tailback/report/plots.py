@@ -9,6 +9,7 @@ from tailback.analysis.anatomy import Anatomy, anatomies
 from tailback.analysis.view import View
 from tailback.errors import InputError
 from tailback.report.charts.anatomy import anatomy
+from tailback.report.charts.cores import cores
 from tailback.report.charts.data import AnyChart
 from tailback.report.charts.distribution import distribution
 from tailback.report.charts.ecdf import ecdf
@@ -107,6 +108,10 @@ class Plots:
         """Rates of the busiest interfaces over time, as polled."""
         return self._themed(interfaces(self._view))
 
+    def cores(self) -> AnyChart:
+        """How busy each core was, of hosts with a machine."""
+        return self._themed(cores(self._view))
+
     def totals(self) -> AnyChart:
         """Flent's totals: throughput and ping over time, of the first combination of the axes."""
         _, chart = next(over_time(self._view))
@@ -166,6 +171,7 @@ class Plots:
             ("measurements", self.loss_histogram),
             ("flows", self.flows),
             ("interfaces", self.interfaces),
+            ("cores", self.cores),
             ("totals", self.totals),
         ]
         x = self._view.axes.x

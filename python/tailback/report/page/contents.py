@@ -14,6 +14,7 @@ from tailback.compare import between
 from tailback.compare.side import of_published, of_results
 from tailback.compare.studies import claims_for
 from tailback.report.charts.anatomy import anatomy
+from tailback.report.charts.cores import cores
 from tailback.report.charts.data import AnyChart
 from tailback.report.charts.distribution import distribution
 from tailback.report.charts.ecdf import ecdf
@@ -98,7 +99,7 @@ def _main(view: View) -> Section | None:
 
 
 def _shown(view: View) -> Section | None:
-    """What only some runs have: surfaces, spacing of packets, measurements, flows, interfaces."""
+    """What only some runs have: surfaces, spacing of packets, measurements, and so on."""
     drawn: list[tuple[str, Callable[[], AnyChart]]] = [
         (f"surface-{metric}", partial(surface, view, metric))
         for metric in ("goodput_mbps_mean", "loss_percent")
@@ -109,6 +110,7 @@ def _shown(view: View) -> Section | None:
         ("measurements", partial(loss_histogram, view)),
         ("flows", partial(flows, view)),
         ("interfaces", partial(interfaces, view)),
+        ("cores", partial(cores, view)),
     ]
     figures = []
     for key, draw in drawn:
