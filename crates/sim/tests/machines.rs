@@ -31,12 +31,13 @@ fn run(workload: &str, overrides: &[&str]) -> RunOutcome {
     simulate(&plan.runs[0], &Control::default()).expect("a good run")
 }
 
+/// Datagrams; everything is on one core unless something else is said.
 fn udp(rate: &str, overrides: &[&str]) -> RunOutcome {
     let workload = format!(
         "kind = \"udp\"\nrate = \"{rate}\"\nduration = \"500ms\"\nsocket_buffer = \"1MiB\"\n\
          record_arrivals = 300"
     );
-    run(&workload, overrides)
+    run(&workload, &[&[BOUND], overrides].concat())
 }
 
 fn tcp(overrides: &[&str]) -> f64 {
@@ -68,6 +69,7 @@ fn names(outcome: &RunOutcome, table: &str, column: &str) -> Vec<String> {
     }
 }
 
+const BOUND: &str = r#"host.machine.interrupts.affinity={ kind = "bound" }"#;
 const BALANCED: &str = r#"host.machine.interrupts.affinity={ kind = "balanced", period = "10ms" }"#;
 
 #[test]
@@ -87,9 +89,8 @@ fn every_datagram_is_read_or_lost_at_a_place() {
 
 #[test]
 fn cores_say_which_of_them_is_the_limit() {
-    let bound = r#"host.machine.interrupts.affinity={ kind = "bound" }"#;
     let busy = |rate| {
-        let outcome = udp(rate, &[bound]);
+        let outcome = udp(rate, &[]);
         let hosts = names(&outcome, "cores", "host");
         assert_eq!(count(&outcome, "cores", "core"), [0, 1, 2, 3, 0, 1, 2, 3]);
         assert!(hosts[..4].iter().all(|host| host == "ingress"));
@@ -153,7 +154,7 @@ fn a_throttled_interrupt_puts_its_comb_on_arrivals() {
 }
 
 #[test]
-fn tcp_over_a_direct_cable_is_bound_by_the_receiver_s_core() {
+fn tcp_over_a_direct_cable_brings_what_the_machine_was_fitted_to() {
     let polled = tcp(&[]);
     let interrupted = tcp(&[
         "host.machine.softirq.napi=false",
@@ -184,18 +185,48 @@ fn a_long_path_loses_acknowledgements_at_the_sender_and_no_data() {
 }
 
 #[test]
-fn four_flows_over_a_short_path_bring_what_a_cable_gives_and_somewhat_more() {
-    // More: their threads handle backlogs on cores of their own (docs/models/lambda-rings-study.md).
-    let outcome = run(
-        "kind = \"bulk\"\nduration = \"3s\"\nconnections = 4\npair_window = \"8MB\"",
+fn four_flows_over_a_short_path_have_four_writers_and_bring_more_than_one_over_a_cable() {
+    // The study's brought as much (docs/models/lambda-rings-study.md).
+    let mbps = measure(
+        &four_over("8ms", "8MB", "3s"),
+        "summary",
+        "goodput_mbps_mean",
+    )[0];
+    assert!((1.3..1.6).contains(&(mbps / tcp(&[]))), "{mbps}");
+}
+
+#[test]
+fn four_flows_over_a_long_path_lose_in_rings_and_acknowledgements_most() {
+    let outcome = four_over("68.9ms", "69.2MB", "5s");
+    let causes = names(&outcome, "drops", "cause");
+    assert!(
+        causes.iter().all(|cause| cause == "rx-ring-full"),
+        "{causes:?}"
+    );
+    assert_eq!(names(&outcome, "drops", "place"), ["ingress", "egress"]);
+    let (all, data) = (
+        count(&outcome, "drops", "frames"),
+        count(&outcome, "drops", "data_frames"),
+    );
+    assert_eq!(data[0], 0, "at the sender acknowledgements are lost");
+    assert_eq!(all[1], data[1], "at the receiver data are");
+    assert!(data[1] > 0 && all[0] > 3 * data[1], "{all:?}");
+}
+
+/// Four flows of reno over a path of that delay, with so much window and for so long.
+fn four_over(delay: &str, window: &str, duration: &str) -> RunOutcome {
+    run(
+        &format!(
+            "kind = \"bulk\"\nduration = \"{duration}\"\nconnections = 4\n\
+             pair_window = \"{window}\""
+        ),
         &[
-            "network.link.0.delay=8ms",
+            &format!("network.link.0.delay={delay}"),
             "stack.rmem_max=128MiB",
             "stack.wmem_max=128MiB",
+            "stack.tcp_congestion_control=reno",
         ],
-    );
-    let mbps = measure(&outcome, "summary", "goodput_mbps_mean")[0];
-    assert!((1.0..1.3).contains(&(mbps / tcp(&[]))), "{mbps}");
+    )
 }
 
 #[test]
@@ -358,12 +389,13 @@ fn an_adaptive_throttle_answers_pings_at_once_and_slows_bulk() {
     // A datagram every 117.6 us is alone in its poll: low latency, an interrupt each.
     let alone = gaps("100Mbit", "dynamic");
     assert!(alone[1..].iter().all(|gap| (gap - 117.6).abs() < 1.0));
-    // Four in 50 us, 6 KB, are low latency still; ten, 15 KB, are bulk.
+    // Four in 50 us, 6 KB, are low latency still; ten, 15 KB, are bulk: of its 250 us a poll takes 75, for 50
+    // datagrams.
     let longest = |gaps: &[f64]| gaps[100..].iter().fold(0.0, |a: f64, b| a.max(*b));
     let low = longest(&gaps("1000Mbit", "dynamic"));
     assert!((40.0..60.0).contains(&low), "{low}");
     let bulk = longest(&gaps("2400Mbit", "dynamic"));
-    assert!((200.0..260.0).contains(&bulk), "{bulk}");
+    assert!((170.0..260.0).contains(&bulk), "{bulk}");
 }
 
 #[test]
