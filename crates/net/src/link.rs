@@ -281,6 +281,13 @@ impl Link {
         place == 0
     }
 
+    /// When the frame is to be handled that was put on its way last but so many, if it has not been.
+    #[inline]
+    #[must_use]
+    pub fn launched_before(&self, others: usize) -> Option<Time> {
+        self.flying.back_but(others).map(|frame| frame.at)
+    }
+
     /// The next frame to be handled.
     #[inline]
     #[must_use]

@@ -61,6 +61,14 @@ impl<T: Copy> Ring<T> {
         self.items.get(self.place(self.len - 1))
     }
 
+    /// The last in line but so many.
+    #[inline]
+    #[must_use]
+    pub fn back_but(&self, others: usize) -> Option<&T> {
+        let index = self.len().checked_sub(others + 1)?;
+        self.items.get(self.place(index as u32))
+    }
+
     /// Adds one at the end.
     #[inline]
     pub fn push_back(&mut self, item: T) {

@@ -230,17 +230,16 @@ fn links(run: &Run, wiring: &Wiring, outside: &[bool]) -> Vec<LinkState> {
                 link: Link::onward(config),
                 sink: end,
                 plain: false,
+                plain_to_ring: false,
                 label: Box::new(Label { name: name.clone() }),
             });
         }
+        let lossless = link.is_lossless() && run.record.pcap.is_none();
+        let to_ring = matches!(sink, Sink::Host { at_once: false, .. });
         LinkState {
             number: number as u32,
-            plain: link.is_lossless()
-                && run.record.pcap.is_none()
-                && !matches!(
-                    sink,
-                    Sink::Host { at_once: false, .. } | Sink::Machine { .. }
-                ),
+            plain: lossless && !to_ring && !matches!(sink, Sink::Machine { .. }),
+            plain_to_ring: lossless && to_ring,
             link,
             sink,
             label: Box::new(Label { name }),

@@ -2,7 +2,8 @@
 //!
 //! A frame that finds an idle CPU waits for the interrupt, and for moderation if there is any; frames that arrive while the CPU works
 //! are handled in the same run, one after another (as NAPI does). Each costs a fixed time and a
-//! time per byte. What is in the ring when it is full is lost.
+//! time per byte. What comes when the ring is full is lost: when the frame is yet to be handled that came as
+//! many frames before as there are descriptors. One link feeds the ring, and knows when that is.
 //! Left out: polling budgets, the CPU's other work.
 
 use tailback_units::{Duration, Time};
@@ -11,7 +12,6 @@ use super::HostConfig;
 use super::moderation::Moderation;
 use crate::loss::Losses;
 use crate::random::Stream;
-use crate::ring::Ring;
 
 /// A receive ring and the CPU behind it.
 #[derive(Clone, Debug)]
@@ -19,7 +19,8 @@ use crate::ring::Ring;
 pub struct ReceiveRing {
     /// Completions since the CPU was last interrupted.
     completions: u32,
-    descriptors: usize,
+    /// Descriptors but one.
+    others: usize,
     segment_cost: Duration,
     /// Cost of 1000 bytes of payload, ps.
     kilobyte_cost_ps: u64,
@@ -27,8 +28,6 @@ pub struct ReceiveRing {
     delay_span: Duration,
     /// When the CPU has handled all that has arrived.
     idle_at: Time,
-    /// When each frame in the ring is handled, in order.
-    done: Ring<Time>,
     dropped: Losses,
     moderation: Option<Moderation>,
 }
@@ -38,27 +37,37 @@ impl ReceiveRing {
     #[must_use]
     pub fn new(config: &HostConfig) -> ReceiveRing {
         ReceiveRing {
-            descriptors: config.rx_ring_descriptors as usize,
+            others: config.rx_ring_descriptors.saturating_sub(1) as usize,
             segment_cost: config.rx_segment_cost,
             kilobyte_cost_ps: config.rx_kilobyte_cost.as_ps(),
             delay_min: config.interrupt_delay - config.interrupt_jitter,
             delay_span: config.interrupt_jitter * 2,
             idle_at: Time::ZERO,
-            done: Ring::default(),
             dropped: Losses::default(),
             moderation: config.interrupt_moderation.as_ref().map(Moderation::new),
             completions: 0,
         }
     }
 
-    /// A frame with `payload_bytes` arrives at `at`, no earlier than those before it: when TCP
-    /// gets it, or `None` if the ring is full. `stream` draws the interrupt's delay.
+    /// Frames that fill it but for one place.
     #[inline]
-    pub fn arrive(&mut self, at: Time, payload_bytes: u16, stream: &mut Stream) -> Option<Time> {
-        while self.done.front().is_some_and(|t| *t <= at) {
-            self.done.pop_front();
-        }
-        if self.done.len() >= self.descriptors {
+    #[must_use]
+    pub fn all_but_one(&self) -> usize {
+        self.others
+    }
+
+    /// A frame with `payload_bytes` arrives at `at`, no earlier than those before it: when TCP
+    /// gets it, or `None` if the ring is full. `first` is when TCP gets the last frame that was taken in
+    /// but [`ReceiveRing::all_but_one`], if it has not got it. `stream` draws the interrupt's delay.
+    #[inline]
+    pub fn arrive(
+        &mut self,
+        at: Time,
+        payload_bytes: u16,
+        first: Option<Time>,
+        stream: &mut Stream,
+    ) -> Option<Time> {
+        if first.is_some_and(|handled| handled > at) {
             self.dropped.count(payload_bytes.into());
             return None;
         }
@@ -75,7 +84,6 @@ impl ReceiveRing {
         self.completions += 1;
         let bytes_cost = (u64::from(payload_bytes) * self.kilobyte_cost_ps).div_ceil(1000);
         self.idle_at = start + self.segment_cost + Duration::from_ps(bytes_cost);
-        self.done.push_back(self.idle_at);
         Some(self.idle_at)
     }
 

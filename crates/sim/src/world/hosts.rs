@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tailback_net::frame::{EndpointId, HostId};
 use tailback_net::host::{PageBuffers, ReceiveRing, TransmitQueue};
+use tailback_net::link::Link;
 use tailback_net::loss::Losses;
 use tailback_net::pool::{Flight, FramePool};
 use tailback_net::random::Stream;
@@ -71,16 +72,19 @@ impl HostState {
         }
     }
 
-    /// A frame arrives at `at`: when TCP gets it, if the receive ring has room.
-    #[inline]
+    /// A frame arrives at `at` over the link: when TCP gets it, if the receive ring has room.
+    #[inline(always)]
     pub(super) fn arrive(
         &mut self,
         at: Time,
+        link: &Link,
         frame: &Flight,
         frames: &mut FramePool,
     ) -> Option<Time> {
         self.rewrite(frame, frames);
-        self.ring.arrive(at, frame.payload_bytes, &mut self.stream)
+        let first = link.launched_before(self.ring.all_but_one());
+        self.ring
+            .arrive(at, frame.payload_bytes, first, &mut self.stream)
     }
 
     /// When the card gets a packet that is sent now, with so much payload.

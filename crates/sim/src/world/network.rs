@@ -27,6 +27,8 @@ pub(crate) struct LinkState {
     pub(crate) sink: Sink,
     /// Nothing can happen to a frame on it, nobody looks on, and it is handled as it arrives.
     pub(crate) plain: bool,
+    /// The same, but that a receive ring says when it is handled.
+    pub(crate) plain_to_ring: bool,
     pub(crate) label: Box<Label>,
 }
 
@@ -249,10 +251,44 @@ impl LinkState {
         ledger: &mut Ledger,
     ) -> Option<Time> {
         if !self.plain {
-            return self.launch_with_care(finish, frame, frames, hosts, ledger);
+            return self.launch_further(finish, frame, frames, hosts, ledger);
         }
         frame.at = self.link.arrival(finish);
         self.link.launch(frame).then_some(frame.at)
+    }
+
+    /// The same on a link that is not plain.
+    #[inline(never)]
+    fn launch_further(
+        &mut self,
+        finish: Time,
+        mut frame: Flight,
+        frames: &mut FramePool,
+        hosts: &mut [HostState],
+        ledger: &mut Ledger,
+    ) -> Option<Time> {
+        if self.plain_to_ring
+            && let Sink::Host { host, .. } = self.sink
+        {
+            let arrival = self.link.arrival(finish);
+            let host = &mut hosts[usize::from(host.0)];
+            if let Some(handled) = host.arrive(arrival, &self.link, &frame, frames) {
+                frame.at = handled;
+                return self.link.launch(frame).then_some(handled);
+            }
+            self.overrun(&frame, frames, ledger);
+            return None;
+        }
+        self.launch_with_care(finish, frame, frames, hosts, ledger)
+    }
+
+    /// A frame that has come finds the receive ring full.
+    #[cold]
+    fn overrun(&self, frame: &Flight, frames: &mut FramePool, ledger: &mut Ledger) {
+        let note = Note::RingFull { link: self.number };
+        self.note(note, frame, frames, ledger);
+        ledger.lose_frame(frame, frames, "rx-ring");
+        frames.release(frame.frame);
     }
 
     /// The same on a link where more than that may happen.
@@ -295,16 +331,12 @@ impl LinkState {
                 return machine.arrive(frame, frames);
             }
             Sink::Host { host, .. } => {
-                match hosts[usize::from(host.0)].arrive(arrival, &frame, frames) {
-                    Some(handled) => handled,
-                    None => {
-                        let note = Note::RingFull { link: self.number };
-                        self.note(note, &frame, frames, ledger);
-                        ledger.lose_frame(&frame, frames, "rx-ring");
-                        frames.release(frame.frame);
-                        return None;
-                    }
-                }
+                let host = &mut hosts[usize::from(host.0)];
+                let Some(handled) = host.arrive(arrival, &self.link, &frame, frames) else {
+                    self.overrun(&frame, frames, ledger);
+                    return None;
+                };
+                handled
             }
         };
         self.link.launch(frame).then_some(frame.at)
