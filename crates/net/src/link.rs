@@ -76,8 +76,9 @@ const IP_TO_WIRE_BYTES: u32 = ETHERNET_BYTES + GAP_BYTES;
 #[derive(Debug)]
 pub struct Link {
     byte_time: ByteTime,
-    /// What its framing adds to that of Ethernet, bytes modulo 2^64.
-    framing_bytes: u64,
+    /// What a frame has around it on the line, and what its framing adds to that of Ethernet: bytes modulo
+    /// 2^64.
+    around_bytes: u64,
     delay: Duration,
     /// Octets and frames handed to the transmitter.
     octets: u64,
@@ -110,7 +111,7 @@ impl Link {
         });
         Link {
             byte_time: config.rate.byte_time(),
-            framing_bytes: config.framing.extra_bytes(),
+            around_bytes: u64::from(GAP_BYTES).wrapping_add(config.framing.extra_bytes()),
             delay: config.delay,
             octets: 0,
             frames: 0,
@@ -155,8 +156,8 @@ impl Link {
     #[inline]
     #[must_use]
     pub fn serialisation(&self, frame: &Flight) -> Duration {
-        let wire_bytes = frame.wire_bytes().wrapping_add(self.framing_bytes);
-        self.byte_time.time_for(wire_bytes)
+        let bytes = u64::from(frame.frame_bytes).wrapping_add(self.around_bytes);
+        self.byte_time.time_for(bytes)
     }
 
     /// Sends a frame as soon as the transmitter is free, but not before `earliest`; the answer is
@@ -188,7 +189,7 @@ impl Link {
     #[must_use]
     pub fn least_transit(&self) -> Duration {
         self.byte_time
-            .time_for(u64::from(FRAME_BYTES_MIN + GAP_BYTES).wrapping_add(self.framing_bytes))
+            .time_for(u64::from(FRAME_BYTES_MIN).wrapping_add(self.around_bytes))
             + self.delay
     }
 
@@ -315,15 +316,23 @@ impl Link {
         self.next_at
     }
 
-    /// Takes the next frame, if it is to be handled by now.
+    /// Takes the next frame, whenever it is to be handled.
+    pub fn take_next(&mut self) -> Option<Flight> {
+        let taken = self.flying.pop_front();
+        self.next_at = self.flying.front().map_or(Time::NEVER, |next| next.at);
+        taken
+    }
+
+    /// Takes the next frame, if it is to be handled by now, which is some time.
     #[inline(always)]
     pub fn land(&mut self, now: Time) -> Option<Flight> {
+        debug_assert!(now < Time::NEVER, "now is some time");
         if self.next_at > now {
             return None;
         }
-        let landed = self.flying.pop_front();
-        self.next_at = self.flying.front().map_or(Time::NEVER, |next| next.at);
-        landed
+        let (landed, next) = self.flying.next_front();
+        self.next_at = next.map_or(Time::NEVER, |next| next.at);
+        Some(landed)
     }
 
     /// Frames on their way.

@@ -1,6 +1,7 @@
 use tailback_units::{Bytes, Duration, Rate, Time};
 
 use super::{Framing, Link, LinkConfig};
+use crate::frame::GAP_BYTES;
 use crate::impairment::script::Direction;
 use crate::pool::Flight;
 use crate::random::Stream;
@@ -59,7 +60,7 @@ fn a_late_frame_is_overtaken() {
     assert!(link.launch_out_of_order(due(30, 3)));
     assert!(link.launch_out_of_order(due(10, 1)));
     assert!(!link.launch_out_of_order(due(20, 2)));
-    let order: Vec<u16> = std::iter::from_fn(|| link.land(Time::NEVER))
+    let order: Vec<u16> = std::iter::from_fn(|| link.take_next())
         .map(|frame| frame.payload_bytes)
         .collect();
     assert_eq!(order, [1, 2, 3]);
@@ -69,7 +70,8 @@ fn a_late_frame_is_overtaken() {
 fn framing_decides_how_long_a_packet_takes() {
     let with = |framing| {
         let mut link = link(0.0);
-        link.framing_bytes = Framing::extra_bytes(framing);
+        let extra = Framing::extra_bytes(framing);
+        link.around_bytes = u64::from(GAP_BYTES).wrapping_add(extra);
         link.transmit(Time::ZERO, &jumbo()).as_ps() / 800
     };
     // 9000 bytes of IP.

@@ -15,12 +15,17 @@ pub struct Ring<T> {
 
 impl<T> Default for Ring<T> {
     fn default() -> Ring<T> {
-        Ring {
-            items: Vec::new(),
-            head: 0,
-            len: 0,
-        }
+        Ring::EMPTY
     }
+}
+
+impl<T> Ring<T> {
+    /// A ring that holds nothing, and has held nothing.
+    pub const EMPTY: Ring<T> = Ring {
+        items: Vec::new(),
+        head: 0,
+        len: 0,
+    };
 }
 
 /// Places of a ring that holds something for the first time.
@@ -115,11 +120,20 @@ impl<T: Copy> Ring<T> {
         Some(item)
     }
 
-    /// Forgets the first, which there is.
-    #[inline]
-    pub fn drop_front(&mut self) {
+    /// Takes the first, which there is, and says which is the first now.
+    #[inline(always)]
+    pub fn next_front(&mut self) -> (T, Option<&T>) {
         debug_assert!(self.len > 0, "an empty ring");
-        self.step();
+        let item = self.items[self.head as usize];
+        self.len -= 1;
+        if self.len == 0 {
+            self.head = 0;
+            return (item, None);
+        }
+        // As if one more were in.
+        let next = self.place(1);
+        self.head = next as u32;
+        (item, self.items.get(next))
     }
 
     /// The first will be looked at soon: brings it into the processor's cache.

@@ -293,8 +293,14 @@ impl Calendar {
     }
 
     /// Takes the earliest event out.
-    #[inline(always)]
     pub(crate) fn pop(&mut self) -> Option<Event> {
+        let first = self.take_first();
+        (first.at != Time::NEVER).then_some(first)
+    }
+
+    /// The same; an event that is never if there is none.
+    #[inline(always)]
+    pub(crate) fn take_first(&mut self) -> Event {
         let near = match self.sorted.pop() {
             Some(near) => near,
             None => self.turn(),
@@ -302,13 +308,13 @@ impl Calendar {
         if self.far_at <= near.at {
             return self.pop_either(near);
         }
-        Some(near)
+        near
     }
 
     /// `near` has been taken out, or there is none, but one of those far away may come before it.
     #[cold]
     #[inline(never)]
-    fn pop_either(&mut self, near: Event) -> Option<Event> {
+    fn pop_either(&mut self, near: Event) -> Event {
         if near.at == Time::NEVER {
             return self.pop_far();
         }
@@ -316,18 +322,20 @@ impl Calendar {
             self.sorted.push(near);
             return self.pop_far();
         }
-        Some(near)
+        near
     }
 
     #[cold]
-    fn pop_far(&mut self) -> Option<Event> {
-        let Reverse(event) = self.far.pop()?;
+    fn pop_far(&mut self) -> Event {
+        let Some(Reverse(event)) = self.far.pop() else {
+            return NEVER;
+        };
         self.far_at = self.far.peek().map_or(Time::NEVER, |Reverse(e)| e.at);
         if self.sorted.is_empty() {
             // Nothing on the wheel comes before this event's day: the wheel may begin with it.
             self.set_today(self.today.max(event.at.as_ps() >> self.shift));
         }
-        Some(event)
+        event
     }
 
     /// Turns the wheel to the next day that has events; answers its first, and sorts the others;
@@ -335,18 +343,13 @@ impl Calendar {
     #[inline(always)]
     fn turn(&mut self) -> Event {
         // Days of this week that are over have no events.
-        if self.weeks[self.week].busy == 0 {
-            if self.review.days >= DAYS_PER_REVIEW {
-                self.adjust();
-                if let Some(first) = self.sorted.pop() {
-                    return first;
-                }
+        let mut week = &mut self.weeks[self.week];
+        if week.busy == 0 {
+            if !self.end_week() {
+                return self.sorted.pop().unwrap_or(NEVER);
             }
-            if !self.enter_week() {
-                return NEVER;
-            }
+            week = &mut self.weeks[self.week];
         }
-        let week = &mut self.weeks[self.week];
         let day = week.busy.trailing_zeros() as usize % WEEK;
         week.busy &= week.busy - 1;
         let node = week.days[day];
@@ -359,8 +362,21 @@ impl Calendar {
         self.sort_day(node.event(), node.next)
     }
 
-    /// Goes on to the next week that has events; false if there is none.
+    /// This week has no more events: goes on to the next that has. False if there is none, or if the length of
+    /// a day has changed and today has events again.
     #[inline(never)]
+    fn end_week(&mut self) -> bool {
+        if self.review.days >= DAYS_PER_REVIEW {
+            self.adjust();
+            if !self.sorted.is_empty() {
+                return false;
+            }
+        }
+        self.enter_week()
+    }
+
+    /// Goes on to the next week that has events; false if there is none.
+    #[inline]
     fn enter_week(&mut self) -> bool {
         let all = self.weeks.len();
         for ahead in 0..all {

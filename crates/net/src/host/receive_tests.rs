@@ -66,3 +66,16 @@ fn a_slow_cpu_sustains_its_own_rate() {
     let handled = arrivals.filter(|at| ring.arrive(*at, 0).is_some()).count();
     assert!((9_980..10_020).contains(&handled), "{handled}");
 }
+
+#[test]
+fn a_ring_is_full_when_as_many_wait_as_it_has_descriptors() {
+    let mut ring = Fed::new();
+    let mut random = Stream::new(2, "arrivals", 0);
+    let mut at = Time::ZERO;
+    for _ in 0..20_000 {
+        at += Duration::from_ns(random.below(2500));
+        let waiting = ring.handled.iter().rev().take_while(|t| **t > at).count();
+        assert_eq!(ring.arrive(at, 0).is_none(), waiting >= 4, "{waiting}");
+    }
+    assert!(ring.ring.dropped().frames > 100);
+}

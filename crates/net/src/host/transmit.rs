@@ -16,6 +16,8 @@ pub struct TransmitQueue {
     limit: usize,
     /// When each packet in the queue will have left, in order.
     leaving: Ring<Time>,
+    /// The first of these; never if there is none.
+    first_at: Time,
     refused: Losses,
 }
 
@@ -26,24 +28,27 @@ impl TransmitQueue {
         TransmitQueue {
             limit: config.tx_queue_packets as usize + config.tx_ring_descriptors as usize,
             leaving: Ring::default(),
+            first_at: Time::NEVER,
             refused: Losses::default(),
         }
     }
 
     /// Whether there is room for one more packet, with so much payload, at `now`; counts it as refused if not.
-    #[inline]
+    #[inline(always)]
     pub fn admits(&mut self, now: Time, payload_bytes: u32) -> bool {
-        while self.leaving.front().is_some_and(|t| *t <= now) {
-            self.leaving.pop_front();
+        let mut first_at = self.first_at;
+        if first_at <= now {
+            while first_at <= now {
+                let (_, next) = self.leaving.next_front();
+                first_at = next.copied().unwrap_or(Time::NEVER);
+            }
+            self.first_at = first_at;
         }
-        let admitted = self.leaving.len() < self.limit;
-        if !admitted {
-            self.refused.count(payload_bytes.into());
-        }
-        admitted
+        self.admits_beside(self.leaving.len(), payload_bytes)
     }
 
     /// The same where what waits is queued elsewhere: so many packets do.
+    #[inline]
     pub fn admits_beside(&mut self, waiting: usize, payload_bytes: u32) -> bool {
         let admitted = waiting < self.limit;
         if !admitted {
@@ -53,8 +58,9 @@ impl TransmitQueue {
     }
 
     /// The packet just admitted will have left at `at`, no earlier than those before it.
-    #[inline]
+    #[inline(always)]
     pub fn leaves(&mut self, at: Time) {
+        self.first_at = self.first_at.min(at);
         self.leaving.push_back(at);
     }
 

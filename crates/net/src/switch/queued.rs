@@ -122,13 +122,13 @@ impl QueuedBuffer {
                 return Err(DropCause::QueueLimit);
             }
         }
-        let pool = self
+        let admitted = self
             .memory
             .offer(now, in_port, out_port, frame.frame_bytes)?;
         Ok(Held {
             frame,
             in_port,
-            pool,
+            pool: admitted.pool,
             since: now,
         })
     }

@@ -91,6 +91,17 @@ pub enum Pool {
     Shared,
 }
 
+/// What a frame that is admitted will hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Admitted {
+    /// Where.
+    pub pool: Pool,
+    /// Segments of it.
+    segments: u16,
+    /// Bytes that wait for its port before it, as far as they have been settled.
+    pub queued_bytes: u64,
+}
+
 /// A frame that is leaving: what it holds, until when.
 #[derive(Clone, Copy, Debug)]
 struct Departure {
@@ -102,11 +113,12 @@ struct Departure {
 }
 
 /// A port's queue: a line of the processor's cache.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 #[repr(align(64))]
 struct Egress {
     leaving: Ring<Departure>,
-    /// When the first of these leaves, or a time before that.
+    /// When the first of these leaves, never if there is none: kept where nothing but the shared memory
+    /// limits a frame.
     first_at: Time,
     queued_bytes: u64,
     private_segments: u32,
@@ -120,6 +132,14 @@ struct Ingress {
 }
 
 impl Egress {
+    const EMPTY: Egress = Egress {
+        leaving: Ring::EMPTY,
+        first_at: Time::NEVER,
+        queued_bytes: 0,
+        private_segments: 0,
+        shared_segments: 0,
+    };
+
     /// Takes what has left by `now` off the books where nothing but the shared memory has any; answers
     /// how many segments of that.
     // In place where every frame is queued: a call costs 29 instructions a hop (fat-tree, callgrind).
@@ -129,18 +149,14 @@ impl Egress {
             return 0;
         }
         let (mut bytes, mut segments) = (0, 0);
-        self.first_at = loop {
-            match self.leaving.front() {
-                Some(left) if left.at <= now => {
-                    bytes += u64::from(left.frame_bytes);
-                    segments += u32::from(left.segments);
-                    self.leaving.drop_front();
-                }
-                Some(first) => break first.at,
-                // One that joins leaves no earlier than now.
-                None => break now,
-            }
-        };
+        let mut first_at = self.first_at;
+        while first_at <= now {
+            let (left, next) = self.leaving.next_front();
+            bytes += u64::from(left.frame_bytes);
+            segments += u32::from(left.segments);
+            first_at = next.map_or(Time::NEVER, |next| next.at);
+        }
+        self.first_at = first_at;
         self.queued_bytes -= bytes;
         self.shared_segments -= segments;
         segments
@@ -265,7 +281,7 @@ impl SharedBuffer {
             plain: unshared,
             cap,
             shared_used: 0,
-            egress: vec![Egress::default(); usize::from(ports)],
+            egress: vec![Egress::EMPTY; usize::from(ports)],
             ingress: vec![Ingress::default(); usize::from(ports)],
         }
     }
@@ -279,14 +295,19 @@ impl SharedBuffer {
         in_port: u16,
         out_port: u16,
         frame_bytes: u16,
-    ) -> Result<Pool, DropCause> {
+    ) -> Result<Admitted, DropCause> {
         if self.plain {
             let segments = self.segments(frame_bytes);
             let egress = &mut self.egress[usize::from(out_port)];
             self.shared_used -= egress.settle_plain(now);
             let held = egress.shared_segments;
+            let queued_bytes = egress.queued_bytes;
             if self.shared_used + segments <= self.shared_limit && held < self.most_segments() {
-                return Ok(Pool::Shared);
+                return Ok(Admitted {
+                    pool: Pool::Shared,
+                    segments: segments as u16,
+                    queued_bytes,
+                });
             }
             return self.offer_anew(now, in_port, out_port, frame_bytes);
         }
@@ -301,12 +322,12 @@ impl SharedBuffer {
         in_port: u16,
         out_port: u16,
         frame_bytes: u16,
-    ) -> Result<Pool, DropCause> {
+    ) -> Result<Admitted, DropCause> {
         self.settle(now, out_port);
         if self.rx_private == 0
-            && let Ok(pool) = self.place(in_port, out_port, frame_bytes)
+            && let Ok(admitted) = self.place(in_port, out_port, frame_bytes)
         {
-            return Ok(pool);
+            return Ok(admitted);
         }
         self.offer_anew(now, in_port, out_port, frame_bytes)
     }
@@ -319,7 +340,7 @@ impl SharedBuffer {
         in_port: u16,
         out_port: u16,
         frame_bytes: u16,
-    ) -> Result<Pool, DropCause> {
+    ) -> Result<Admitted, DropCause> {
         self.settle_all(now);
         self.place(in_port, out_port, frame_bytes)
     }
@@ -332,18 +353,20 @@ impl SharedBuffer {
         in_port: u16,
         out_port: u16,
         frame_bytes: u16,
-        pool: Pool,
+        admitted: Admitted,
         at: Time,
     ) -> u64 {
-        let segments = self.segments(frame_bytes);
+        let Admitted { pool, segments, .. } = admitted;
         let egress = &mut self.egress[usize::from(out_port)];
+        egress.first_at = egress.first_at.min(at);
         egress.leaving.push_back(Departure {
             at,
             frame_bytes,
-            segments: segments as u16,
+            segments,
             in_port,
             pool,
         });
+        let segments = u32::from(segments);
         if self.plain {
             egress.queued_bytes += u64::from(frame_bytes);
             egress.shared_segments += segments;
@@ -447,15 +470,22 @@ impl SharedBuffer {
     }
 
     #[inline]
-    fn place(&self, in_port: u16, out_port: u16, frame_bytes: u16) -> Result<Pool, DropCause> {
+    fn place(&self, in_port: u16, out_port: u16, frame_bytes: u16) -> Result<Admitted, DropCause> {
         let segments = self.segments(frame_bytes);
         let egress = &self.egress[usize::from(out_port)];
         let ingress = &self.ingress[usize::from(in_port)];
+        let admitted = |pool| {
+            Ok(Admitted {
+                pool,
+                segments: segments as u16,
+                queued_bytes: egress.queued_bytes,
+            })
+        };
         if egress.private_segments + segments <= self.tx_private {
-            return Ok(Pool::TxPrivate);
+            return admitted(Pool::TxPrivate);
         }
         if ingress.private_segments + segments <= self.rx_private {
-            return Ok(Pool::RxPrivate);
+            return admitted(Pool::RxPrivate);
         }
         if self.shared_used + segments > self.shared_limit {
             return Err(DropCause::BufferFull);
@@ -467,7 +497,7 @@ impl SharedBuffer {
         if ingress.shared_segments >= self.rx_hog {
             return Err(DropCause::IngressLimit);
         }
-        Ok(Pool::Shared)
+        admitted(Pool::Shared)
     }
 }
 

@@ -76,7 +76,8 @@ fn a_private_share_is_there_when_the_pool_is_full() {
         2 + 10,
         "two frames in its private share, ten in the pool"
     );
-    assert_eq!(buffer.offer(Time::ZERO, 1, 2, JUMBO), Ok(Pool::TxPrivate));
+    let admitted = buffer.offer(Time::ZERO, 1, 2, JUMBO);
+    assert_eq!(admitted.map(|a| a.pool), Ok(Pool::TxPrivate));
 }
 
 #[test]

@@ -74,7 +74,7 @@ impl Outbox {
 pub(super) fn take_flying(world: &mut World, link: usize) -> Vec<(Time, Frame)> {
     let mut taken = Vec::new();
     let pool: &mut FramePool = &mut world.frames;
-    while let Some(flight) = world.links[link].link.land(Time::NEVER) {
+    while let Some(flight) = world.links[link].link.take_next() {
         taken.push((flight.at, *pool.get(flight.frame)));
         pool.release(flight.frame);
     }

@@ -127,11 +127,14 @@ impl World {
         self.runs_alone = true;
         while !self.done {
             let mut left = EVENTS_PER_CHECK;
-            while !self.done && left > 0 {
+            while left > 0 {
                 if !self.handle_next() {
                     return Err(self.stalled());
                 }
                 left -= 1;
+                if self.done {
+                    break;
+                }
             }
             self.events += EVENTS_PER_CHECK - left;
             if left == 0 {
@@ -182,9 +185,10 @@ impl World {
     /// none. Part of the loop of [`World::run`], which calls it for every event there is.
     #[inline(always)]
     fn handle_next(&mut self) -> bool {
-        let Some(Event { at, rank }) = self.calendar.pop() else {
+        let Event { at, rank } = self.calendar.take_first();
+        if at == Time::NEVER {
             return false;
-        };
+        }
         if self.crowded {
             self.fetch_ahead();
         }

@@ -64,7 +64,9 @@ pub(crate) enum Sink {
 }
 
 /// A switch's packet memory.
+// Its kind is a byte, which is looked at faster than a niche in one of its lengths.
 #[derive(Debug)]
+#[repr(u8)]
 pub(crate) enum SwitchBuffer {
     Shared(SharedBuffer),
     Voq(VoqBuffer),
@@ -222,20 +224,11 @@ impl LinkState {
         frame: &Flight,
     ) -> Time {
         if cut_through {
-            self.cut_through(now + latency, egress, frame)
+            let took = self.link.serialisation(frame);
+            cut_through_from(now + latency, took, egress, frame)
         } else {
             now + latency
         }
-    }
-
-    /// The same of a switch that cuts through, and would else send it at `whole`.
-    #[inline]
-    pub(super) fn cut_through(&self, whole: Time, egress: &Link, frame: &Flight) -> Time {
-        let overlap = self
-            .link
-            .serialisation(frame)
-            .min(egress.serialisation(frame));
-        whole.before(overlap)
     }
 
     /// A frame's last bit has left onto this link at `finish`: it is lost, dropped by a receive
@@ -251,15 +244,15 @@ impl LinkState {
         ledger: &mut Ledger,
     ) -> Option<Time> {
         if !self.plain {
-            return self.launch_further(finish, frame, frames, hosts, ledger);
+            return self.launch_with_care(finish, frame, frames, hosts, ledger);
         }
         frame.at = self.link.arrival(finish);
         self.link.launch(frame).then_some(frame.at)
     }
 
-    /// The same on a link that is not plain.
-    #[inline(never)]
-    fn launch_further(
+    /// The same where a switch sends, which many of its frames do to hosts.
+    #[inline(always)]
+    pub(super) fn launch_from_switch(
         &mut self,
         finish: Time,
         mut frame: Flight,
@@ -272,14 +265,14 @@ impl LinkState {
         {
             let arrival = self.link.arrival(finish);
             let host = &mut hosts[usize::from(host.0)];
-            if let Some(handled) = host.arrive(arrival, &self.link, &frame, frames) {
-                frame.at = handled;
-                return self.link.launch(frame).then_some(handled);
-            }
-            self.overrun(&frame, frames, ledger);
-            return None;
+            let Some(handled) = host.arrive(arrival, &self.link, &frame, frames) else {
+                self.overrun(&frame, frames, ledger);
+                return None;
+            };
+            frame.at = handled;
+            return self.link.launch(frame).then_some(handled);
         }
-        self.launch_with_care(finish, frame, frames, hosts, ledger)
+        self.launch(finish, frame, frames, hosts, ledger)
     }
 
     /// A frame that has come finds the receive ring full.
@@ -384,4 +377,11 @@ impl LinkState {
         first |= self.link.launch_out_of_order(frame);
         first.then_some(frame.at)
     }
+}
+
+/// The earliest that a switch which cuts through may begin to send a frame that `took` so long to arrive, and
+/// that it would else send at `whole`.
+#[inline]
+pub(super) fn cut_through_from(whole: Time, took: Duration, egress: &Link, frame: &Flight) -> Time {
+    whole.before(took.min(egress.serialisation(frame)))
 }

@@ -7,7 +7,7 @@ use tailback_net::switch::voq::Grant;
 use tailback_units::Time;
 
 use super::World;
-use super::network::{Sink, SwitchBuffer};
+use super::network::{Sink, SwitchBuffer, cut_through_from};
 use crate::capture::Note;
 
 /// So many connections are in the processor's cache, and need not be fetched ahead.
@@ -26,20 +26,31 @@ impl World {
         let next_at = state.link.next_at();
         if next_at != Time::NEVER {
             self.calendar.schedule(rank, next_at);
-            if let Sink::Host { .. } = sink {
-                // It comes a frame's line time later: what it needs may come from memory meanwhile.
-                if self.frames.is_large() || self.endpoints.len() > CACHED {
-                    self.fetch_next(rank);
-                }
-            }
         }
         self.hops += 1;
+        // One after the other, the most frequent first: cheaper than a table of all.
+        if let Sink::Switch { switch, port } = sink {
+            return self.forward(switch, port, rank, frame);
+        }
+        if let Sink::Host { .. } = sink {
+            // The next comes a frame's line time later: what it needs may come from memory meanwhile.
+            if self.frames.is_large() || self.endpoints.len() > CACHED {
+                self.fetch_next(rank);
+            }
+            if self.datagrams.is_empty() {
+                return self.receive(frame);
+            }
+        }
+        self.land_elsewhere(sink, frame);
+    }
+
+    /// A frame has landed neither at a switch nor at a host with TCP.
+    #[inline(never)]
+    fn land_elsewhere(&mut self, sink: Sink, frame: Flight) {
         match sink {
-            Sink::Switch { switch, port } => self.forward(switch, port, rank, frame),
-            Sink::Host { .. } if self.datagrams.is_empty() => self.receive(frame),
-            Sink::Host { .. } => self.receive_datagram(frame),
             // What leads to a machine is handed over at once.
-            Sink::Machine { .. } => {}
+            Sink::Switch { .. } | Sink::Machine { .. } => {}
+            Sink::Host { .. } => self.receive_datagram(frame),
             Sink::Onward { link } => self.go_onward(link, frame),
             Sink::Outside { host } => self.arrivals.push((host, frame)),
         }
@@ -91,16 +102,20 @@ impl World {
         let port = &mut state.ports[usize::from(out_port)];
         match &mut state.buffer {
             SwitchBuffer::Shared(buffer) => {
-                let pool = match buffer.offer(now, in_port, out_port, frame.frame_bytes) {
-                    Ok(pool) => pool,
+                let admitted = match buffer.offer(now, in_port, out_port, frame.frame_bytes) {
+                    Ok(admitted) => admitted,
                     Err(cause) => return self.drop_frame(switch, out_port, cause, &frame),
                 };
                 let out_link = port.out_link;
+                let took = state
+                    .cut_through
+                    .then(|| self.links[in_link as usize].link.serialisation(&frame));
+                let egress = &mut self.links[out_link as usize];
                 if state.marker.is_on() {
                     let look = QueueLook {
                         port: out_port,
-                        queued_bytes: buffer.queued_bytes(out_port),
-                        free_at: self.links[out_link as usize].link.free_at(),
+                        queued_bytes: admitted.queued_bytes,
+                        free_at: egress.link.free_at(),
                     };
                     let frames = &mut self.frames;
                     let ledger = &mut self.ledger;
@@ -116,16 +131,14 @@ impl World {
                     }
                 }
                 let mut earliest = now + state.latency;
-                if state.cut_through {
-                    let egress = &self.links[out_link as usize].link;
-                    earliest = self.links[in_link as usize].cut_through(earliest, egress, &frame);
+                if let Some(took) = took {
+                    earliest = cut_through_from(earliest, took, &egress.link, &frame);
                 }
-                let egress = &mut self.links[out_link as usize];
                 let finish = egress.link.transmit(earliest, &frame);
                 let queued_bytes =
-                    buffer.leaves(in_port, out_port, frame.frame_bytes, pool, finish);
+                    buffer.leaves(in_port, out_port, frame.frame_bytes, admitted, finish);
                 port.queued_bytes_max = port.queued_bytes_max.max(queued_bytes);
-                if let Some(at) = egress.launch(
+                if let Some(at) = egress.launch_from_switch(
                     finish,
                     frame,
                     &mut self.frames,
