@@ -10,6 +10,7 @@ use std::collections::VecDeque;
 use std::ops::{Deref, DerefMut};
 
 use crate::clock::Jiffies;
+use crate::segment::SackBlock;
 use crate::seq::Seq;
 
 /// Selectively acknowledged (TCPCB_SACKED_ACKED).
@@ -72,6 +73,8 @@ pub(crate) struct Hint {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Queue {
     packets: VecDeque<Packet>,
+    /// The blocks that came last (recv_sack_cache).
+    pub(crate) sack_cache: [SackBlock; 4],
     /// Selective acknowledgements (fastpath_skb_hint).
     pub(crate) sack_hint: Option<Hint>,
     /// Marking what is lost (lost_skb_hint).
@@ -92,6 +95,10 @@ pub(crate) struct LazyQueue(Option<Box<Queue>>);
 /// What a queue that was never written to looks like.
 static EMPTY: Queue = Queue {
     packets: VecDeque::new(),
+    sack_cache: [SackBlock {
+        start: Seq(0),
+        end: Seq(0),
+    }; 4],
     sack_hint: None,
     lost_hint: None,
     retransmit_hint: None,
@@ -198,6 +205,25 @@ impl Queue {
         let after = i32::from(packet.segments) + i32::from(rest.segments);
         self.packets.insert(index + 1, rest);
         before - after
+    }
+}
+
+/// Adds one at the end of a queue. Its first ring has room for that one only: most queues never hold two.
+#[inline(always)]
+pub(crate) fn push_last<T>(queue: &mut VecDeque<T>, item: T) {
+    if queue.len() == queue.capacity() {
+        make_room(queue);
+    }
+    queue.push_back(item);
+}
+
+#[cold]
+#[inline(never)]
+fn make_room<T>(queue: &mut VecDeque<T>) {
+    if queue.capacity() == 0 {
+        queue.reserve_exact(1);
+    } else {
+        queue.reserve(1);
     }
 }
 

@@ -184,6 +184,7 @@ fn counted(tcp: &Connection) -> Counters {
         stats.zero_window_drops,
         stats.receive_queue_drops,
     ]
+    .map(u64::from)
 }
 
 impl Host {

@@ -200,6 +200,18 @@ impl Congestion {
         )
     }
 
+    /// Whether it makes something of the round trips and counts of what is acknowledged.
+    #[inline]
+    pub(crate) fn hears_samples(&self) -> bool {
+        !matches!(
+            self,
+            Congestion::Reno(_)
+                | Congestion::Dctcp(_)
+                | Congestion::RenoSce(_)
+                | Congestion::DctcpSce(_)
+        )
+    }
+
     /// Of those that are told: whether an acknowledgement without any mark changes something in it, where so
     /// much is sent, delivered, and acknowledged with ECE. None does while it waits for marks.
     #[inline(never)]

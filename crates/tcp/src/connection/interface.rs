@@ -62,7 +62,7 @@ pub enum CaState {
     Loss,
 }
 
-/// What a connection's end has counted.
+/// What a connection's end has counted; what is rare in 32 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Stats {
@@ -71,19 +71,19 @@ pub struct Stats {
     /// Times fast recovery was entered.
     pub fast_recoveries: u64,
     /// Window reductions undone because they were not needed.
-    pub undos: u64,
+    pub undos: u32,
     /// Segments dropped at a window of zero (TCPZeroWindowDrop).
-    pub zero_window_drops: u64,
+    pub zero_window_drops: u32,
     /// Segments in order dropped for want of memory (TCPRcvQDrop).
-    pub receive_queue_drops: u64,
+    pub receive_queue_drops: u32,
     /// Segments beyond the window (BeyondWindow).
-    pub beyond_window: u64,
+    pub beyond_window: u32,
     /// Duplicate selective acknowledgements received.
-    pub dsacks_received: u64,
+    pub dsacks_received: u32,
     /// Retransmissions found lost by later acknowledgements (TCPLostRetransmit).
-    pub lost_retransmissions: u64,
+    pub lost_retransmissions: u32,
     /// Segments with payload received out of order.
-    pub out_of_order_received: u64,
+    pub out_of_order_received: u32,
     /// Segments retransmitted (RetransSegs).
     pub retransmissions: u64,
     /// Segments without payload sent.

@@ -64,7 +64,6 @@ use crate::congestion::{Congestion, CongestionKind, View, Window};
 use crate::queue::{LazyQueue, take_front};
 use crate::receive::{AckPolicy, Receive};
 use crate::rtt::RttEstimator;
-use crate::segment::SackBlock;
 use crate::seq::Seq;
 use crate::stack::Stack;
 
@@ -197,7 +196,6 @@ pub struct Connection {
     /// The peer's MSS option.
     mss_clamp: u32,
     queue: LazyQueue,
-    sack_cache: [SackBlock; 4],
     /// The timestamp of the first SYN sent.
     syn_stamp: u32,
     /// Answers to invalid segments.
@@ -291,7 +289,6 @@ impl Connection {
             queue_shrunk: false,
             pushed_seq: initial,
             send_shift: 0,
-            sack_cache: [SackBlock::default(); 4],
             fin_queued: false,
             fin_sent: false,
             timestamps: stack.tcp_timestamps,

@@ -53,7 +53,7 @@ impl Connection {
             count = 1;
         } else {
             self.queue.sack_hint = None;
-            sort_as_the_kernel_does(&mut blocks[..count], &self.sack_cache);
+            sort_as_the_kernel_does(&mut blocks[..count], &self.queue.sack_cache);
         }
         for block in &blocks[..count] {
             flags.data_lost |= block.end.after(self.high_seq);
@@ -73,7 +73,8 @@ impl Connection {
     /// Remembers the blocks; true if only the first has grown since the last time.
     fn remember_blocks(&mut self, received: &[SackBlock]) -> bool {
         let mut fast = true;
-        for (index, (block, cached)) in received.iter().zip(&mut self.sack_cache).enumerate() {
+        for (index, (block, cached)) in received.iter().zip(&mut self.queue.sack_cache).enumerate()
+        {
             fast &= cached.start == block.start && (index == 0 || cached.end == block.end);
             *cached = *block;
         }

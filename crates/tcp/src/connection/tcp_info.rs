@@ -177,11 +177,11 @@ impl Connection {
             segs_in: self.stats.segments_received as u32,
             data_segs_in: self.stats.data_segments_received as u32,
             bytes_received: self.stats.bytes_received,
-            rcv_ooopack: self.stats.out_of_order_received as u32,
+            rcv_ooopack: self.stats.out_of_order_received,
             notsent_bytes: self.unsent.min(u64::from(u32::MAX)) as u32,
             data_segs_out: self.stats.segments_sent as u32,
             bytes_sent: self.stats.bytes_sent,
-            dsack_dups: self.stats.dsacks_received as u32,
+            dsack_dups: self.stats.dsacks_received,
             snd_wnd: self.snd_wnd,
             total_rto: self.stats.timeouts as u16,
             ..TcpInfo::default()

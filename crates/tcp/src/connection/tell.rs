@@ -12,6 +12,10 @@ pub(super) fn apart<R>(what: impl FnOnce() -> R) -> R {
 /// Tells the congestion control of something. Those of the first list are called where it happens, those of
 /// the second apart, so that of the `View` only what they read is gathered.
 macro_rules! tell_with {
+    (@among [] $connection:ident,
+        $view:ident($now:expr), $hook:ident $arguments:tt, $others:block) => {
+        $others
+    };
     (@among [$($name:ident),*] $connection:ident,
         $view:ident($now:expr), $hook:ident $arguments:tt, $others:block) => {
         match $connection.congestion {

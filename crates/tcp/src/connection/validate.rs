@@ -74,7 +74,7 @@ impl Connection {
                 self.challenge(now);
             } else {
                 let old = segment.end_seq().before(self.receive.rcv_wup);
-                self.stats.beyond_window += u64::from(!old);
+                self.stats.beyond_window += u32::from(!old);
                 self.answer_invalid(now, segment);
             }
             return false;

@@ -10,9 +10,9 @@ use crate::segment::SackBlock;
 use crate::seq::Seq;
 
 /// Blocks remembered (the array in tcp_sock).
-const BLOCKS: usize = 4;
+const BLOCKS: u8 = 4;
 /// Blocks that a header has room for, without timestamps.
-const BLOCKS_SENT: usize = 4;
+const BLOCKS_SENT: u8 = 4;
 
 /// A run of out-of-order data, and the memory that holds it.
 #[derive(Clone, Copy, Debug)]
@@ -42,23 +42,23 @@ pub(crate) enum Placed {
 pub(crate) struct Reassembly {
     /// Blocks the next segment carries (eff_sacks): computed when blocks come and go, and one less
     /// once a duplicate has been told, though one more might have room then.
-    effective: usize,
+    effective: u8,
+    block_count: u8,
+    /// Blocks that a header has room for.
+    room: u8,
+    /// Blocks are counted anew whenever they are told.
+    exact: bool,
     dsack: Option<SackBlock>,
     /// In sequence order, apart from each other.
     runs: Vec<Run>,
-    block_count: usize,
-    /// Blocks are counted anew whenever they are told.
-    exact: bool,
-    /// Blocks that a header has room for.
-    room: usize,
-    blocks: [SackBlock; BLOCKS],
+    blocks: [SackBlock; BLOCKS as usize],
 }
 
 impl Default for Reassembly {
     fn default() -> Reassembly {
         Reassembly {
             runs: Vec::new(),
-            blocks: [SackBlock::default(); BLOCKS],
+            blocks: [SackBlock::default(); BLOCKS as usize],
             block_count: 0,
             dsack: None,
             effective: 0,
@@ -71,7 +71,7 @@ impl Default for Reassembly {
 impl Reassembly {
     /// What is known once the handshake is done: timestamps take the room of a block.
     pub(crate) fn settle(&mut self, timestamps: bool, exact: bool) {
-        self.room = BLOCKS_SENT - usize::from(timestamps);
+        self.room = BLOCKS_SENT - u8::from(timestamps);
         self.exact = exact;
     }
 
@@ -177,19 +177,19 @@ impl Reassembly {
     pub(crate) fn sack_blocks(&self) -> impl Iterator<Item = SackBlock> {
         self.dsack
             .into_iter()
-            .chain(self.blocks[..self.block_count].iter().copied())
-            .take(self.effective)
+            .chain(self.blocks[..self.block_count.into()].iter().copied())
+            .take(self.effective.into())
     }
 
     /// How many blocks the next segment carries.
     #[inline]
     pub(crate) fn sack_count(&self) -> usize {
-        self.effective
+        self.effective.into()
     }
 
     /// Whether the rightmost of the blocks told ends at `seq`.
     pub(crate) fn ends_at(&self, seq: Seq) -> bool {
-        self.blocks[..self.block_count]
+        self.blocks[..self.block_count.into()]
             .iter()
             .map(|block| block.end)
             .reduce(Seq::max)
@@ -197,7 +197,7 @@ impl Reassembly {
     }
 
     fn count_effective(&mut self) {
-        let dsack = usize::from(self.dsack.is_some());
+        let dsack = u8::from(self.dsack.is_some());
         self.effective = (self.block_count + dsack).min(self.room);
     }
 
@@ -318,14 +318,14 @@ impl Reassembly {
 
     /// Remembers data in the blocks (tcp_sack_new_ofo_skb): the block that it touches.
     pub(crate) fn extend_block(&mut self, start: Seq, end: Seq) -> Option<usize> {
-        self.blocks[..self.block_count]
+        self.blocks[..self.block_count.into()]
             .iter_mut()
             .position(|block| extend(block, start, end))
     }
 
     /// How many blocks are remembered.
     pub(crate) fn block_count(&self) -> usize {
-        self.block_count
+        self.block_count.into()
     }
 
     /// Puts the block that was extended first, or a new one.
@@ -336,7 +336,7 @@ impl Reassembly {
             return;
         }
         self.block_count = (self.block_count + 1).min(BLOCKS);
-        self.blocks[..self.block_count].rotate_right(1);
+        self.blocks[..self.block_count.into()].rotate_right(1);
         self.blocks[0] = SackBlock { start, end };
         self.count_effective();
     }
@@ -344,10 +344,11 @@ impl Reassembly {
     /// Joins the first block with those it now touches (tcp_sack_maybe_coalesce).
     fn coalesce(&mut self) {
         let mut index = 1;
-        while index < self.block_count {
+        while index < self.block_count() {
             let block = self.blocks[index];
             if extend(&mut self.blocks[0], block.start, block.end) {
-                self.blocks.copy_within(index + 1..self.block_count, index);
+                self.blocks
+                    .copy_within(index + 1..self.block_count.into(), index);
                 self.block_count -= 1;
                 self.count_effective();
             } else {
@@ -380,14 +381,14 @@ impl Reassembly {
             self.count_effective();
         } else {
             let mut kept = 0;
-            for index in 0..self.block_count {
+            for index in 0..self.block_count() {
                 if next.before(self.blocks[index].start) {
                     self.blocks[kept] = self.blocks[index];
                     kept += 1;
                 }
             }
-            if kept < self.block_count {
-                self.block_count = kept;
+            if kept < self.block_count() {
+                self.block_count = kept as u8;
                 self.count_effective();
             }
         }

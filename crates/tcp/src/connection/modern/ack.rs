@@ -6,7 +6,7 @@
 use super::super::{CaState, Connection, TimerKind};
 use super::chrono::Limiter;
 use super::rtt::Measured;
-use super::tell;
+use super::{tell, tell_here};
 use crate::clock::Jiffies;
 use crate::congestion::{AckKind, AckSample, Growth};
 use crate::queue::{LOST, RETRANS, SACKED};
@@ -241,7 +241,7 @@ impl Connection {
             acked: delivered,
             cwnd_limited: self.is_cwnd_limited_today(),
         };
-        tell!(self, now, grow(growth));
+        tell_here!(self, now, grow(growth));
         self.cwnd_stamp = now;
         if std::mem::take(&mut self.window.enter_cwr) {
             self.enter_cwr_today(now);
@@ -422,7 +422,9 @@ impl Connection {
             rtt_us: ca_us,
             in_flight: self.delivered.wrapping_sub(news.rate.prior_delivered),
         };
-        tell!(self, now, pkts_acked(sample));
+        if self.congestion.hears_samples() {
+            tell!(self, now, pkts_acked(sample));
+        }
     }
 
     /// The round trip by the timestamp's echo (tcp_rtt_tsopt_us).

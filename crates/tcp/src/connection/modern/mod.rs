@@ -112,8 +112,8 @@ pub(super) struct Modern {
     host: host_queue::HostQueue,
     // … and by both ends.
     fq: pacing::FqQueue,
-    /// Sending waits for this time (pacing_timer).
-    pacing_ns: Option<u64>,
+    /// Sending waits for this time (pacing_timer); the largest there is: it does not wait.
+    pacing_ns: u64,
     /// Where sending stood when a loss probe was sent; the probe is outstanding.
     tlp_high_seq: Option<Seq>,
     /// Timestamps of the segment last received.
@@ -180,7 +180,7 @@ impl Modern {
             bytes_retrans: 0,
             rate: rate::Rate::default(),
             wstamp_ns: 0,
-            pacing_ns: None,
+            pacing_ns: u64::MAX,
             data_segments_out: 0,
             fq: pacing::FqQueue::default(),
             highest_sack: initial,
@@ -214,6 +214,17 @@ macro_rules! tell {
     };
 }
 pub(super) use tell;
+
+/// The same of what an acknowledgement that was foreseen tells: more controls are called where it happens.
+macro_rules! tell_here {
+    ($connection:ident, $now:expr, $hook:ident($($argument:expr),*)) => {
+        $crate::connection::tell_with!(
+            [Cubic, Dctcp, Reno, RenoSce, DctcpSce], [],
+            $connection, view_today($now), $hook($($argument),*)
+        )
+    };
+}
+pub(super) use tell_here;
 
 impl Connection {
     /// Whether today's sender is at work.

@@ -21,18 +21,36 @@ const UNPACED_SEGMENTS: u32 = 10;
 #[derive(Clone, Debug, Default)]
 pub(super) struct FqQueue {
     /// When the packets with data that TCP has sent and the host has not taken may leave.
-    departures: VecDeque<u64>,
+    // Apart: few hosts hold packets back so.
+    departures: Option<Box<Departures>>,
 }
+
+/// Times in order.
+#[derive(Clone, Debug, Default)]
+struct Departures(VecDeque<u64>);
 
 impl FqQueue {
     /// A packet with data may leave at `ns`.
     pub(super) fn departs(&mut self, ns: u64) {
-        self.departures.push_back(ns);
+        self.departures.get_or_insert_default().0.push_back(ns);
+    }
+
+    /// It holds packets back, or has.
+    #[inline]
+    pub(super) fn is_in_use(&self) -> bool {
+        self.departures.is_some()
     }
 
     /// When the next may leave.
     pub(super) fn next_ns(&self) -> Option<u64> {
-        self.departures.front().copied()
+        self.departures.as_ref()?.0.front().copied()
+    }
+
+    /// The next has left.
+    fn pop(&mut self) {
+        if let Some(departures) = &mut self.departures {
+            departures.0.pop_front();
+        }
     }
 }
 
@@ -63,7 +81,7 @@ impl Connection {
             if next.is_some_and(|ns| ns > self.clock.ns()) {
                 return false;
             }
-            self.modern.fq.departures.pop_front();
+            self.modern.fq.pop();
         }
         true
     }
@@ -84,7 +102,9 @@ impl Connection {
         if due <= self.clock.ns() {
             return false;
         }
-        self.modern.pacing_ns.get_or_insert(due);
+        if self.modern.pacing_ns == u64::MAX {
+            self.modern.pacing_ns = due;
+        }
         true
     }
 

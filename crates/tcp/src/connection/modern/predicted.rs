@@ -8,7 +8,7 @@ use super::chrono::Limiter;
 use super::queue::Run;
 use super::rate::Sample;
 use super::rtt::Measured;
-use super::tell;
+use super::{tell, tell_here};
 use crate::clock::{self, Jiffies};
 use crate::congestion::{AckKind, AckSample};
 use crate::segment::{Flags, Segment};
@@ -99,7 +99,9 @@ impl Connection {
             rtt_us: ca_us,
             in_flight: self.delivered.wrapping_sub(rate.prior_delivered),
         };
-        tell!(self, now, pkts_acked(sample));
+        if self.congestion.hears_samples() {
+            tell!(self, now, pkts_acked(sample));
+        }
         self.update_reordering_window(rate.prior_delivered);
         if self.congestion.hears_acks() {
             let esce = self.ecn && segment.flags.intersects(Flags::NS);
@@ -109,7 +111,7 @@ impl Connection {
                 ..AckKind::default()
             };
             if esce || self.hears_plain_acks() {
-                tell!(self, now, in_ack_event(kind));
+                tell_here!(self, now, in_ack_event(kind));
             }
         }
         if self.congestion.full_control() {

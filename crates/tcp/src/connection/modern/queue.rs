@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use prefetch_index::prefetch_index;
 
-use crate::queue::{EVER_RETRANS, RETRANS, SACKED, TAGS, segments, take_front};
+use crate::queue::{EVER_RETRANS, RETRANS, SACKED, TAGS, push_last, segments, take_front};
 use crate::seq::Seq;
 
 /// The packet pushes what was written.
@@ -135,7 +135,7 @@ impl SentQueue {
 
     #[inline]
     pub(super) fn push(&mut self, packet: Sent) {
-        self.packets.push_back(packet);
+        push_last(&mut self.packets, packet);
     }
 
     #[inline]
@@ -310,7 +310,7 @@ impl WriteQueue {
 
     #[inline]
     pub(super) fn push(&mut self, bytes: u32) {
-        self.chunks.push_back(Chunk { bytes, marks: 0 });
+        push_last(&mut self.chunks, Chunk { bytes, marks: 0 });
     }
 
     #[cfg(test)]

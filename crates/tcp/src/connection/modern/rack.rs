@@ -182,7 +182,7 @@ impl Connection {
             // The retransmission is lost too.
             tags &= !RETRANS;
             self.retrans_out -= segments.min(self.retrans_out);
-            self.stats.lost_retransmissions += u64::from(segments);
+            self.stats.lost_retransmissions += segments;
         } else {
             tags |= LOST;
             self.lost_out += segments;

@@ -30,7 +30,7 @@ impl Modern {
     /// Something of the sender's waits for a time that is no tick.
     #[inline]
     pub(in crate::connection) fn has_deadline(&self) -> bool {
-        self.pacing_ns.is_some() || self.fq.next_ns().is_some() || self.waits_for_host()
+        self.pacing_ns != u64::MAX || self.fq.is_in_use() || self.waits_for_host()
     }
 }
 
@@ -38,10 +38,7 @@ impl Connection {
     /// When the sender wants to be called for pacing, or because the host's queue has room.
     #[inline(never)]
     pub(in crate::connection) fn sender_deadline(&self) -> Time {
-        let pacing = self
-            .modern
-            .pacing_ns
-            .map_or(Time::NEVER, |ns| Time::from_ps(ns.saturating_mul(1000)));
+        let pacing = Time::from_ps(self.modern.pacing_ns.saturating_mul(1000));
         let queued = self
             .modern
             .fq
@@ -53,12 +50,9 @@ impl Connection {
     /// Time has come for something of the sender's.
     pub(in crate::connection) fn sender_timeout(&mut self, now: Time, jiffies: Jiffies) {
         let host = self.modern.host.settle(now);
-        let pacing = self
-            .modern
-            .pacing_ns
-            .is_some_and(|ns| ns <= self.clock.ns());
+        let pacing = self.modern.pacing_ns <= self.clock.ns();
         if pacing {
-            self.modern.pacing_ns = None;
+            self.modern.pacing_ns = u64::MAX;
         }
         if host || pacing {
             self.resume(jiffies);

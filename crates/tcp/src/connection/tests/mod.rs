@@ -18,3 +18,9 @@ mod settings;
 mod shortage;
 mod timeouts;
 mod undo;
+
+/// What an idle end takes is little more than this: `examples/idle.rs` measures it.
+#[test]
+fn a_connection_is_small() {
+    assert!(size_of::<super::Connection>() <= 1400);
+}
