@@ -85,9 +85,16 @@ impl Frame {
 
     /// The frame that carries UDP datagram `number` with so many bytes of payload (RFC 768).
     #[must_use]
-    pub fn datagram(number: u32, payload_bytes: u16, to: EndpointId, destination: HostId) -> Frame {
+    pub fn datagram(
+        number: u32,
+        ecn: Ecn,
+        payload_bytes: u16,
+        to: EndpointId,
+        destination: HostId,
+    ) -> Frame {
         let mut segment = Segment::EMPTY;
         segment.seq = Seq(number);
+        segment.ecn = ecn;
         segment.payload_bytes = payload_bytes;
         let packet = IP_HEADER_BYTES + UDP_HEADER_BYTES + u32::from(payload_bytes);
         Frame {

@@ -49,6 +49,7 @@ pub(crate) fn host_config() -> HostConfig {
         send_call_cost: Duration::ZERO,
         clock_phase: None,
         ce_to_ect1: false,
+        dcqcn: None,
         machine: None,
         rx_buffer_sizes: Vec::new(),
     }

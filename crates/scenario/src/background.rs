@@ -28,6 +28,9 @@ pub struct Background {
     #[serde(default = "datagram")]
     #[schemars(default = "datagram")]
     pub datagram: Bytes,
+    /// Its datagrams are ECN-capable, ECT(0), as RoCEv2's are; marks go to cards that speak DCQCN.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ecn: bool,
     /// How the times between datagrams are spread.
     #[serde(default)]
     #[schemars(default)]

@@ -12,6 +12,7 @@ mod identity;
 mod kernel;
 mod kernel_sysctl;
 mod meaning;
+mod meaning_dcqcn;
 mod meaning_pushback;
 mod meaning_switch;
 mod model;

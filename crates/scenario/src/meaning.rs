@@ -7,6 +7,7 @@ use tailback_net::link::LinkConfig;
 use tailback_net::switch::{BufferConfig, SwitchConfig};
 use tailback_units::{Bytes, Duration};
 
+use crate::meaning_dcqcn;
 use crate::meaning_pushback;
 use crate::meaning_switch;
 use crate::model::Scenario;
@@ -92,6 +93,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
     match Topology::new(scenario) {
         Ok(topology) => {
             findings.extend(meaning_pushback::network_findings(&topology));
+            findings.extend(meaning_dcqcn::network_findings(scenario, &topology));
             let workload = scenario.workload.name_findings(&topology);
             let named = workload.is_empty();
             findings.extend(workload.into_iter().map(|f| f.within("workload")));
@@ -312,8 +314,11 @@ fn check_host(host: &HostConfig) -> Vec<Finding> {
         )
     });
     let twice = machine.into_iter().flat_map(|_| said_twice(host));
+    let dcqcn = host.dcqcn.iter().flat_map(|d| meaning_dcqcn::findings(d));
+    let dcqcn = dcqcn.map(|finding| finding.within("dcqcn"));
     waits
         .into_iter()
+        .chain(dcqcn)
         .chain(joins)
         .chain(dear)
         .chain(long)

@@ -26,7 +26,7 @@ use crate::workload::{
     RequestResponseApp, Server, UdpApp, Workload,
 };
 use crate::world::{
-    Background, DatagramFlow, Endpoint, HostState, Interfaces, Label, Ledger, LinkState,
+    Background, Card, DatagramFlow, Endpoint, HostState, Interfaces, Label, Ledger, LinkState,
     MachineState, PortState, PushBack, QueuedSwitch, Retired, Series, Sink, SwitchBuffer,
     SwitchState, Totals, World,
 };
@@ -222,7 +222,10 @@ fn links(run: &Run, wiring: &Wiring, outside: &[bool]) -> Vec<LinkState> {
         };
         let link = Link::new(config, way, Stream::new(run.seed, "link", number as u64));
         let name: Box<str> = format!("{}>{}", name(from), name(to)).into();
-        if link.is_impaired() && matches!(sink, Sink::Host { .. } | Sink::Machine { .. }) {
+        let is_hosts = matches!(sink, Sink::Host { .. } | Sink::Machine { .. });
+        // A card that answers marks looks at frames as they come, a card with moderation's at their end.
+        let answers = is_hosts && run.network.hosts[to].config.dcqcn.is_some();
+        if (link.is_impaired() && is_hosts) || answers {
             let link = (count + onward.len()) as u32;
             let end = std::mem::replace(&mut sink, Sink::Onward { link });
             onward.push(LinkState {
@@ -298,8 +301,11 @@ fn switches(run: &Run, wiring: &Wiring, links: usize) -> Vec<SwitchState> {
 
 /// Cards for all hosts, if any switch pushes back.
 fn pushback(run: &Run, wiring: &Wiring, first_card: u32) -> Option<Box<PushBack>> {
+    let hosts = &run.network.hosts;
     let mut switches = run.network.switches.iter();
-    if !switches.any(|switch| switch.config.pushes_back()) {
+    if !switches.any(|switch| switch.config.pushes_back())
+        && hosts.iter().all(|host| host.config.dcqcn.is_none())
+    {
         return None;
     }
     let line = |host| {
@@ -307,8 +313,11 @@ fn pushback(run: &Run, wiring: &Wiring, first_card: u32) -> Option<Box<PushBack>
             .config
             .rate
     };
-    let cards = (0..run.network.hosts.len())
-        .map(|host| HostPort::new(line(host), run.seed, host as u64))
+    let cards = (0..hosts.len())
+        .map(|host| {
+            let port = HostPort::new(line(host), run.seed, host as u64);
+            Card::new(port, hosts[host].config.dcqcn.as_deref())
+        })
         .collect();
     // The scenario's checks see to it that all have the same.
     let mut switches = run.network.switches.iter();
@@ -487,7 +496,8 @@ fn datagrams(run: &Run) -> Vec<DatagramFlow> {
         let truesize = host
             .config
             .rx_truesize_bytes(mtu.unwrap_or_default() as u32);
-        DatagramFlow::new(&probe, spec.datagram.get() as u16, rcvbuf, truesize.into())
+        let datagram = (spec.datagram.get() as u16, spec.ecn);
+        DatagramFlow::new(&probe, datagram, rcvbuf, truesize.into())
     };
     let probes = spec.probes(run.seed, &run.network);
     probes.into_iter().map(flow).collect()

@@ -4,7 +4,7 @@ use tailback_net::flow_control::Paused;
 use tailback_units::Duration;
 
 use crate::tables::Table;
-use crate::world::{SwitchBuffer, World};
+use crate::world::{Card, SwitchBuffer, World};
 
 /// One port of a switch, or one host's card.
 #[derive(Default)]
@@ -20,7 +20,7 @@ struct Row {
     congestion_messages: u64,
 }
 
-/// The table, of runs in which any switch has queues of that kind.
+/// The table, of runs in which any switch has queues of that kind or any card speaks DCQCN.
 pub(crate) fn table(world: &World) -> Option<Table> {
     let mut rows = Vec::new();
     for switch in &world.switches {
@@ -42,7 +42,8 @@ pub(crate) fn table(world: &World) -> Option<Table> {
             });
         }
     }
-    if rows.is_empty() {
+    let mut cards = world.pushback.iter().flat_map(|p| &p.cards);
+    if rows.is_empty() && !cards.any(Card::speaks_dcqcn) {
         return None;
     }
     let cards = world.pushback.iter().flat_map(|p| &p.cards);
@@ -54,6 +55,7 @@ pub(crate) fn table(world: &World) -> Option<Table> {
             drops: host.queue.refused().frames,
             pauses_received,
             paused,
+            congestion_messages: card.cnps(),
             ..Row::default()
         });
     }

@@ -16,6 +16,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailback_units::{Bytes, Duration};
 
+use crate::l2cm::dcqcn::DcqcnConfig;
+
 pub use buffers::PageBuffers;
 pub use machine::{Machine, MachineConfig};
 pub use moderation::ModerationConfig;
@@ -75,6 +77,10 @@ pub struct HostConfig {
     /// experienced" of what its switch marked.
     #[serde(default)]
     pub ce_to_ect1: bool,
+    /// The card speaks DCQCN, as RoCEv2's do: it answers marked packets with CNPs and limits flows that
+    /// CNPs are about. `{}` is the paper's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dcqcn: Option<Box<DcqcnConfig>>,
     /// The machine with its parts. With it receive costs, interrupt's delay and jitter are zero, and there
     /// is no `interrupt_moderation`: the machine has its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -11,7 +11,9 @@ use std::collections::VecDeque;
 use tailback_units::{Rate, Time};
 
 use crate::flow_control::Paused;
-use crate::l2cm::{Feedback, L2cmConfig, Limiter, LimiterScope};
+use crate::frame::EndpointId;
+use crate::l2cm::dcqcn::{DcqcnConfig, DcqcnReaction};
+use crate::l2cm::{Feedback, L2cmConfig, Limiter, LimiterScope, ReactionPoint};
 use crate::pool::Flight;
 use crate::queue::ets::CLASSES;
 use crate::random::Stream;
@@ -135,27 +137,50 @@ impl HostPort {
     ) {
         self.scope = config.limiters();
         let key = key(self.scope, sampled);
-        let known = self.limiters.iter().position(|(k, _)| *k == key);
-        let index = match known {
-            Some(index) => index,
-            None if feedback.fb >= 0 => return,
-            None => {
-                let number = (self.host << 32) | self.made;
-                self.made += 1;
-                let stream = Stream::new(self.seed, "limiter", number);
-                let mut limiter = Limiter::new(config, self.line, now, stream);
-                let scope = self.scope;
-                for queue in &mut self.queues {
-                    let (own, others): (VecDeque<Flight>, VecDeque<Flight>) =
-                        queue.drain(..).partition(|f| self::key(scope, f) == key);
-                    *queue = others;
-                    own.into_iter().for_each(|frame| limiter.push(frame));
-                }
-                self.limiters.push((key, limiter));
-                self.limiters.len() - 1
+        if feedback.fb >= 0 && self.place(key).is_none() {
+            return;
+        }
+        let line = self.line;
+        let make = |stream| ReactionPoint::new(config, line, now, stream);
+        self.limiter(now, key, make).message(now, point, feedback);
+    }
+
+    /// A CNP about a flow of this host, by the endpoint its frames are for, has arrived.
+    pub fn notified(&mut self, now: Time, config: &DcqcnConfig, flow: EndpointId) {
+        self.scope = LimiterScope::Flow;
+        let line = self.line;
+        let make = |_| ReactionPoint::Dcqcn(DcqcnReaction::new(config, line, now));
+        let limiter = self.limiter(now, flow.0, make);
+        limiter.message(now, 0, Feedback::CNP);
+    }
+
+    fn place(&self, key: u32) -> Option<usize> {
+        self.limiters.iter().position(|(k, _)| *k == key)
+    }
+
+    /// The limiter of that key. A new one takes over the frames it is about.
+    fn limiter(
+        &mut self,
+        now: Time,
+        key: u32,
+        make: impl FnOnce(Stream) -> ReactionPoint,
+    ) -> &mut Limiter {
+        let index = self.place(key).unwrap_or_else(|| {
+            let number = (self.host << 32) | self.made;
+            self.made += 1;
+            let reaction = make(Stream::new(self.seed, "limiter", number));
+            let mut limiter = Limiter::new(reaction, self.line, now);
+            let scope = self.scope;
+            for queue in &mut self.queues {
+                let (own, others): (VecDeque<Flight>, VecDeque<Flight>) =
+                    queue.drain(..).partition(|f| self::key(scope, f) == key);
+                *queue = others;
+                own.into_iter().for_each(|frame| limiter.push(frame));
             }
-        };
-        self.limiters[index].1.message(now, point, feedback);
+            self.limiters.push((key, limiter));
+            self.limiters.len() - 1
+        });
+        &mut self.limiters[index].1
     }
 
     /// Whether the limiter of a frame's flow obeys a congestion point.

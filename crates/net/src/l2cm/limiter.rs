@@ -7,9 +7,8 @@ use std::collections::VecDeque;
 
 use tailback_units::{Duration, Rate, Time};
 
-use super::{Feedback, L2cmConfig, ReactionPoint};
+use super::{Feedback, ReactionPoint};
 use crate::pool::Flight;
-use crate::random::Stream;
 
 /// A limiter at work, from the first message on until its rate is the line's again.
 #[derive(Clone, Debug)]
@@ -27,9 +26,9 @@ const PS_PER_SECOND: u128 = 1_000_000_000_000;
 impl Limiter {
     /// A limiter at line rate, about to get its first message.
     #[must_use]
-    pub fn new(config: &L2cmConfig, line: Rate, now: Time, stream: Stream) -> Limiter {
+    pub fn new(reaction: ReactionPoint, line: Rate, now: Time) -> Limiter {
         Limiter {
-            reaction: ReactionPoint::new(config, line, now, stream),
+            reaction,
             line,
             queue: VecDeque::new(),
             owed: 0,
@@ -98,7 +97,7 @@ impl Limiter {
     /// Whether it limits nothing any more and can go.
     #[must_use]
     pub fn is_done(&self) -> bool {
-        self.queue.is_empty() && self.rate() >= self.line
+        self.queue.is_empty() && self.rate() >= self.line && self.reaction.may_go()
     }
 
     /// Frames that wait.

@@ -1,7 +1,7 @@
 use tailback_units::{Duration, Rate, Time};
 
 use super::Limiter;
-use crate::l2cm::{Feedback, L2cmConfig, ecm::EcmConfig};
+use crate::l2cm::{Feedback, L2cmConfig, ReactionPoint, ecm::EcmConfig};
 use crate::random::Stream;
 use crate::testing::flight;
 
@@ -17,7 +17,9 @@ fn limiter(cuts: u32) -> Limiter {
         td: Duration::from_secs(1000),
         ..EcmConfig::default()
     });
-    let mut limiter = Limiter::new(&config, LINE, Time::ZERO, Stream::new(1, "limiter", 0));
+    let stream = Stream::new(1, "limiter", 0);
+    let reaction = ReactionPoint::new(&config, LINE, Time::ZERO, stream);
+    let mut limiter = Limiter::new(reaction, LINE, Time::ZERO);
     for _ in 0..cuts {
         limiter.message(Time::ZERO, 0, WORST);
     }
@@ -65,13 +67,8 @@ fn an_idle_limiter_saves_nothing_up_and_goes_at_line_rate() {
     assert!(limiter.pop(later).is_some());
     assert!(limiter.ready_at() > later);
     assert!(!limiter.is_done());
-    assert!(
-        Limiter::new(
-            &L2cmConfig::Ecm(EcmConfig::default()),
-            LINE,
-            Time::ZERO,
-            Stream::new(1, "limiter", 0)
-        )
-        .is_done()
-    );
+    let config = L2cmConfig::Ecm(EcmConfig::default());
+    let stream = Stream::new(1, "limiter", 0);
+    let reaction = ReactionPoint::new(&config, LINE, Time::ZERO, stream);
+    assert!(Limiter::new(reaction, LINE, Time::ZERO).is_done());
 }

@@ -2,9 +2,11 @@
 //!
 //! A congestion point watches one egress queue and answers some of the frames that join it with a
 //! message to the frame's source; a reaction point at the source limits the rate of the flow the
-//! message names. One scheme, one file: [`ecm`] and [`qcn`]. Messages go ahead of data and are not
-//! lost; how the sampled frame's source is found is the simulator's matter.
+//! message names. One scheme, one file: [`ecm`] and [`qcn`]; and [`dcqcn`], whose messages come from
+//! the card that receives what a switch has marked. Messages go ahead of data and are not lost; how
+//! a frame's source is found is the simulator's matter.
 
+pub mod dcqcn;
 pub mod ecm;
 mod limiter;
 pub mod qcn;
@@ -63,6 +65,14 @@ pub struct Feedback {
     pub quantised: u8,
 }
 
+impl Feedback {
+    /// A CNP of DCQCN: less, it does not say by how much.
+    pub const CNP: Feedback = Feedback {
+        fb: -1,
+        quantised: 1,
+    };
+}
+
 /// A congestion point at work on one egress queue.
 #[derive(Clone, Debug)]
 pub enum CongestionPoint {
@@ -100,6 +110,8 @@ pub enum ReactionPoint {
     Ecm(ecm::EcmReaction),
     /// QCN's.
     Qcn(qcn::QcnReaction),
+    /// DCQCN's.
+    Dcqcn(dcqcn::DcqcnReaction),
 }
 
 impl ReactionPoint {
@@ -119,6 +131,7 @@ impl ReactionPoint {
         match self {
             ReactionPoint::Ecm(reaction) => reaction.message(now, point, feedback),
             ReactionPoint::Qcn(reaction) => reaction.message(now, feedback),
+            ReactionPoint::Dcqcn(reaction) => reaction.notified(now),
         }
     }
 
@@ -128,6 +141,7 @@ impl ReactionPoint {
         match self {
             ReactionPoint::Ecm(_) => {}
             ReactionPoint::Qcn(reaction) => reaction.sent(now, bytes),
+            ReactionPoint::Dcqcn(reaction) => reaction.sent(bytes),
         }
     }
 
@@ -138,6 +152,7 @@ impl ReactionPoint {
         match self {
             ReactionPoint::Ecm(reaction) => reaction.poll_timeout(),
             ReactionPoint::Qcn(reaction) => reaction.poll_timeout(),
+            ReactionPoint::Dcqcn(reaction) => reaction.poll_timeout(),
         }
     }
 
@@ -146,6 +161,7 @@ impl ReactionPoint {
         match self {
             ReactionPoint::Ecm(reaction) => reaction.handle_timeout(now),
             ReactionPoint::Qcn(reaction) => reaction.handle_timeout(now),
+            ReactionPoint::Dcqcn(reaction) => reaction.handle_timeout(now),
         }
     }
 
@@ -156,6 +172,7 @@ impl ReactionPoint {
         match self {
             ReactionPoint::Ecm(reaction) => reaction.rate(),
             ReactionPoint::Qcn(reaction) => reaction.rate(),
+            ReactionPoint::Dcqcn(reaction) => reaction.rate(),
         }
     }
 
@@ -164,7 +181,16 @@ impl ReactionPoint {
     pub fn associated(&self, point: u32) -> bool {
         match self {
             ReactionPoint::Ecm(reaction) => reaction.associated(point),
-            ReactionPoint::Qcn(_) => false,
+            ReactionPoint::Qcn(_) | ReactionPoint::Dcqcn(_) => false,
+        }
+    }
+
+    /// Whether it may go as soon as it allows the line's rate.
+    #[must_use]
+    pub fn may_go(&self) -> bool {
+        match self {
+            ReactionPoint::Ecm(_) | ReactionPoint::Qcn(_) => true,
+            ReactionPoint::Dcqcn(reaction) => reaction.is_forgotten(),
         }
     }
 }

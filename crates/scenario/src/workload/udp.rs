@@ -28,6 +28,9 @@ pub struct Udp {
     #[serde(default = "datagram")]
     #[schemars(default = "datagram")]
     pub datagram: Bytes,
+    /// Datagrams are ECN-capable, ECT(0), as RoCEv2's are; marks go to cards that speak DCQCN.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ecn: bool,
     /// How long they send (iperf's -t).
     pub duration: Duration,
     /// SO_RCVBUF as the receiver asks for it (iperf's -w); Linux doubles it, within rmem_max.

@@ -222,3 +222,71 @@ fn caps_for_bands_that_there_are_not_are_told() {
     let bands = r#"network.switch.buffer.scheduler={ strict = 2, priomap = [1, 0] }"#;
     assert_eq!(plan(STAR, &[QUEUED, bands, limits]).runs.len(), 1);
 }
+
+const DCQCN: &str = "host.dcqcn={}";
+const ECN: &str = "stack.tcp_ecn=1";
+
+#[test]
+fn dcqcn_needs_marks_and_packets_that_can_bear_them() {
+    let off = r#"network.switch.marking={ kind = "off" }"#;
+    assert_eq!(plan(STAR, &[RED, ECN, DCQCN]).runs.len(), 1);
+    said(
+        &[off, ECN, DCQCN],
+        "host.dcqcn: DCQCN acts on marks (CE), and no switch makes any",
+    );
+    said(
+        &[RED, "network.switch.marking.ecn=false", ECN, DCQCN],
+        "no switch makes any; a switch's marking",
+    );
+    said(
+        &[RED, DCQCN, "stack.tcp_ecn=0"],
+        "host.dcqcn: only ECN-capable packets are marked, and no host sends any; ecn = true in [[background]]",
+    );
+    let udp = r#"workload={ kind = "udp", pairs = { kind = "to-first" }, rate = "1Gbit", duration = "1s", socket_buffer = "1MB" }"#;
+    said(
+        &[RED, ECN, DCQCN, udp],
+        "no host sends any; workload.ecn = true",
+    );
+    let background =
+        r#"background=[{ source = "host1", destination = "host0", rate = "1Gbit", ecn = true }]"#;
+    assert_eq!(plan(STAR, &[RED, udp, DCQCN, background]).runs.len(), 1);
+    assert_eq!(
+        plan(STAR, &[RED, udp, DCQCN, "workload.ecn=true"])
+            .runs
+            .len(),
+        1
+    );
+}
+
+#[test]
+fn dcqcn_does_not_go_with_switches_that_tell_sources_themselves() {
+    said(
+        &[QUEUED, RED, ECN, DCQCN, QCN],
+        "host.dcqcn: a flow has one limiter, and switch",
+    );
+    assert_eq!(plan(STAR, &[QUEUED, RED, ECN, DCQCN, PAUSE]).runs.len(), 1);
+}
+
+#[test]
+fn parameters_of_dcqcn_that_contradict_one_another_are_told() {
+    for (settings, expected) in [
+        (
+            r#"{ cnp_interval = "60us" }"#,
+            "host.dcqcn.alpha_timer: with a CNP every 60us at most, 55us without one say nothing",
+        ),
+        (
+            r#"{ timer = "0s" }"#,
+            "host.dcqcn.timer: a stage that takes nothing",
+        ),
+        (
+            r#"{ byte_counter = "0B" }"#,
+            "host.dcqcn.byte_counter: a stage",
+        ),
+        (
+            r#"{ r_min = "0bit" }"#,
+            "host.dcqcn.r_min: a flow at no rate",
+        ),
+    ] {
+        said(&[RED, ECN, &format!("host.dcqcn={settings}")], expected);
+    }
+}

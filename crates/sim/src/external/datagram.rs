@@ -47,13 +47,14 @@ pub(super) fn write(bytes: &mut Vec<u8>, frame: &Frame, endpoints: &[Endpoint]) 
 #[cfg(test)]
 mod tests {
     use tailback_net::frame::EndpointId;
+    use tailback_tcp::Ecn;
 
     use super::*;
 
     #[test]
     fn what_is_written_is_read() {
         let ends = [Endpoint::new(0, 3, 4), Endpoint::new(1, 4, 3)];
-        let frame = Frame::datagram(70_000, 1470, EndpointId(1), ends[1].host);
+        let frame = Frame::datagram(70_000, Ecn::NotEct, 1470, EndpointId(1), ends[1].host);
         let mut bytes = Vec::new();
         write(&mut bytes, &frame, &ends);
         assert_eq!(bytes.len() + 4, usize::from(frame.frame_bytes));

@@ -110,6 +110,27 @@ pub fn simulate_with_kernels(
             switch.name
         )));
     }
+    if run
+        .network
+        .hosts
+        .iter()
+        .any(|host| host.config.dcqcn.is_some())
+        && outside.contains(&true)
+    {
+        return Err(SimError::Kernel(
+            "cards that speak DCQCN (host.dcqcn) are modelled: use modelled hosts, or leave it out"
+                .to_owned(),
+        ));
+    }
+    if let Workload::Udp(udp) = &run.workload
+        && udp.ecn
+        && outside.contains(&true)
+    {
+        return Err(SimError::Kernel(
+            "datagrams of kernels are not ECN-capable: use modelled hosts, or leave workload.ecn out"
+                .to_owned(),
+        ));
+    }
     let guests = Guests::new(run, outside, &setup.folder);
     guests.prepare(&setup.agent)?;
     let mut cable = Cable::new(

@@ -65,6 +65,8 @@ pub(crate) fn obstacle(run: &Run) -> Option<&'static str> {
         Some("only workloads flows and bulk can be cut")
     } else if !switches().all(|s| matches!(s.buffer, BufferConfig::Shared(_)) && !s.pushes_back()) {
         Some("only switches with shared memory that do not push back can be cut")
+    } else if run.network.hosts.iter().any(|h| h.config.dcqcn.is_some()) {
+        Some("hosts with dcqcn cannot be cut")
     } else if run.network.hosts.iter().any(|h| h.config.machine.is_some()) {
         Some("hosts with a machine cannot be cut")
     } else if !run.background.is_empty() {

@@ -10,11 +10,17 @@ use std::collections::BinaryHeap;
 use tailback_net::frame::{Frame, HostId};
 use tailback_net::random::Stream;
 use tailback_scenario::{Arrivals, Background as Spec, Run};
+use tailback_tcp::Ecn;
 use tailback_units::{Duration, Time};
 
 use super::World;
 use super::echo::Stray;
 use crate::tables::Table;
+
+/// What datagrams bear that are ECN-capable, and those that are not.
+pub(super) fn ecn(is_capable: bool) -> Ecn {
+    if is_capable { Ecn::Ect0 } else { Ecn::NotEct }
+}
 
 /// One source and its destination.
 #[derive(Debug)]
@@ -22,6 +28,7 @@ struct Source {
     hosts: [HostId; 2],
     payload_bytes: u16,
     priority: u8,
+    ecn: Ecn,
     arrivals: Arrivals,
     gap: Duration,
     from: Time,
@@ -40,6 +47,7 @@ impl Source {
             hosts: [source, destination].map(|host| HostId(host as u16)),
             payload_bytes: spec.datagram.get() as u16,
             priority: spec.priority,
+            ecn: ecn(spec.ecn),
             arrivals: spec.arrivals,
             gap: spec.gap(),
             from: Time::ZERO + spec.from,
@@ -151,7 +159,7 @@ impl World {
             let [from, to] = source.hosts;
             let end = Stray::background(number);
             let offered = (source.sent + source.refused) as u32;
-            let mut frame = Frame::datagram(offered, source.payload_bytes, end, to);
+            let mut frame = Frame::datagram(offered, source.ecn, source.payload_bytes, end, to);
             frame.segment.ack = tailback_tcp::Seq(from.0.into());
             frame.segment.priority = source.priority;
             background.next.push(Reverse((next, number)));

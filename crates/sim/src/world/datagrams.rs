@@ -11,9 +11,11 @@ use tailback_net::frame::{EndpointId, Frame};
 use tailback_net::host::machine::TaskId;
 use tailback_net::pool::Flight;
 use tailback_scenario::Probe;
+use tailback_tcp::Ecn;
 use tailback_units::Time;
 
 use super::World;
+use super::background::ecn;
 use super::machines::NO_TASK;
 use crate::workload::Notice;
 
@@ -24,6 +26,7 @@ pub(crate) struct DatagramFlow {
     pub(crate) start: Time,
     pub(crate) round: u32,
     pub(crate) payload_bytes: u16,
+    ecn: Ecn,
     pub(crate) sent: u32,
     /// Datagrams in the socket, by number.
     queue: VecDeque<u32>,
@@ -46,7 +49,7 @@ pub(crate) struct DatagramFlow {
 impl DatagramFlow {
     pub(crate) fn new(
         probe: &Probe,
-        payload_bytes: u16,
+        (payload_bytes, is_ecn_capable): (u16, bool),
         rcvbuf_bytes: u64,
         truesize_bytes: u64,
     ) -> DatagramFlow {
@@ -54,6 +57,7 @@ impl DatagramFlow {
             start: probe.start,
             round: probe.round,
             payload_bytes,
+            ecn: ecn(is_ecn_capable),
             sent: 0,
             queue: VecDeque::new(),
             charged_bytes: 0,
@@ -140,11 +144,12 @@ impl World {
         let flow = &mut self.datagrams[(id.0 / 2) as usize];
         let number = flow.sent;
         flow.sent += 1;
-        let bytes = flow.payload_bytes;
+        let (bytes, ecn) = (flow.payload_bytes, flow.ecn);
         let endpoint = &mut self.endpoints[id.0 as usize];
         endpoint.written_bytes += u64::from(bytes);
         let host = usize::from(endpoint.host.0);
-        let frame = Frame::datagram(number, bytes, endpoint.peer, endpoint.peer_host);
+        let (to, at) = (endpoint.peer, endpoint.peer_host);
+        let frame = Frame::datagram(number, ecn, bytes, to, at);
         if !self.send_frame(host, frame) {
             self.ledger.lose(id, number, "tx-queue");
         }

@@ -12,15 +12,17 @@ use std::collections::BTreeMap;
 use tailback_net::flow_control::{PauseFrame, quanta_time};
 use tailback_net::frame::{EndpointId, FRAME_BYTES_MIN, GAP_BYTES, HostId};
 use tailback_net::host::{HostPort, Next};
+use tailback_net::l2cm::dcqcn::DcqcnConfig;
 use tailback_net::l2cm::{Feedback, L2cmConfig};
 use tailback_net::pool::Flight;
 use tailback_units::{Duration, Rate, Time};
 
 use super::World;
 use super::cut::Cut;
+use super::dcqcn::Dcqcn;
 use super::network::Sink;
 
-/// Bytes of line time of a PAUSE frame or a congestion message.
+/// Bytes of line time of a PAUSE frame or a switch's congestion message.
 const MESSAGE_WIRE_BYTES: u64 = (FRAME_BYTES_MIN + GAP_BYTES) as u64;
 
 /// Everything that pushes back, in a run in which anything does.
@@ -47,12 +49,35 @@ pub(crate) struct PushBack {
 #[derive(Debug)]
 pub(crate) struct Card {
     pub(crate) port: HostPort,
+    /// If it speaks DCQCN.
+    pub(super) dcqcn: Option<Box<Dcqcn>>,
     /// When the calendar will look at it.
     armed: Time,
 }
 
+impl Card {
+    /// A card that speaks DCQCN, or does not.
+    pub(crate) fn new(port: HostPort, dcqcn: Option<&DcqcnConfig>) -> Card {
+        Card {
+            port,
+            dcqcn: dcqcn.map(|config| Box::new(Dcqcn::new(config))),
+            armed: Time::NEVER,
+        }
+    }
+
+    /// Whether it does.
+    pub(crate) fn speaks_dcqcn(&self) -> bool {
+        self.dcqcn.is_some()
+    }
+
+    /// CNPs it has sent.
+    pub(crate) fn cnps(&self) -> u64 {
+        self.dcqcn.as_ref().map_or(0, |dcqcn| dcqcn.point.sent())
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
-enum Message {
+pub(super) enum Message {
     /// A PAUSE frame at the end of a link.
     Pause { link: u32, frame: PauseFrame },
     /// A congestion message at a host.
@@ -62,23 +87,17 @@ enum Message {
         sampled: Flight,
         feedback: Feedback,
     },
+    /// A CNP at a host, about the flow whose frames are for that endpoint.
+    Cnp { host: HostId, flow: EndpointId },
     /// A switch is to say its PAUSE frames again.
     Refresh { switch: u16 },
 }
 
 impl PushBack {
     /// Cards from calendar rank `first_card` on; then comes the rank of messages.
-    pub(crate) fn new(
-        cards: Vec<HostPort>,
-        first_card: u32,
-        config: Option<L2cmConfig>,
-    ) -> PushBack {
-        let card = |port| Card {
-            port,
-            armed: Time::NEVER,
-        };
+    pub(crate) fn new(cards: Vec<Card>, first_card: u32, config: Option<L2cmConfig>) -> PushBack {
         PushBack {
-            cards: cards.into_iter().map(card).collect(),
+            cards,
             first_card,
             messages: BTreeMap::new(),
             number: 0,
@@ -119,6 +138,7 @@ impl World {
                     sampled,
                     feedback,
                 } => self.react(usize::from(host.0), point, &sampled, feedback),
+                Message::Cnp { host, flow } => self.obey_cnp(usize::from(host.0), flow),
                 Message::Refresh { switch } => {
                     self.refresh_pauses(switch);
                     self.look_for_deadlock();
@@ -127,7 +147,7 @@ impl World {
         }
     }
 
-    fn send_message(&mut self, at: Time, message: Message) {
+    pub(super) fn send_message(&mut self, at: Time, message: Message) {
         let Some(pushback) = &mut self.pushback else {
             return;
         };
@@ -190,7 +210,8 @@ impl World {
         if let Some(pushback) = &mut self.pushback {
             pushback.notices += 1;
         }
-        let at = self.now + self.way_back(switch, host, sampled.to);
+        let bytes = MESSAGE_WIRE_BYTES;
+        let at = self.now + self.way_back(switch, host, sampled.to, bytes);
         let message = Message::Notice {
             host,
             point,
@@ -201,7 +222,13 @@ impl World {
     }
 
     /// The time that a message takes from a switch to a host.
-    fn way_back(&self, switch: u16, host: HostId, flow: EndpointId) -> Duration {
+    pub(super) fn way_back(
+        &self,
+        switch: u16,
+        host: HostId,
+        flow: EndpointId,
+        wire_bytes: u64,
+    ) -> Duration {
         let mut time = Duration::ZERO;
         let mut at = switch;
         loop {
@@ -209,7 +236,7 @@ impl World {
             let port = state.routes.port(&self.attachments, host.0, flow.0);
             let number = state.ports[usize::from(port)].out_link;
             let link = &self.links[number as usize].link;
-            let sent = Time::ZERO + link.rate().time_for(MESSAGE_WIRE_BYTES);
+            let sent = Time::ZERO + link.rate().time_for(wire_bytes);
             time = time + state.latency + link.arrival(sent).since(Time::ZERO);
             match self.end_of(number) {
                 Sink::Switch { switch, .. } => at = switch,

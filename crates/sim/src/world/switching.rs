@@ -78,6 +78,9 @@ impl World {
     #[inline(never)]
     fn go_onward(&mut self, link: u32, frame: Flight) {
         self.hops -= 1; // it is one link
+        if self.pushback.is_some() {
+            self.look_for_mark(link, &frame);
+        }
         let state = &mut self.links[link as usize];
         let first = state.launch(
             self.now,
