@@ -112,4 +112,9 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
         "scenarios/congestion/congestion-long-path.toml",
         include_str!("../../../scenarios/congestion/congestion-long-path.toml"),
     ),
+    (
+        "dcqcn-incast",
+        "scenarios/dcqcn/dcqcn-incast.toml",
+        include_str!("../../../scenarios/dcqcn/dcqcn-incast.toml"),
+    ),
 ];

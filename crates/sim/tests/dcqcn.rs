@@ -264,3 +264,34 @@ fn tcp_gets_its_echoes_and_its_card_the_cnps() {
     }
     assert_ne!(both.trajectory, plain.trajectory);
 }
+
+/// The built-in scenario's cell, 20 ms of it.
+fn cell(management: &str) -> RunOutcome {
+    let known = tailback_scenario::BUILT_IN.iter();
+    let mut named = known.filter(|(name, ..)| *name == "dcqcn-incast");
+    let (_, file, text) = named.next().expect("a built-in scenario");
+    let short = ["workload.duration=20ms".to_owned()];
+    let plan = Plan::from_toml(text, file, &short, None).expect("a good scenario");
+    let is_wanted =
+        |run: &&tailback_scenario::Run| run.parameters.iter().any(|(_, value)| value == management);
+    let run = plan.runs.iter().find(is_wanted).expect("a cell");
+    simulate(run, &Control::default()).expect("a run that ends and adds up")
+}
+
+#[test]
+fn a_bystander_suffers_from_pfc_and_not_from_dcqcn() {
+    let [paused, both, alone] = ["PFC", "DCQCN+PFC", "DCQCN"].map(cell);
+    let bystander = |outcome: &RunOutcome| {
+        let received = counts(outcome, "flows", "datagrams_received")[8];
+        received as f64 / (20e-3 * 35e9 / 8192.0)
+    };
+    for outcome in [&paused, &both, &alone] {
+        assert_eq!(sum(outcome, "flows", "lost_switch"), 0);
+    }
+    let shares = [&paused, &both, &alone].map(bystander);
+    assert!(shares[0] < 0.15, "{shares:?}");
+    assert!(shares[1] > 1.3 * shares[0], "{shares:?}");
+    assert!(shares[2] > 0.99, "{shares:?}");
+    let pauses = |outcome: &RunOutcome| sum(outcome, "ports", "pauses_sent");
+    assert!(pauses(&both) * 50 < pauses(&paused), "{}", pauses(&both));
+}

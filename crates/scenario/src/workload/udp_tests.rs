@@ -10,6 +10,7 @@ fn udp(datagram: u64) -> Udp {
         rate: Rate::from_bps(400_000_000),
         datagram: Bytes::new(datagram),
         duration: Duration::from_secs(1),
+        ecn: false,
         socket_buffer: Bytes::new(1 << 20),
         record_arrivals: 0,
     }
