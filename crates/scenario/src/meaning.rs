@@ -1,7 +1,7 @@
 //! What a schema cannot say: values that do not make sense, alone or together.
 
 use tailback_net::host::HostConfig;
-use tailback_net::host::machine::{MachineConfig, Merging};
+use tailback_net::host::machine::{Affinity, MachineConfig, Merging};
 use tailback_net::impairment::script::FrameAction;
 use tailback_net::link::LinkConfig;
 use tailback_net::switch::{BufferConfig, SwitchConfig};
@@ -303,6 +303,17 @@ fn check_host(host: &HostConfig) -> Vec<Finding> {
             "no more than costs.call",
         )
     });
+    let elsewhere = machine.and_then(|m| match m.interrupts.affinity {
+        Affinity::Bound { core } if core >= m.cores => Some(Finding::new(
+            "machine.interrupts.affinity.core",
+            format!(
+                "there is no core {core}: cores count from 0, and there are {}",
+                m.cores
+            ),
+            format!("0 to {}, or more machine.cores", m.cores.saturating_sub(1)),
+        )),
+        _ => None,
+    });
     let waits = (host.interrupt_jitter > host.interrupt_delay).then(|| {
         Finding::new(
             "interrupt_jitter",
@@ -322,6 +333,7 @@ fn check_host(host: &HostConfig) -> Vec<Finding> {
         .chain(joins)
         .chain(dear)
         .chain(long)
+        .chain(elsewhere)
         .chain(twice)
         .collect()
 }

@@ -1,6 +1,6 @@
 //! What is wrong with a scenario is said with its place, its reason and what would be right.
 
-use crate::common::{EXPLICIT, STAR, problem, problems};
+use crate::common::{EXPLICIT, STAR, plan, problem, problems};
 
 /// `STAR` with one text replaced by another.
 #[track_caller]
@@ -421,6 +421,17 @@ fn a_host_with_a_machine_receives_by_that_alone() {
         let wanted = "a host with a machine receives as its machine says";
         assert!(found.contains(wanted), "{setting}: {found}");
     }
+}
+
+#[test]
+fn interrupts_are_bound_to_a_core_that_there_is() {
+    let bound = |core| format!("host.machine.interrupts.affinity={{kind=\"bound\",core={core}}}");
+    let found = problem(STAR, &["host=xeon-e7330-ixgbe", &bound(4)]);
+    assert!(
+        found.contains("affinity.core: there is no core 4") && found.contains("0 to 3"),
+        "{found}"
+    );
+    plan(STAR, &["host=xeon-e7330-ixgbe", &bound(3)]);
 }
 
 #[test]
