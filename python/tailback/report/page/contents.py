@@ -167,7 +167,10 @@ def _published(view: View) -> Section | None:
         return None
     held = sum(check.verdict == "within" for check in checks)
     judged = held + sum(check.verdict == "outside" for check in checks)
-    verdict = f" Of {judged} claims that could be checked, {held} hold." if judged else ""
+    if judged == 1:
+        verdict = f" The one claim that could be checked {'holds' if held else 'does not hold'}."
+    else:
+        verdict = f" Of {judged} claims that could be checked, {held} hold." if judged else ""
     section = Section(
         "published",
         "Against what was published",
