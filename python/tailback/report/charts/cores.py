@@ -37,7 +37,8 @@ def cores(view: View) -> AnyChart:
     busiest = by_run.sort(_BUSY, descending=True, maintain_order=True).head(_ROWS_MAX)
     order = named.get_column(RUN).unique(maintain_order=True)
     runs = [run for run in order if run in set(busiest.get_column(RUN))]
-    names = means.get_column(_CORE).unique(maintain_order=True).head(_COLUMNS_MAX).to_list()
+    every = means.get_column(_CORE).unique(maintain_order=True)
+    names = every.head(_COLUMNS_MAX).to_list()
     rows = means.filter(pl.col(RUN).is_in(runs), pl.col(_CORE).is_in(names))
     y = alt.Y(RUN, type="nominal", sort=runs, title=None).axis(
         labelLimit=_LABEL, domain=False, ticks=False
@@ -60,6 +61,8 @@ def cores(view: View) -> AnyChart:
     )
     left_out = by_run.height - len(runs)
     more = f" {left_out} runs whose cores were less busy are not shown." if left_out else ""
+    if every.len() > len(names):
+        more += f" {every.len() - len(names)} cores of further hosts are not shown."
     most = rows.sort(_BUSY, descending=True).row(0, named=True)
     return alt.layer(cells, words).properties(
         width=WIDTH,
