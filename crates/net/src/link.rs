@@ -282,6 +282,27 @@ impl Link {
         place == 0
     }
 
+    /// Puts a frame on its way to somebody who takes what has come when it suits, by
+    /// [`Link::take_polled`]: the link has no next event of its own. True if nothing was on its way.
+    #[inline]
+    pub fn launch_for_poll(&mut self, frame: Flight) -> bool {
+        self.flying.push_back(frame);
+        self.flying.len() == 1
+    }
+
+    /// Takes the next frame, of a link that is polled.
+    #[inline]
+    pub fn take_polled(&mut self) -> Option<Flight> {
+        self.flying.pop_front()
+    }
+
+    /// The frame that is so many behind the next.
+    #[inline]
+    #[must_use]
+    pub fn flying_behind(&self, others: usize) -> Option<&Flight> {
+        self.flying.get(others)
+    }
+
     /// When the frame is to be handled that was put on its way last but so many, if it has not been.
     #[inline]
     #[must_use]

@@ -74,6 +74,16 @@ impl<T: Copy> Ring<T> {
         self.items.get(self.place(index as u32))
     }
 
+    /// The one that is `index`th from the front.
+    #[inline]
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<&T> {
+        if index >= self.len() {
+            return None;
+        }
+        self.items.get(self.place(index as u32))
+    }
+
     /// Adds one at the end.
     #[inline]
     pub fn push_back(&mut self, item: T) {

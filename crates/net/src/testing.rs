@@ -48,6 +48,7 @@ pub(crate) fn host_config() -> HostConfig {
         client_latency: Duration::ZERO,
         send_call_cost: Duration::ZERO,
         clock_phase: None,
+        gro: false,
         ce_to_ect1: false,
         dcqcn: None,
         machine: None,

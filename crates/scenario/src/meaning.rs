@@ -324,11 +324,19 @@ fn check_host(host: &HostConfig) -> Vec<Finding> {
             "no more than interrupt_delay",
         )
     });
+    let lone = (host.gro && machine.is_none() && takes_each_alone(host)).then(|| {
+        Finding::new(
+            "gro",
+            "frames of one interrupt join, and this host handles each as it arrives",
+            "false, or an interrupt_delay, interrupt_moderation, rx_segment_cost or rx_kilobyte_cost",
+        )
+    });
     let twice = machine.into_iter().flat_map(|_| said_twice(host));
     let dcqcn = host.dcqcn.iter().flat_map(|d| meaning_dcqcn::findings(d));
     let dcqcn = dcqcn.map(|finding| finding.within("dcqcn"));
     waits
         .into_iter()
+        .chain(lone)
         .chain(dcqcn)
         .chain(joins)
         .chain(dear)
@@ -336,6 +344,16 @@ fn check_host(host: &HostConfig) -> Vec<Finding> {
         .chain(elsewhere)
         .chain(twice)
         .collect()
+}
+
+/// Whether a host receives in no time, and so never has two frames at hand.
+fn takes_each_alone(host: &HostConfig) -> bool {
+    let costs = [
+        host.rx_segment_cost,
+        host.rx_kilobyte_cost,
+        host.interrupt_delay,
+    ];
+    costs.into_iter().all(Duration::is_zero) && host.interrupt_moderation.is_none()
 }
 
 /// What says how a host receives, where its machine says that.
@@ -350,7 +368,10 @@ fn said_twice(host: &HostConfig) -> impl Iterator<Item = Finding> {
     let moderation = host.interrupt_moderation.iter();
     let moderation = moderation.map(|_| ("interrupt_moderation", "leave it out, or the machine"));
     let costs = costs.map(|(path, _)| (path, "\"0s\", or leave the machine out"));
-    costs.chain(moderation).map(|(path, remedy)| {
+    let gro = host
+        .gro
+        .then_some(("gro", "machine.merging, or leave the machine out"));
+    costs.chain(moderation).chain(gro).map(|(path, remedy)| {
         let reason =
             "a host with a machine receives as its machine says, which has costs of its own";
         Finding::new(path, reason, remedy)

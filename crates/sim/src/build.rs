@@ -210,6 +210,9 @@ fn links(run: &Run, wiring: &Wiring, outside: &[bool]) -> Vec<LinkState> {
             None if run.network.hosts[to].config.machine.is_some() => Sink::Machine {
                 host: HostId(to as u16),
             },
+            None if run.network.hosts[to].config.gro => Sink::Polled {
+                host: HostId(to as u16),
+            },
             None => Sink::Host {
                 host: HostId(to as u16),
                 at_once: is_at_once(&run.network.hosts[to]),
@@ -222,7 +225,7 @@ fn links(run: &Run, wiring: &Wiring, outside: &[bool]) -> Vec<LinkState> {
         };
         let link = Link::new(config, way, Stream::new(run.seed, "link", number as u64));
         let name: Box<str> = format!("{}>{}", name(from), name(to)).into();
-        let is_hosts = matches!(sink, Sink::Host { .. } | Sink::Machine { .. });
+        let is_hosts = !matches!(sink, Sink::Switch { .. } | Sink::Outside { .. });
         // A card that answers marks looks at frames as they come, a card with moderation's at their end.
         let answers = is_hosts && run.network.hosts[to].config.dcqcn.is_some();
         if (link.is_impaired() && is_hosts) || answers {
@@ -238,7 +241,10 @@ fn links(run: &Run, wiring: &Wiring, outside: &[bool]) -> Vec<LinkState> {
             });
         }
         let lossless = link.is_lossless() && run.record.pcap.is_none();
-        let to_ring = matches!(sink, Sink::Host { at_once: false, .. });
+        let to_ring = matches!(
+            sink,
+            Sink::Host { at_once: false, .. } | Sink::Polled { .. }
+        );
         LinkState {
             number: number as u32,
             plain: lossless && !to_ring && !matches!(sink, Sink::Machine { .. }),
@@ -360,6 +366,7 @@ fn hosts(run: &Run, wiring: &Wiring, outside: &[bool], first_machine: u32) -> Ve
         outside: is_outside(outside, number),
         queue: TransmitQueue::new(&host.config),
         ring: ReceiveRing::new(&host.config),
+        gro: host.config.gro.then(Box::default),
         shortage: Shortage::default(),
         ce_to_ect1: host.config.ce_to_ect1,
         buffers: PageBuffers::new(&host.config, mtu(run, wiring, number)),

@@ -6,6 +6,7 @@
 //! Left out: cores, scheduling, NAPI budgets; those are a model of their own, [`machine`].
 
 mod buffers;
+pub mod joining;
 pub mod machine;
 mod moderation;
 mod port;
@@ -49,6 +50,10 @@ pub struct HostConfig {
     /// Adaptive interrupt moderation; absent: every frame that finds an idle CPU interrupts it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupt_moderation: Option<ModerationConfig>,
+    /// Frames of a flow that one interrupt brings become one packet before TCP has them (generic receive
+    /// offload, as Linux has it on by default; see [`joining`]).
+    #[serde(default)]
+    pub gro: bool,
     /// Sizes of receive buffers that the driver chooses from, ascending; none: as large as a frame needs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rx_buffer_sizes: Vec<Bytes>,

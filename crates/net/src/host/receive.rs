@@ -82,9 +82,21 @@ impl ReceiveRing {
             interrupt + self.delay_min + Duration::from_ps(stream.below(self.delay_span.as_ps()))
         };
         self.completions += 1;
-        let bytes_cost = (u64::from(payload_bytes) * self.kilobyte_cost_ps).div_ceil(1000);
-        self.idle_at = start + self.segment_cost + Duration::from_ps(bytes_cost);
+        self.idle_at = start + self.cost(payload_bytes);
         Some(self.idle_at)
+    }
+
+    /// Whether a frame is handled at `at` right after one that was handled at `before`: in the same run.
+    #[inline]
+    #[must_use]
+    pub fn follows(&self, before: Time, at: Time, payload_bytes: u16) -> bool {
+        at == before + self.cost(payload_bytes)
+    }
+
+    #[inline]
+    fn cost(&self, payload_bytes: u16) -> Duration {
+        let bytes_cost = (u64::from(payload_bytes) * self.kilobyte_cost_ps).div_ceil(1000);
+        self.segment_cost + Duration::from_ps(bytes_cost)
     }
 
     /// Whether every frame is handled as it arrives: then the ring may as well not be asked.

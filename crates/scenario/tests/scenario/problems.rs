@@ -415,8 +415,25 @@ fn frames_join_in_polls_only() {
 }
 
 #[test]
+fn frames_join_where_an_interrupt_brings_several() {
+    let instant = [
+        "host.rx_segment_cost=0s",
+        "host.rx_kilobyte_cost=0s",
+        "host.interrupt_delay=0s",
+        "host.interrupt_jitter=0s",
+        "host.gro=true",
+    ];
+    let instant = [&["host=server-25g"], &instant[..]].concat();
+    let found = problem(STAR, &instant);
+    assert!(
+        found.contains("host.gro: frames of one interrupt join"),
+        "{found}"
+    );
+}
+
+#[test]
 fn a_host_with_a_machine_receives_by_that_alone() {
-    for setting in ["rx_segment_cost=1us", "interrupt_delay=8us"] {
+    for setting in ["rx_segment_cost=1us", "interrupt_delay=8us", "gro=true"] {
         let found = problem(STAR, &["host=xeon-e7330-ixgbe", &format!("host.{setting}")]);
         let wanted = "a host with a machine receives as its machine says";
         assert!(found.contains(wanted), "{setting}: {found}");

@@ -128,9 +128,10 @@ fn edges(world: &World) -> Vec<Edge> {
         let state = &world.links[link];
         let to = match world.end_of(link as u32) {
             Sink::Switch { switch, .. } => hosts + usize::from(switch),
-            Sink::Host { host, .. } | Sink::Machine { host } | Sink::Outside { host } => {
-                usize::from(host.0)
-            }
+            Sink::Host { host, .. }
+            | Sink::Polled { host }
+            | Sink::Machine { host }
+            | Sink::Outside { host } => usize::from(host.0),
             Sink::Onward { .. } => unreachable!("a link has no more than two stretches"),
         };
         let from = if from == usize::MAX { to } else { from };

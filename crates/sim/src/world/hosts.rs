@@ -13,7 +13,7 @@ use tailback_units::Time;
 
 use super::cut::{Cut, send};
 use super::machines::NO_TASK;
-use super::{MachineState, World};
+use super::{Gro, MachineState, World};
 use crate::workload::{Ending, Notice};
 
 /// One host.
@@ -30,6 +30,8 @@ pub(crate) struct HostState {
     pub(crate) machine: Option<Box<MachineState>>,
     pub(crate) queue: TransmitQueue,
     pub(crate) ring: ReceiveRing,
+    /// Its kernel puts frames together.
+    pub(crate) gro: Option<Box<Gro>>,
     /// What receive queues of connections that are gone did for want of memory.
     pub(crate) shortage: Shortage,
     /// Receive buffers, where they are not all alike.

@@ -8,13 +8,13 @@
 use std::collections::VecDeque;
 
 use tailback_net::frame::EndpointId;
-use tailback_net::host::machine::{Effect, Joint, TaskId};
-use tailback_net::host::{Machine, PageBuffers};
+use tailback_net::host::Machine;
+use tailback_net::host::machine::{Effect, TaskId};
 use tailback_net::pool::{Flight, FramePool};
-use tailback_tcp::{Flags, Segment};
 use tailback_units::{Duration, Time};
 
 use super::World;
+use super::gro::joint;
 use super::network::Sink;
 use super::sockets::Thread;
 use crate::workload::Notice;
@@ -152,24 +152,6 @@ impl MachineState {
     }
 }
 
-/// What decides whether a segment joins others before TCP has them (tcp_gro_receive of Linux 7.2):
-/// acknowledgement, window, flags but PSH and FIN, timestamps and mark are to be alike.
-fn joint(segment: &Segment, is_tcp: bool) -> Joint {
-    let ends = Flags::PSH.with(Flags::FIN);
-    let plain = segment.flags.without(ends) == Flags::ACK && !segment.has_sack();
-    // Alike segments of one connection differ in nothing else: a sum tells them apart well enough.
-    let mut likeness = u64::from(segment.ack.0) << 32 | u64::from(segment.ts_val);
-    likeness ^= u64::from(segment.ts_ecr).rotate_left(17);
-    likeness ^= u64::from(segment.window).rotate_left(41) ^ (segment.ecn as u64);
-    Joint {
-        start: segment.seq.0,
-        end: segment.seq.0.wrapping_add(segment.payload_bytes.into()),
-        likeness,
-        ends: segment.flags.intersects(ends),
-        alone: !is_tcp || segment.payload_bytes == 0 || !plain,
-    }
-}
-
 impl World {
     /// The calendar rank of a host's machine, or that behind them: background traffic's.
     #[cold]
@@ -180,11 +162,13 @@ impl World {
         self.look_at_machine(usize::from(*host));
     }
 
-    /// The event of a link on which nothing is there: of the machine that it leads to, if it does.
+    /// The event of a link on which no frame lands: of the host that polls it, or the machine behind it.
     #[cold]
-    pub(super) fn handle_machine_behind(&mut self, link: u32) {
-        if let Sink::Machine { host } = self.links[link as usize].sink {
-            self.look_at_machine(usize::from(host.0));
+    pub(super) fn handle_host_behind(&mut self, link: u32) {
+        match self.links[link as usize].sink {
+            Sink::Polled { host } => self.handle_poll(link, host),
+            Sink::Machine { host } => self.look_at_machine(usize::from(host.0)),
+            _ => {}
         }
     }
 
@@ -335,7 +319,7 @@ impl World {
         host.rewrite(first, &mut self.frames);
         let mut segment = self.frames.get(first.frame).segment;
         let mss = u32::from(segment.payload_bytes);
-        let (mut payload_bytes, mut memory_bytes) = (0, 0);
+        let mut payload_bytes = 0;
         for frame in frames {
             self.note_delivery(frame);
             payload_bytes += u32::from(frame.payload_bytes);
@@ -348,12 +332,7 @@ impl World {
         segment.payload_bytes = payload_bytes as u16;
         let endpoint = &mut self.endpoints[first.to.0 as usize];
         let host = &mut self.hosts[usize::from(endpoint.host.0)];
-        for _ in frames {
-            let page = host.buffers.as_mut().map(PageBuffers::take);
-            memory_bytes += page.unwrap_or(host.config.rx_truesize_bytes);
-        }
-        // The heads of those that joined are given up (skb_gro_receive).
-        memory_bytes -= host.config.rx_head_bytes * (frames.len() as u32 - 1);
+        let memory_bytes = host.joined_memory(frames.len() as u32);
         let id = first.to;
         if let Some(connection) = &mut endpoint.connection {
             let before = connection.shortage().collapsed_bytes;

@@ -53,6 +53,9 @@ pub(crate) enum Sink {
         /// Its receive path takes no time and holds nothing.
         at_once: bool,
     },
+    /// A host that puts frames of a poll together: its receive ring is fed by this link alone, and takes
+    /// what has come when a poll is over ([`super::gro`]).
+    Polled { host: HostId },
     /// Another stretch of the same link, which begins where this one ends and takes no time: what
     /// an impaired link may deliver out of order a host can be told of only as it comes.
     Onward { link: u32 },
@@ -261,7 +264,7 @@ impl LinkState {
         ledger: &mut Ledger,
     ) -> Option<Time> {
         if self.plain_to_ring
-            && let Sink::Host { host, .. } = self.sink
+            && let Sink::Host { host, .. } | Sink::Polled { host } = self.sink
         {
             let arrival = self.link.arrival(finish);
             let host = &mut hosts[usize::from(host.0)];
@@ -270,9 +273,19 @@ impl LinkState {
                 return None;
             };
             frame.at = handled;
-            return self.link.launch(frame).then_some(handled);
+            return self.launch_to_ring(frame).then_some(handled);
         }
         self.launch(finish, frame, frames, hosts, ledger)
+    }
+
+    /// A frame will be handled at its `at`, which a receive ring has said. True if that is the link's next
+    /// event, or that of a host that polls.
+    #[inline(always)]
+    fn launch_to_ring(&mut self, frame: Flight) -> bool {
+        match self.sink {
+            Sink::Polled { .. } => self.link.launch_for_poll(frame),
+            _ => self.link.launch(frame),
+        }
     }
 
     /// A frame that has come finds the receive ring full.
@@ -323,7 +336,7 @@ impl LinkState {
                 let machine = hosts[usize::from(host.0)].machine.as_mut()?;
                 return machine.arrive(frame, frames);
             }
-            Sink::Host { host, .. } => {
+            Sink::Host { host, .. } | Sink::Polled { host } => {
                 let host = &mut hosts[usize::from(host.0)];
                 let Some(handled) = host.arrive(arrival, &self.link, &frame, frames) else {
                     self.overrun(&frame, frames, ledger);
@@ -332,7 +345,7 @@ impl LinkState {
                 handled
             }
         };
-        self.link.launch(frame).then_some(frame.at)
+        self.launch_to_ring(frame).then_some(frame.at)
     }
 
     /// Something happens to a frame on this link.

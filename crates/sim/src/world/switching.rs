@@ -18,9 +18,9 @@ impl World {
     #[inline(always)]
     pub(super) fn handle_landing(&mut self, rank: u32) {
         let state = &mut self.links[rank as usize];
-        // An event whose frame has been overtaken, and landed, is out of date.
+        // An event whose frame has been overtaken, and landed, is out of date; a link that is polled has none.
         let Some(frame) = state.link.land(self.now) else {
-            return self.handle_machine_behind(rank);
+            return self.handle_host_behind(rank);
         };
         let sink = state.sink;
         let next_at = state.link.next_at();
@@ -48,8 +48,8 @@ impl World {
     #[inline(never)]
     fn land_elsewhere(&mut self, sink: Sink, frame: Flight) {
         match sink {
-            // What leads to a machine is handed over at once.
-            Sink::Switch { .. } | Sink::Machine { .. } => {}
+            // What leads to a machine is handed over at once, what is polled is not handed over.
+            Sink::Switch { .. } | Sink::Machine { .. } | Sink::Polled { .. } => {}
             Sink::Host { .. } => self.receive_datagram(frame),
             Sink::Onward { link } => self.go_onward(link, frame),
             Sink::Outside { host } => self.arrivals.push((host, frame)),

@@ -9,9 +9,10 @@ use std::collections::VecDeque;
 
 use tailback_units::{Duration, Time};
 
-use super::merge::{Joint, Merge};
+use super::merge::Merge;
 use super::task::{self, State};
 use super::{Effect, Machine, Packet};
+use crate::host::joining::Joint;
 use crate::pool::Flight;
 
 #[derive(Clone, Copy, Debug)]

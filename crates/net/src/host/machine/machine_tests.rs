@@ -2,10 +2,11 @@ use proptest::prelude::*;
 use tailback_units::{Bytes, Duration, Time};
 
 use super::{
-    Affinity, Costs, Effect, Interrupts, Joint, Machine, MachineConfig, Merging, Scheduler,
-    SocketLock, Softirq, TaskId,
+    Affinity, Costs, Effect, Interrupts, Machine, MachineConfig, Merging, Scheduler, SocketLock,
+    Softirq, TaskId,
 };
 use crate::frame::EndpointId;
+use crate::host::joining::Joint;
 use crate::pool::{Flight, FramePool};
 use crate::testing::frame;
 

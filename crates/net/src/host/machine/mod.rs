@@ -35,7 +35,7 @@ use std::collections::VecDeque;
 use tailback_units::{Duration, Time};
 
 pub use config::{Affinity, Costs, Interrupts, MachineConfig, Scheduler, Softirq};
-pub use merge::{Joint, Merging};
+pub use merge::Merging;
 pub use socket::{Admission, Packet, Socket, SocketLock, User};
 pub use task::TaskId;
 pub use throttle::Adaptive;
@@ -44,6 +44,7 @@ use self::core::{Core, Op};
 use self::nic::Nic;
 use self::task::{NICE_0, NICE_19, State, Task};
 use self::when::{Bits, Due};
+use crate::host::joining::Joint;
 use crate::loss::Losses;
 use crate::pool::Flight;
 

@@ -14,8 +14,8 @@ use std::collections::VecDeque;
 
 use tailback_units::{Duration, Time};
 
-use super::merge::Joint;
 use super::throttle::{Adaptive, Throttle};
+use crate::host::joining::Joint;
 use crate::loss::Losses;
 use crate::pool::Flight;
 use crate::ring::Ring;

@@ -1,0 +1,126 @@
+//! Frames of a flow that become one packet before TCP has them.
+//!
+//! Models generic receive offload of Linux 7.2 (net/core/gro.c, net/ipv4/tcp_offload.c): within one
+//! poll frames of a flow that follow one another and are alike but for their place join; a packet
+//! ends with a frame that is pushed, finishes or is short, and has fewer than 65 536 bytes. Fragments are
+//! no limit: past 17 of them frames are chained (skb_gro_receive's frag_list).
+//! Left out: holding packets beyond a poll (gro_flush_timeout), packets larger than 64 KiB (gro_max_size).
+
+/// Packet bytes are fewer than these (GRO_LEGACY_MAX_SIZE, include/linux/netdevice.h), with 40 to 60
+/// bytes of headers.
+const BYTES_MAX: u32 = 65_536 - 60;
+/// Flows that are held at a time: GRO_HASH_BUCKETS of MAX_GRO_SKBS each (net/core/gro.c).
+pub const HELD_MAX: usize = 64;
+/// Frames that one head serves: it, and MAX_SKB_FRAGS fragments (include/linux/skbuff.h).
+const FRAMES_A_HEAD: u32 = 18;
+
+/// What decides whether a frame joins those before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Joint {
+    /// Sequence numbers of its first byte and of the one after its last.
+    pub start: u32,
+    /// See `start`.
+    pub end: u32,
+    /// Alike in frames that may be one packet: acknowledgement, window, flags, timestamps, mark.
+    pub likeness: u64,
+    /// The packet ends with it: it is pushed or finishes.
+    pub ends: bool,
+    /// It never joins: it carries nothing, or is no data of TCP.
+    pub alone: bool,
+}
+
+/// How far a packet has come.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Joining {
+    frames: u32,
+    bytes: u32,
+    segment_bytes: u16,
+    end: u32,
+    likeness: u64,
+}
+
+impl Joining {
+    /// A packet that begins with a frame of so much payload.
+    #[must_use]
+    pub fn new(payload_bytes: u16, joint: &Joint) -> Joining {
+        Joining {
+            frames: 1,
+            bytes: u32::from(payload_bytes),
+            segment_bytes: payload_bytes,
+            end: joint.end,
+            likeness: joint.likeness,
+        }
+    }
+
+    /// Whether a frame may join; `alike`: only if it is like those before.
+    #[inline]
+    #[must_use]
+    pub fn takes(&self, payload_bytes: u16, joint: &Joint, alike: bool) -> bool {
+        !joint.alone
+            && joint.start == self.end
+            && (!alike || joint.likeness == self.likeness)
+            && payload_bytes <= self.segment_bytes
+            && self.bytes + u32::from(payload_bytes) < BYTES_MAX
+    }
+
+    /// A frame joins that may. True if the packet ends with it.
+    #[inline]
+    pub fn join(&mut self, payload_bytes: u16, joint: &Joint) -> bool {
+        self.frames += 1;
+        self.bytes += u32::from(payload_bytes);
+        self.end = joint.end;
+        joint.ends || payload_bytes < self.segment_bytes
+    }
+
+    /// Frames in it.
+    #[inline]
+    #[must_use]
+    pub fn frames(&self) -> u32 {
+        self.frames
+    }
+
+    /// Payload of its first frame, bytes: no other has more (gso_size).
+    #[inline]
+    #[must_use]
+    pub fn segment_bytes(&self) -> u16 {
+        self.segment_bytes
+    }
+}
+
+/// Of so many frames that have joined, how many gave up their heads (skb_gro_receive).
+#[must_use]
+pub fn heads_given_up(frames: u32) -> u32 {
+    frames - frames.div_ceil(FRAMES_A_HEAD)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_grows_to_64_kib() {
+        let joint = |n: u32| Joint {
+            start: n * 1448,
+            end: (n + 1) * 1448,
+            likeness: 3,
+            ends: false,
+            alone: false,
+        };
+        let mut packet = Joining::new(1448, &joint(0));
+        for n in 1.. {
+            if !packet.takes(1448, &joint(n), true) {
+                break;
+            }
+            assert!(!packet.join(1448, &joint(n)));
+        }
+        assert_eq!((packet.frames(), packet.segment_bytes()), (45, 1448));
+    }
+
+    #[test]
+    fn a_head_serves_eighteen_frames() {
+        assert_eq!(
+            [1, 2, 18, 19, 36, 37].map(heads_given_up),
+            [0, 1, 17, 17, 34, 34]
+        );
+    }
+}

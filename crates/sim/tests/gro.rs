@@ -1,0 +1,105 @@
+//! Hosts whose kernel puts frames together before TCP has them.
+
+use tailback_scenario::Plan;
+use tailback_sim::{ColumnData, Control, RunOutcome, simulate, simulate_on};
+
+/// Two senders at one port for 50 ms, 20 us between interrupts or none.
+const STAR: &str = r#"
+name = "gro"
+[network]
+topology = "star"
+hosts = 3
+link = { rate = "25Gbit", delay = "1us", mtu = "1500B" }
+switch = "aruba-25g"
+[host]
+preset = "server-25g"
+[stack]
+preset = "linux-sce"
+tcp_congestion_control = "dctcp"
+[workload]
+kind = "bulk"
+pairs = { kind = "to-first" }
+duration = "50ms"
+"#;
+
+fn plan(overrides: &[&str]) -> Plan {
+    let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
+    Plan::from_toml(STAR, "gro", &overrides, None).expect("a good scenario")
+}
+
+fn run(overrides: &[&str]) -> RunOutcome {
+    simulate(&plan(overrides).runs[0], &Control::default()).expect("a run that adds up")
+}
+
+fn sum(outcome: &RunOutcome, table: &str, name: &str) -> f64 {
+    let table = outcome.tables.iter().find(|t| t.name == table);
+    match table.and_then(|t| t.column(name)) {
+        Some(ColumnData::F64(values)) => values.iter().sum(),
+        Some(ColumnData::U64(values)) => values.iter().sum::<u64>() as f64,
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+/// Hops of a run and bytes that it carried.
+fn hops_and_bytes(overrides: &[&str]) -> (u64, f64) {
+    let outcome = run(overrides);
+    (outcome.hops, sum(&outcome, "flows", "received_bytes"))
+}
+
+#[test]
+fn as_much_arrives_with_few_acknowledgements() {
+    // A packet of data crosses two links, and so does what acknowledges it.
+    let acknowledgements = |(hops, bytes): (u64, f64)| hops as f64 / (bytes / 1448.0) / 2.0 - 1.0;
+    let (with, without) = (hops_and_bytes(&[]), hops_and_bytes(&["host.gro=false"]));
+    assert!(
+        (0.95..1.05).contains(&(with.1 / without.1)),
+        "{with:?} {without:?}"
+    );
+    let (few, many) = (acknowledgements(with), acknowledgements(without));
+    assert!((0.02..0.2).contains(&few), "{few} a frame");
+    assert!((0.45..0.65).contains(&many), "{many} a frame");
+}
+
+#[test]
+fn marks_part_packets() {
+    // Some are marked, and senders do not mind: those that follow one another are often not alike.
+    let marked =
+        "network.switch.marking={kind=\"linear\", probability_rise=1.0, mem_start_point=0.0}";
+    let counted = |gro: &str| {
+        let (hops, bytes) = hops_and_bytes(&[marked, "host.ce_to_ect1=true", gro]);
+        hops as f64 / (bytes / 1448.0)
+    };
+    let plain = {
+        let (hops, bytes) = hops_and_bytes(&["host.ce_to_ect1=true"]);
+        hops as f64 / (bytes / 1448.0)
+    };
+    let parted = counted("host.gro=true");
+    assert!(parted > plain + 0.2, "{parted} and {plain} hops a frame");
+}
+
+#[test]
+fn one_and_two_threads_take_the_same_course() {
+    let plan = plan(&[]);
+    let hash = |threads| {
+        let outcome = simulate_on(threads, &plan.runs[0], &Control::default());
+        outcome.expect("a run that adds up").trajectory
+    };
+    assert_eq!(hash(1), hash(2));
+    assert_eq!(hash(1), run(&[]).trajectory);
+    assert_ne!(hash(1), run(&["host.gro=false"]).trajectory);
+}
+
+#[test]
+fn one_frame_an_interrupt_joins_nothing() {
+    // At 1 Gb/s a frame takes 12 us: without an interrupt's wait each is handled before the next comes.
+    let slow = [
+        "network.link.rate=1Gbit",
+        "host.interrupt_delay=0s",
+        "host.interrupt_jitter=0s",
+    ];
+    let with = run(&slow).trajectory;
+    assert_eq!(
+        with,
+        run(&[&slow[..], &["host.gro=false"]].concat()).trajectory
+    );
+}
