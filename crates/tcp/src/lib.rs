@@ -11,6 +11,7 @@
 mod clock;
 pub mod congestion;
 mod connection;
+mod places;
 mod queue;
 mod receive;
 mod rtt;

@@ -10,6 +10,7 @@ use std::collections::VecDeque;
 use std::ops::{Deref, DerefMut};
 
 use crate::clock::Jiffies;
+use crate::places::Places;
 use crate::segment::SackBlock;
 use crate::seq::Seq;
 
@@ -38,7 +39,13 @@ pub(crate) struct Packet {
     pub(crate) segments: u16,
     /// Payload of each segment but the last, bytes (gso_size).
     pub(crate) mss: u16,
+    /// If it is selectively acknowledged: so many from it on are, at least.
+    pub(crate) run: u32,
+    /// And so many are that were never sent again.
+    pub(crate) once: u32,
     pub(crate) tags: u8,
+    /// It stands for several segments, or did.
+    pub(crate) many: bool,
     pub(crate) psh: bool,
     pub(crate) fin: bool,
 }
@@ -85,6 +92,8 @@ pub(crate) struct Queue {
     pub(crate) forward_hint: Option<Hint>,
     /// Marking what has timed out (scoreboard_skb_hint).
     pub(crate) timed_out_hint: Option<usize>,
+    /// What walks pass over.
+    pub(crate) places: Places,
 }
 
 /// The queue of a connection that may never have one: nothing is held for it until it is written to, since
@@ -104,6 +113,7 @@ static EMPTY: Queue = Queue {
     retransmit_hint: None,
     forward_hint: None,
     timed_out_hint: None,
+    places: Places::NEW,
 };
 
 impl Deref for LazyQueue {
@@ -149,6 +159,7 @@ impl Queue {
 
     #[inline]
     pub(crate) fn push(&mut self, packet: Packet) {
+        self.places.added(&packet);
         self.packets.push_back(packet);
     }
 
@@ -156,7 +167,16 @@ impl Queue {
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<Packet> {
         self.clear_hints();
-        self.packets.pop_front()
+        let packet = self.packets.pop_front();
+        if let Some(packet) = &packet {
+            self.places.taken(packet);
+        }
+        packet
+    }
+
+    /// Of packets of which the first ones are so: how many are.
+    pub(crate) fn first_where(&self, is_so: impl Fn(&Packet) -> bool) -> usize {
+        self.packets.partition_point(is_so)
     }
 
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Packet> {
@@ -202,7 +222,14 @@ impl Queue {
         rest.seq = packet.end_seq;
         rest.segments = segments(rest.payload_bytes(), mss);
         rest.mss = mss as u16;
+        let was_many = packet.many;
+        packet.many |= packet.segments > 1;
+        rest.many |= rest.segments > 1;
+        let (many, end) = (packet.many, packet.end_seq);
         let after = i32::from(packet.segments) + i32::from(rest.segments);
+        self.places
+            .split(&rest, end, usize::from(many) - usize::from(was_many));
+        self.places.added(&rest);
         self.packets.insert(index + 1, rest);
         before - after
     }

@@ -18,8 +18,13 @@ impl Connection {
         segment
     }
 
+    /// Walks over the old sender's queue look at every packet from now on.
+    pub(crate) fn walk_plainly(&mut self, plain: bool) {
+        self.queue.places.plain = plain;
+    }
+
     /// What is sent and not acknowledged: from, to, segments, tags.
-    fn outstanding(&self) -> Vec<(Seq, Seq, u16, u8)> {
+    pub(crate) fn outstanding(&self) -> Vec<(Seq, Seq, u16, u8)> {
         if self.is_modern() {
             return self.outstanding_today();
         }
@@ -31,6 +36,7 @@ impl Connection {
 
     /// Panics where counts and queue disagree, or nothing would ever wake the connection again.
     pub(crate) fn check_invariants(&mut self) {
+        self.queue.check_places();
         let mut counted = [0_u32; 4];
         let mut next = None;
         for (seq, end_seq, segments, tags) in self.outstanding() {

@@ -237,14 +237,18 @@ impl Connection {
         self.fin_sent |= fin;
         let end_seq = self.snd_nxt + bytes + u32::from(fin);
         let psh = bytes > 0 && (last || end_seq == self.pushed_seq);
+        let count = segments(bytes, mss);
         let packet = Packet {
             seq: self.snd_nxt,
             end_seq,
             when: now,
             sent_before: self.snd_nxt,
-            segments: segments(bytes, mss),
+            segments: count,
             mss: mss as u16,
+            run: 0,
+            once: 0,
             tags: 0,
+            many: count > 1,
             psh,
             fin,
         };

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{AckFlags, CaState, Connection};
 use crate::clock::Jiffies;
-use crate::queue::{Hint, LOST, SACKED, TAGS};
+use crate::queue::{Hint, LOST, Packet, SACKED, TAGS};
 use crate::segment::Segment;
 use crate::seq::Seq;
 
@@ -261,6 +261,10 @@ impl Connection {
             mut index,
             mut count,
         } = self.queue.lost_hint.unwrap_or(Hint { index: 0, count: 0 });
+        let tagged = self.tagged_to_mark(segments);
+        if tagged > index {
+            (index, count) = (tagged, tagged as u32);
+        }
         while let Some(packet) = self.queue.get_mut(index) {
             let (seq, in_packet) = (packet.seq, u32::from(packet.segments));
             let beyond = count + in_packet > segments || packet.end_seq.after(self.high_seq);
@@ -275,10 +279,30 @@ impl Connection {
             if !tagged {
                 self.lost_out += in_packet;
                 self.queue.retransmit_from(seq);
+                self.queue.places.lost(index);
             }
+            self.queue.places.is_tagged(index);
             count += in_packet;
             index += 1;
         }
+    }
+
+    /// Packets at the head that [`Connection::mark_head_lost`] would pass over, at least: places of packets that
+    /// it would reach, where each is a segment.
+    fn tagged_to_mark(&self, segments: u32) -> usize {
+        let within = |p: &Packet| !p.end_seq.after(self.high_seq);
+        let is_within = |tagged: usize| {
+            let last = tagged.checked_sub(1).and_then(|last| self.queue.get(last));
+            last.is_some_and(within)
+        };
+        if !self.queue.is_simple() {
+            return 0;
+        }
+        let mut tagged = self.queue.tagged(segments);
+        if !is_within(tagged) {
+            tagged = tagged.min(self.queue.first_from(self.high_seq));
+        }
+        if is_within(tagged) { tagged } else { 0 }
     }
 
     /// Marks what is now known to be lost, by FACK and by time (tcp_update_scoreboard).
@@ -303,6 +327,7 @@ impl Connection {
                 }
                 self.lost_out += u32::from(packet.segments);
                 self.queue.retransmit_from(packet.seq);
+                self.queue.places.lost(index);
             }
             index += 1;
         }

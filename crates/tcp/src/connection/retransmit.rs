@@ -11,8 +11,15 @@ use crate::queue::{EVER_RETRANS, Hint, LOST, RETRANS, SACKED, TAGS};
 impl Connection {
     /// tcp_xmit_retransmit_queue.
     pub(super) fn retransmit_queue(&mut self, now: Jiffies) {
-        if self.lost_out > 0 && !self.retransmit_lost(now) {
-            return;
+        if self.lost_out > 0 {
+            let all = if self.queue.is_simple() {
+                self.retransmit_waiting(now)
+            } else {
+                self.retransmit_lost(now)
+            };
+            if !all {
+                return;
+            }
         }
         if self.state == CaState::Recovery && self.sack && !self.may_send_now() {
             self.retransmit_forward(now);
@@ -53,6 +60,22 @@ impl Connection {
         true
     }
 
+    /// The same where each packet is a segment: those that need not be looked at are passed over.
+    fn retransmit_waiting(&mut self, now: Jiffies) -> bool {
+        while self.in_flight() < self.window.cwnd {
+            let Some(index) = self.queue.next_lost() else {
+                return true;
+            };
+            if !self.retransmit(now, index) {
+                return false;
+            }
+            if index == 0 {
+                self.arm_retransmit(now);
+            }
+        }
+        false
+    }
+
     /// Retransmits ahead what may be lost.
     fn retransmit_forward(&mut self, now: Jiffies) {
         let Hint {
@@ -62,6 +85,10 @@ impl Connection {
             .queue
             .forward_hint
             .unwrap_or(Hint { index: 0, count: 0 });
+        let tagged = self.queue.tagged(self.fackets_out);
+        if tagged > index {
+            (index, count) = (tagged, tagged as u32);
+        }
         while let Some(tags) = self.queue.get(index).map(|p| p.tags) {
             self.queue.forward_hint = Some(Hint { index, count });
             count += 1;
@@ -77,6 +104,7 @@ impl Connection {
                     self.arm_retransmit(now);
                 }
             }
+            self.queue.places.is_tagged(index);
             index += 1;
         }
     }
@@ -106,6 +134,8 @@ impl Connection {
         packet.tags |= RETRANS | EVER_RETRANS;
         packet.sent_before = before;
         let packet = *packet;
+        let only = self.retrans_out == 0;
+        self.queue.places.sent_again(&packet, self.snd_una, only);
         self.transmit(now, &packet, mss, true);
         self.stats.retransmissions += u64::from(packet.segments);
         self.retrans_out += u32::from(packet.segments);

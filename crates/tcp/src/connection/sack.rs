@@ -8,7 +8,7 @@
 //! acknowledgement come in falling order the kernel's sort repeats one of them and loses another.
 
 use super::{AckFlags, CaState, Connection};
-use crate::queue::{Hint, LOST, RETRANS, SACKED};
+use crate::queue::{Hint, LOST, Packet, RETRANS, SACKED};
 use crate::segment::{SackBlock, Segment};
 use crate::seq::Seq;
 
@@ -57,7 +57,9 @@ impl Connection {
         }
         for block in &blocks[..count] {
             flags.data_lost |= block.end.after(self.high_seq);
-            self.tag_block(*block, &mut walk, flags);
+            if !self.queue.is_simple() || !self.tag_simple(*block, &mut walk, flags) {
+                self.tag_block(*block, &mut walk, flags);
+            }
         }
         if let Some(seq) = walk
             .lost_retransmission
@@ -108,6 +110,95 @@ impl Connection {
             count += u32::from(packet.segments);
             self.tag_packet(index, inside, count, block, walk, flags);
             index += 1;
+        }
+    }
+
+    /// Tags what a block covers as [`Connection::tag_block`] does, where each packet is a segment, and passes over
+    /// packets that this cannot change; false if it must not.
+    fn tag_simple(&mut self, block: SackBlock, walk: &mut Walk, flags: &mut AckFlags) -> bool {
+        /// Numbers further apart may be in no order.
+        const FAR: u32 = 1 << 29;
+        let (len, from) = (
+            self.queue.len(),
+            self.queue.sack_hint.map_or(0, |h| h.index),
+        );
+        let Some(front) = self.queue.front() else {
+            return false;
+        };
+        let near = |seq: Seq| (seq - front.seq).wrapping_add(FAR) <= 2 * FAR;
+        if from >= len || !near(block.start) || !near(block.end) || self.snd_nxt - front.seq > FAR {
+            return false;
+        }
+        let stop = self.queue.first_from(block.end);
+        let hint = stop.max(from).min(len - 1);
+        self.queue.sack_hint = Some(Hint {
+            index: hint,
+            count: hint as u32,
+        });
+        let mut index = from;
+        // Acknowledged by the same segment.
+        while index < stop
+            && let Some(packet) = self.queue.get(index)
+            && !packet.end_seq.after(self.snd_una)
+        {
+            let inside = !block.start.after(packet.seq) && !block.end.before(packet.end_seq);
+            index += 1;
+            self.tag_packet(index - 1, inside, index as u32, block, walk, flags);
+        }
+        if self.state == CaState::Recovery
+            && self.retrans_out > 0
+            && (walk.lost_retransmission).is_none_or(|seq| block.end.after(seq))
+            && stop > from
+            && (self.queue).is_beyond_retransmission(block.end, from, self.snd_una)
+        {
+            walk.lost_retransmission = Some(block.end);
+        }
+        let beyond = |p: &Packet| p.end_seq.after(block.end);
+        let last = stop.checked_sub(1).and_then(|last| self.queue.get(last));
+        let stop = stop - usize::from(last.is_some_and(beyond));
+        let first = self.queue.first_from(block.start).max(index);
+        if first < stop {
+            self.tag_inside(first, stop, block, walk, flags);
+        }
+        true
+    }
+
+    /// Tags the packets from `first` to before `stop`, each a segment, which a block covers and no cumulative
+    /// acknowledgement does.
+    fn tag_inside(
+        &mut self,
+        first: usize,
+        stop: usize,
+        block: SackBlock,
+        walk: &mut Walk,
+        flags: &mut AckFlags,
+    ) {
+        let mut index = first;
+        // If a duplicate is told of, what was ever sent again is of interest too.
+        let mut unsent_from = first;
+        while index < stop
+            && let Some(packet) = self.queue.get(index)
+        {
+            if packet.has(SACKED) && !walk.dsack {
+                index += (packet.run as usize).max(1);
+                continue;
+            }
+            if packet.has(SACKED) && !packet.retransmitted() {
+                index += (packet.once as usize).max(1);
+                continue;
+            }
+            if walk.dsack && packet.retransmitted() {
+                self.queue.note_once(unsent_from, index);
+                unsent_from = index + 1;
+            }
+            index += 1;
+            self.tag_packet(index - 1, true, index as u32, block, walk, flags);
+        }
+        if walk.dsack {
+            self.queue.note_once(unsent_from, stop);
+        }
+        if let Some(packet) = self.queue.get_mut(first) {
+            packet.run = packet.run.max((stop - first) as u32);
         }
     }
 
@@ -197,6 +288,14 @@ impl Connection {
     /// Something sent after retransmissions has arrived, they have not: they are lost.
     fn mark_lost_retransmissions(&mut self, seq: Seq, flags: &mut AckFlags) {
         let slack = self.reordering * self.mss;
+        if self.queue.is_simple() {
+            let (una, fack) = (self.snd_una, self.fack);
+            let old = |before: Seq| seq.after(before) && (fack || !seq.before(before + slack));
+            while let Some(index) = self.queue.take_retransmission(una, old) {
+                self.mark_lost_retransmission(index, flags);
+            }
+            return;
+        }
         let mut index = 0;
         while let Some(packet) = self.queue.get_mut(index) {
             index += 1;
@@ -207,20 +306,29 @@ impl Connection {
                 && packet.end_seq.after(self.snd_una)
                 && seq.after(packet.sent_before)
                 && (self.fack || !seq.before(packet.sent_before + slack));
-            if !proven {
-                continue;
+            if proven {
+                self.mark_lost_retransmission(index - 1, flags);
             }
-            let segments = u32::from(packet.segments);
-            packet.tags &= !RETRANS;
-            self.retrans_out -= segments.min(self.retrans_out);
-            if !packet.has(LOST | SACKED) {
-                packet.tags |= LOST;
-                self.lost_out += segments;
-                flags.data_sacked = true;
-                self.stats.lost_retransmissions += 1;
-            }
-            self.queue.retransmit_hint = None;
         }
+    }
+
+    fn mark_lost_retransmission(&mut self, index: usize, flags: &mut AckFlags) {
+        let Some(packet) = self.queue.get_mut(index) else {
+            return;
+        };
+        let segments = u32::from(packet.segments);
+        packet.tags &= !RETRANS;
+        self.retrans_out -= segments.min(self.retrans_out);
+        if !packet.has(LOST | SACKED) {
+            packet.tags |= LOST;
+            self.lost_out += segments;
+            flags.data_sacked = true;
+            self.stats.lost_retransmissions += 1;
+        }
+        if !packet.has(SACKED) {
+            self.queue.places.lost(index);
+        }
+        self.queue.retransmit_hint = None;
     }
 
     /// Reordering reached further than assumed; FACK's rule does not hold then

@@ -146,6 +146,7 @@ impl Connection {
             packet.tags &= !(LOST | RETRANS);
             if all {
                 packet.tags &= !SACKED;
+                (packet.run, packet.once) = (0, 0);
             }
             if packet.has(SACKED) {
                 self.sacked_out += segments;
@@ -160,6 +161,8 @@ impl Connection {
         self.high_seq = self.snd_nxt;
         self.queue_cwr = self.ecn;
         self.queue.clear_hints();
+        let len = self.queue.len();
+        self.queue.places.all_lost(len);
     }
 
     /// tcp_probe_timer, tcp_send_probe0.

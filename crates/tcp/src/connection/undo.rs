@@ -90,6 +90,7 @@ impl Connection {
         for packet in self.queue.iter_mut() {
             packet.tags &= !LOST;
         }
+        self.queue.places.none_lost();
         self.queue.clear_hints();
         self.lost_out = 0;
         self.undo_cwr(now, true);

@@ -18,6 +18,7 @@ mod settings;
 mod shortage;
 mod timeouts;
 mod undo;
+mod walks;
 
 /// What an idle end takes is little more than this: `examples/idle.rs` measures it.
 #[test]

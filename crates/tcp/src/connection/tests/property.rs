@@ -10,7 +10,7 @@ use crate::testing::{CLIENT, Fate, Net, SERVER, config, preset, stack, with_rece
 use crate::{CwndReduction, Event, FastRecovery, Pacing, Stack};
 
 /// A network that spoils frames by a given pattern, which repeats.
-fn spoiled(stack: Stack, seed: u64, patterns: [Vec<u8>; 2]) -> Net {
+pub(super) fn spoiled(stack: Stack, seed: u64, patterns: [Vec<u8>; 2]) -> Net {
     let mut net = Net::between(config(stack.clone(), seed), config(stack, seed ^ 0xffff));
     for (from, pattern) in patterns.into_iter().enumerate() {
         let mut at = 0;
@@ -65,7 +65,7 @@ fn variants() -> impl Strategy<Value = Stack> {
     prop_oneof![old_variants(), modern_variants()]
 }
 
-fn old_variants() -> impl Strategy<Value = Stack> {
+pub(super) fn old_variants() -> impl Strategy<Value = Stack> {
     let kinds = prop_oneof![
         Just(CongestionKind::Reno),
         Just(CongestionKind::Bic),
@@ -99,7 +99,7 @@ fn old_variants() -> impl Strategy<Value = Stack> {
     )
 }
 
-fn any_segment() -> impl Strategy<Value = Segment> {
+pub(super) fn any_segment() -> impl Strategy<Value = Segment> {
     let near = -70_000_i64..70_000;
     let number = prop_oneof![near.clone(), near, any::<i32>().prop_map(i64::from)];
     let blocks = proptest::collection::vec((number.clone(), number.clone()), 0..=3);
@@ -136,6 +136,27 @@ fn any_segment() -> impl Strategy<Value = Segment> {
                 segment
             },
         )
+}
+
+/// A made-up segment whose numbers are relative to what an end expects.
+pub(super) fn near(expected: &Segment, made_up: &Segment) -> Segment {
+    let mut segment = Segment::EMPTY;
+    segment.seq = expected.seq + made_up.seq.0;
+    segment.ack = expected.ack + made_up.ack.0;
+    segment.payload_bytes = made_up.payload_bytes;
+    segment.flags = made_up.flags;
+    segment.window = made_up.window;
+    segment.ecn = made_up.ecn;
+    segment.has_timestamps = made_up.has_timestamps;
+    segment.ts_val = expected.ts_val.wrapping_add(made_up.ts_val);
+    segment.ts_ecr = made_up.ts_ecr;
+    for block in made_up.sack_blocks().iter() {
+        segment.push_sack(SackBlock {
+            start: expected.ack + block.start.0,
+            end: expected.ack + block.end.0,
+        });
+    }
+    segment
 }
 
 proptest! {
@@ -220,24 +241,7 @@ proptest! {
         net.write(CLIENT, 100_000);
         net.write(SERVER, 30_000);
         for (made_up, end, pause_ms) in segments {
-            // Numbers are made up relative to what the end expects.
-            let expected = net.end(end).plain_segment();
-            let mut segment = Segment::EMPTY;
-            segment.seq = expected.seq + made_up.seq.0;
-            segment.ack = expected.ack + made_up.ack.0;
-            segment.payload_bytes = made_up.payload_bytes;
-            segment.flags = made_up.flags;
-            segment.window = made_up.window;
-            segment.ecn = made_up.ecn;
-            segment.has_timestamps = made_up.has_timestamps;
-            segment.ts_val = expected.ts_val.wrapping_add(made_up.ts_val);
-            segment.ts_ecr = made_up.ts_ecr;
-            for block in made_up.sack_blocks().iter() {
-                segment.push_sack(SackBlock {
-                    start: expected.ack + block.start.0,
-                    end: expected.ack + block.end.0,
-                });
-            }
+            let segment = near(&net.end(end).plain_segment(), &made_up);
             net.inject(end, &segment);
             net.run_for(Duration::from_ms(pause_ms));
         }
