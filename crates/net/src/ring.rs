@@ -105,6 +105,19 @@ impl<T: Copy> Ring<T> {
         }
     }
 
+    /// The first, which there is, goes to the end of another.
+    #[inline]
+    pub fn move_front(&mut self, to: &mut Ring<T>) {
+        if to.len as usize == to.items.len() {
+            to.grow(self.items[self.head as usize]);
+        }
+        let place = to.place(to.len);
+        // From where it is to where it will be: on the way it would be written and read again at once.
+        to.items[place] = self.items[self.head as usize];
+        to.len += 1;
+        self.step();
+    }
+
     /// Takes the first if it is as wished.
     #[inline]
     pub fn pop_front_if(&mut self, wished: impl FnOnce(&T) -> bool) -> Option<T> {

@@ -127,6 +127,8 @@ pub(crate) struct Calendar {
     far_at: Time,
     review: Review,
     turned: bool,
+    /// Nothing has been put on the wheel since nothing was found there.
+    bare: bool,
 }
 
 impl Calendar {
@@ -156,6 +158,7 @@ impl Calendar {
             far_at: Time::NEVER,
             review: Review::default(),
             turned: false,
+            bare: false,
         }
     }
 
@@ -168,6 +171,7 @@ impl Calendar {
         if day.wrapping_sub(self.today + 1) >= self.reach {
             return self.schedule_off_wheel(event, day);
         }
+        self.bare = false;
         let index = self.week_of(day);
         let week = &mut self.weeks[index];
         let bit = 1 << (day % WEEK as u64);
@@ -252,9 +256,11 @@ impl Calendar {
     /// When the earliest event is.
     #[inline(always)]
     pub(crate) fn next_at(&mut self) -> Option<Time> {
-        if self.sorted.is_empty() {
+        if self.sorted.is_empty() && !self.bare {
             let first = self.turn();
-            if first.at != Time::NEVER {
+            if first.at == Time::NEVER {
+                self.bare = true;
+            } else {
                 self.sorted.push(first);
             }
         }

@@ -27,6 +27,8 @@ pub(crate) struct Endpoint {
     pub(crate) priority: u8,
     /// Its thread on the host's machine, if that is modelled.
     pub(crate) task: u32,
+    /// That thread's lock of the socket is modelled.
+    pub(crate) locks: bool,
     /// How the application ends the connection once TCP has taken all it has to write.
     pub(crate) ending: Option<Ending>,
     /// When the application wants to be woken.
@@ -80,6 +82,7 @@ impl Endpoint {
             holds: false,
             priority: 0,
             task: NO_TASK,
+            locks: false,
             ending: None,
             app_wake: Time::NEVER,
             armed: Armed::NEVER,

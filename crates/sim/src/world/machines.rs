@@ -189,10 +189,14 @@ impl World {
     fn work_machine(&mut self, host: usize) {
         self.set_working(host, true);
         loop {
-            self.do_due(host);
+            let now = self.now;
             let Some(state) = &mut self.hosts[host].machine else {
                 return;
             };
+            if let Some(effect) = state.machine.handle_timeout(now) {
+                self.act_on(host, effect);
+                continue;
+            }
             let at = state.machine.poll_timeout();
             let goes_on = self.runs_alone
                 && !self.done
@@ -211,20 +215,17 @@ impl World {
         }
     }
 
-    fn do_due(&mut self, host: usize) {
-        let now = self.now;
-        while let Some(state) = &mut self.hosts[host].machine {
-            let Some(effect) = state.machine.handle_timeout(now) else {
-                break;
-            };
-            match effect {
-                Effect::Packet(packet) => self.receive_at_machine(packet),
-                Effect::Task(TaskId(task)) => {
+    #[inline(always)]
+    fn act_on(&mut self, host: usize, effect: Effect) {
+        match effect {
+            Effect::Packet(packet) => self.receive_at_machine(packet),
+            Effect::Task(TaskId(task)) => {
+                if let Some(state) = &mut self.hosts[host].machine {
                     let endpoint = state.thread_mut(task).endpoint;
                     self.call_done(endpoint);
                 }
-                lost => self.lose_at_machine(lost),
             }
+            lost => self.lose_at_machine(lost),
         }
     }
 
@@ -270,10 +271,17 @@ impl World {
     }
 
     /// Sees to it that the calendar looks at a machine when it is to be looked at.
+    #[inline(always)]
     pub(super) fn arm_machine(&mut self, host: usize) {
-        if let Some(state) = &mut self.hosts[host].machine
-            && !state.working
-        {
+        let machine = &self.hosts[host].machine;
+        if machine.as_ref().is_some_and(|state| !state.working) {
+            self.arm_idle_machine(host);
+        }
+    }
+
+    #[inline(never)]
+    fn arm_idle_machine(&mut self, host: usize) {
+        if let Some(state) = &mut self.hosts[host].machine {
             let at = state.machine.poll_timeout();
             if at < state.armed {
                 state.armed = at.max(self.now);
@@ -292,18 +300,24 @@ impl World {
     }
 
     /// What an endpoint's kernel has copied together so far.
+    #[inline(always)]
     fn collapsed_bytes(&self, id: EndpointId) -> u64 {
         let connection = self.endpoints.get(id.0 as usize);
         let connection = connection.and_then(|endpoint| endpoint.connection.as_ref());
-        connection.map_or(0, |c| c.shortage().collapsed_bytes)
+        connection.map_or(0, |c| c.collapsed_bytes())
     }
 
     /// The core that made room for a packet pays for what it copied since `before`.
+    #[inline(always)]
     fn charge_collapsing(&mut self, id: EndpointId, before: u64) {
         let bytes = self.collapsed_bytes(id) - before;
-        if bytes == 0 {
-            return;
+        if bytes > 0 {
+            self.charge_copying(id, bytes);
         }
+    }
+
+    #[cold]
+    fn charge_copying(&mut self, id: EndpointId, bytes: u64) {
         let host = usize::from(self.endpoints[id.0 as usize].host.0);
         if let Some(state) = &mut self.hosts[host].machine {
             let cost = state.machine.config().costs.collapse(bytes);
@@ -347,9 +361,11 @@ impl World {
         let host = usize::from(self.endpoints[id.0 as usize].host.0);
         if let Some(state) = &mut self.hosts[host].machine {
             let task = state.thread(id);
+            let locks = state.machine.config().socket.is_some();
             let endpoint = &mut self.endpoints[id.0 as usize];
             endpoint.task = task;
             endpoint.holds = true;
+            endpoint.locks = locks;
         }
     }
 

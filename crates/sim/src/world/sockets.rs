@@ -16,7 +16,6 @@ use tailback_tcp::Life;
 use tailback_units::Duration;
 
 use super::World;
-use super::machines::NO_TASK;
 use crate::workload::Notice;
 
 /// Packets that are handled in one step of a thread: what they send is stamped with what was spent by
@@ -102,21 +101,17 @@ impl World {
     /// The thread of an endpoint, if its host's machine models its socket's lock.
     fn locking_thread(&mut self, id: EndpointId) -> Option<&mut Thread> {
         let endpoint = self.endpoints.get(id.0 as usize)?;
-        if endpoint.task == NO_TASK || !endpoint.holds {
+        if !(endpoint.locks && endpoint.holds) {
             return None;
         }
         let state = self.hosts[usize::from(endpoint.host.0)].machine.as_mut()?;
-        state.machine.config().socket.as_ref()?;
         Some(state.thread_mut(endpoint.task))
     }
 
     /// Whether the lock of an endpoint's socket is modelled.
     pub(super) fn locks(&self, id: EndpointId) -> bool {
         let endpoint = &self.endpoints[id.0 as usize];
-        let machine = self.hosts[usize::from(endpoint.host.0)].machine.as_ref();
-        let config = machine.map(|state| state.machine.config());
-        let threaded = endpoint.holds && endpoint.task != NO_TASK;
-        threaded && config.is_some_and(|config| config.socket.is_some())
+        endpoint.locks && endpoint.holds
     }
 
     /// A softirq brings a packet.
@@ -124,10 +119,10 @@ impl World {
         if let Packet::Frame(frame) = packet
             && !self.datagrams.is_empty()
         {
-            self.charge_protocol(frame.destination, Duration::ZERO);
+            self.charge_protocol(frame.destination);
             return self.receive_datagram(frame);
         }
-        let Some(first) = packet.frames().first().copied() else {
+        let Some(first) = packet.frames().first() else {
             return;
         };
         let id = first.to;
@@ -187,17 +182,16 @@ impl World {
     /// TCP gets a packet, at the cost of whoever is at work; `direct`: its reader copies it
     /// as it comes, and had so many bytes waiting.
     fn handle_packet(&mut self, id: EndpointId, packet: Packet, direct: Option<u64>) {
-        let Some(first) = packet.frames().first().copied() else {
+        let Some(first) = packet.frames().first() else {
             return;
         };
         let direct = direct.map(|buffered| (packet.payload_bytes(), buffered));
-        let state = self.hosts[usize::from(first.destination.0)]
-            .machine
-            .as_ref();
-        let copying = direct.and_then(|(bytes, buffered)| {
-            Some(state?.machine.config().costs.copying(bytes, buffered))
-        });
-        self.charge_protocol(first.destination, copying.unwrap_or(Duration::ZERO));
+        if let Some(state) = &mut self.hosts[usize::from(first.destination.0)].machine {
+            let config = state.machine.config();
+            let copying = direct.map(|(bytes, buffered)| config.costs.copying(bytes, buffered));
+            let cost = config.protocol_cost() + copying.unwrap_or(Duration::ZERO);
+            state.machine.charge(cost);
+        }
         match packet {
             Packet::Frame(frame) => self.receive_frame(frame),
             Packet::Joined(frames) => self.receive_joined(&frames),
@@ -208,10 +202,10 @@ impl World {
         }
     }
 
-    /// Whoever is at work at a host pays TCP's or UDP's part of receiving a packet, and `copying`.
-    fn charge_protocol(&mut self, host: HostId, copying: Duration) {
+    /// Whoever is at work at a host pays UDP's part of receiving a packet.
+    fn charge_protocol(&mut self, host: HostId) {
         if let Some(state) = &mut self.hosts[usize::from(host.0)].machine {
-            let cost = state.machine.config().protocol_cost() + copying;
+            let cost = state.machine.config().protocol_cost();
             state.machine.charge(cost);
         }
     }

@@ -470,6 +470,13 @@ impl Connection {
         self.receive.shortage()
     }
 
+    /// Bytes that its kernel has copied together so far because memory was short.
+    #[inline(always)]
+    #[must_use]
+    pub fn collapsed_bytes(&self) -> u64 {
+        self.receive.collapsed_bytes()
+    }
+
     /// The connection's variables as they stand.
     #[must_use]
     pub fn probe(&self) -> Probe {

@@ -25,6 +25,12 @@ impl Receive {
         self.shortage.as_deref().copied().unwrap_or_default()
     }
 
+    #[inline(always)]
+    pub(crate) fn collapsed_bytes(&self) -> u64 {
+        let short = self.shortage.as_ref();
+        short.map_or(0, |short| short.collapsed_bytes)
+    }
+
     /// Where to count what is done for want of memory.
     pub(crate) fn short(&mut self) -> &mut Shortage {
         self.shortage.get_or_insert_default()

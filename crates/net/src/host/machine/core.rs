@@ -21,14 +21,14 @@ pub(super) enum Op {
     Interrupt(u32, u32),
     /// The hardware interrupt whose handler sees to packets that have left.
     Completions,
-    /// A softirq handles a frame.
-    Frame(Flight),
+    /// A softirq handles a frame: [`Core::frame`].
+    Frame,
     /// A softirq takes a frame that may join others.
-    Join(Flight, Joint),
+    Join,
     /// A softirq handles the first packet that frames have joined to.
     Packet,
     /// A task's call.
-    Task(usize),
+    Task(u32),
     /// What was charged to a core that has nothing else to do.
     Rest,
 }
@@ -56,6 +56,9 @@ pub(super) struct Core {
     pub(super) op: Option<(Op, Time)>,
     /// When a task's call began or went on.
     since: Time,
+    /// The frame that a softirq handles or takes, and what decides whether it joins others.
+    pub(super) frame: Option<Flight>,
+    joint: Option<Joint>,
     /// What a softirq did when an interrupt stopped it, and what is left of it.
     pub(super) stopped: Option<(Op, Duration)>,
     /// Queues whose interrupt waits, a bit each.
@@ -80,6 +83,8 @@ impl Default for Core {
         Core {
             op: None,
             since: Time::ZERO,
+            frame: None,
+            joint: None,
             stopped: None,
             interrupts: 0,
             completions: false,
@@ -97,10 +102,24 @@ impl Default for Core {
     }
 }
 
+/// What a core has done that is somebody else's business: a few bits, for what it is about lies elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Done {
+    Nothing,
+    /// A frame has been handled.
+    Frame,
+    /// A packet that frames have joined to.
+    Packet,
+    /// A task's call is done.
+    Task(u32),
+    /// Frames were lost.
+    Lost,
+}
+
 impl Op {
     /// Somebody gets something at its end.
     pub(super) fn acts(&self) -> bool {
-        matches!(self, Op::Frame(_) | Op::Packet | Op::Task(_))
+        matches!(self, Op::Frame | Op::Packet | Op::Task(_))
     }
 }
 
@@ -112,14 +131,8 @@ impl Core {
 
     /// Frames it holds.
     pub(super) fn held(&self) -> impl Iterator<Item = &Flight> {
-        let ops = [&self.op].into_iter().flatten().map(|(op, _)| op);
-        let stopped = self.stopped.iter().map(|(op, _)| op);
-        let handled = ops.chain(stopped).filter_map(|op| match op {
-            Op::Frame(frame) | Op::Join(frame, _) => Some(frame),
-            _ => None,
-        });
         let merged = self.merge.frames();
-        self.backlog.iter().chain(handled).chain(merged)
+        self.backlog.iter().chain(&self.frame).chain(merged)
     }
 
     fn start(&mut self, now: Time, op: Op, cost: Duration) {
@@ -133,9 +146,11 @@ impl Core {
 
 impl Machine {
     /// What a core did is done. [`Machine::advance`] is to follow, before anybody asks when the core is due.
-    pub(super) fn end(&mut self, core: usize, now: Time) -> Option<Effect> {
+    pub(super) fn end(&mut self, core: usize, now: Time) -> Done {
         let this = &mut self.cores[core];
-        let (op, _) = this.op.take()?;
+        let Some((op, _)) = this.op.take() else {
+            return Done::Nothing;
+        };
         match op {
             Op::Interrupt(queue, frames) => {
                 this.soft.raised = true;
@@ -148,33 +163,39 @@ impl Machine {
                     self.nics[queue].unmask(now);
                     self.note_card();
                 }
-                None
+                Done::Nothing
             }
             Op::Completions => {
                 this.soft.returned |= !this.soft.running;
-                None
+                Done::Nothing
             }
-            Op::Frame(frame) => Some(Effect::Packet(Packet::Frame(frame))),
-            Op::Join(frame, joint) => {
-                this.merge.take(frame, &joint, self.config.merging);
-                None
+            Op::Frame => Done::Frame,
+            Op::Join => {
+                if let (Some(frame), Some(joint)) = (this.frame.take(), this.joint.take()) {
+                    this.merge.take(frame, &joint, self.config.merging);
+                }
+                Done::Nothing
             }
-            Op::Packet => {
-                let frames = this.merge.pop()?.frames;
-                Some(Effect::Packet(match frames[..] {
-                    [frame] => Packet::Frame(frame),
-                    _ => Packet::Joined(frames),
-                }))
-            }
+            Op::Packet => Done::Packet,
             Op::Task(number) => {
-                let ran = now.since(this.since);
-                self.tasks[number].account(ran);
-                self.tasks[number].state = State::Deciding;
-                self.tasks[number].closed = false;
-                Some(Effect::Task(task::TaskId(number as u32)))
+                let task = &mut self.tasks[number as usize];
+                task.account(now.since(this.since));
+                task.state = State::Deciding;
+                task.closed = false;
+                Done::Task(number)
             }
-            Op::Rest => None,
+            Op::Rest => Done::Nothing,
         }
+    }
+
+    /// The packet that a core has handled.
+    #[cold]
+    pub(super) fn joined(&mut self, core: usize) -> Option<Packet> {
+        let frames = self.cores[core].merge.pop()?.frames;
+        Some(match frames[..] {
+            [frame] => Packet::Frame(frame),
+            _ => Packet::Joined(frames),
+        })
     }
 
     /// An interrupt or another task needs the core: what runs is stopped, unless it is an interrupt.
@@ -192,11 +213,11 @@ impl Machine {
                 this.busy_lately = this.busy_lately - left.min(this.busy_lately);
                 this.op = None;
                 match op {
-                    Op::Frame(_) | Op::Join(..) | Op::Packet => this.stopped = Some((op, left)),
+                    Op::Frame | Op::Join | Op::Packet => this.stopped = Some((op, left)),
                     Op::Task(number) => {
-                        let ran = now.since(this.since);
-                        self.tasks[number].account(ran);
-                        self.tasks[number].left = left;
+                        let task = &mut self.tasks[number as usize];
+                        task.account(now.since(this.since));
+                        task.left = left;
                     }
                     Op::Interrupt(..) | Op::Completions => {}
                     Op::Rest => this.debt += left,
@@ -281,7 +302,7 @@ impl Machine {
             }
             Some(number) => {
                 let left = self.tasks[number].left;
-                self.cores[core].start(now, Op::Task(number), left);
+                self.cores[core].start(now, Op::Task(number as u32), left);
             }
             None if !self.cores[core].debt.is_zero() => {
                 self.cores[core].start(now, Op::Rest, Duration::ZERO);
@@ -347,55 +368,55 @@ impl Machine {
                 self.begin_pass(core, now);
             }
         }
-        let taken = if self.config.softirq.napi {
-            self.poll(core, now)
+        let napi = self.config.softirq.napi;
+        if napi {
+            self.poll(core, now);
         } else {
-            self.cores[core].backlog.pop_front().map(|f| (f, None))
-        };
-        let Some((frame, joint)) = taken else {
+            let this = &mut self.cores[core];
+            this.frame = this.backlog.pop_front();
+        }
+        let Some(frame) = &self.cores[core].frame else {
             if self.begin_packet(core, now) {
                 return true;
             }
             self.end_softirq(core, now);
             return false;
         };
-        if self.config.softirq.napi {
+        let cost = self.softirq_costs[usize::from(frame.payload_bytes > 0)];
+        if napi {
             self.stamp(now);
         }
-        if let Some(joint) = joint {
-            let cost = self.config.merging.frame_cost();
-            let this = &mut self.cores[core];
-            this.soft.weight -= 1;
-            this.soft.budget -= 1;
-            this.start(now, Op::Join(frame, joint), cost);
-            return true;
-        }
-        let cost = self.softirq_costs[usize::from(frame.payload_bytes > 0)];
         let this = &mut self.cores[core];
         this.soft.weight -= 1;
         this.soft.budget -= 1;
-        this.start(now, Op::Frame(frame), cost);
+        if this.joint.is_some() {
+            let cost = self.config.merging.frame_cost();
+            this.start(now, Op::Join, cost);
+        } else {
+            this.start(now, Op::Frame, cost);
+        }
         true
     }
 
-    /// The next frame of the queues that a core polls. One that is empty is polled no more: its
-    /// interrupt is wanted again, once TCP has what joined in the poll.
-    fn poll(&mut self, core: usize, now: Time) -> Option<(Flight, Option<Joint>)> {
+    /// Takes the next frame of the queues that a core polls, if there is one. A queue that is empty is polled no
+    /// more: its interrupt is wanted again, once TCP has what joined in the poll.
+    fn poll(&mut self, core: usize, now: Time) {
         while let Some(queue) = self.cores[core].polled.front().copied() {
-            if let Some(taken) = self.nics[queue].pop() {
-                return Some(taken);
+            let (this, nic) = (&mut self.cores[core], &mut self.nics[queue]);
+            this.frame = nic.pop();
+            if this.frame.is_some() {
+                this.joint = nic.pop_joint();
+                return;
             }
-            let this = &mut self.cores[core];
             this.merge.flush();
             if this.merge.next().is_some() {
-                return None;
+                return;
             }
             this.polled.pop_front();
             this.soft.weight = self.config.softirq.weight;
             self.nics[queue].unmask(now);
             self.note_card();
         }
-        None
     }
 
     /// Begins to handle a packet that frames have joined to; false if there is none.
@@ -451,9 +472,11 @@ impl Machine {
 
     fn fill_backlog(&mut self, core: usize, queue: usize, frames: u32, now: Time) {
         for _ in 0..frames {
-            let Some((frame, _)) = self.nics[queue].pop() else {
+            let nic = &mut self.nics[queue];
+            let Some(frame) = nic.pop() else {
                 return;
             };
+            nic.pop_joint();
             self.stamp(now);
             let backlog = &mut self.cores[core].backlog;
             if backlog.len() < self.config.softirq.backlog_frames as usize {
@@ -524,7 +547,7 @@ impl Machine {
         if let Some((Op::Task(number), _)) = self.cores[core].op {
             // What it has run so far counts; the rest goes on from here.
             let ran = now.since(self.cores[core].since);
-            self.tasks[number].account(ran);
+            self.tasks[number as usize].account(ran);
             self.cores[core].since = now;
         }
         let Some(current) = self.cores[core].task else {

@@ -40,7 +40,7 @@ pub use socket::{Admission, Packet, Socket, SocketLock, User};
 pub use task::TaskId;
 pub use throttle::Adaptive;
 
-use self::core::{Core, Op};
+use self::core::{Core, Done, Op};
 use self::nic::Nic;
 use self::task::{NICE_0, NICE_19, State, Task};
 use self::when::{Bits, Due};
@@ -345,15 +345,25 @@ impl Machine {
         if self.next_at() > now && self.lost.is_empty() {
             return None;
         }
-        self.do_due(now, true)
+        let done = self.do_due(now, true);
+        match (done, self.acting) {
+            (Done::Task(number), _) => Some(Effect::Task(TaskId(number))),
+            (Done::Frame, Some(core)) => {
+                let frame = self.cores[core].frame.take();
+                frame.map(|frame| Effect::Packet(Packet::Frame(frame)))
+            }
+            (Done::Packet, Some(core)) => self.joined(core).map(Effect::Packet),
+            (Done::Lost, _) => self.lost.pop_front(),
+            _ => None,
+        }
     }
 
     /// Does what has been due and is nobody else's business.
     #[inline]
     fn catch_up(&mut self, now: Time) {
         if self.acting.is_none() && self.next_at() <= now {
-            let effect = self.do_due(now, false);
-            debug_assert!(effect.is_none(), "nobody has asked");
+            let done = self.do_due(now, false);
+            debug_assert_eq!(done, Done::Nothing, "nobody has asked");
         }
     }
 
@@ -372,14 +382,14 @@ impl Machine {
 
     /// Does what is due by `now`, one thing after another, each at its time, until somebody gets something
     /// of it: that is left, unless it is `wanted`.
-    fn do_due(&mut self, now: Time, wanted: bool) -> Option<Effect> {
+    fn do_due(&mut self, now: Time, wanted: bool) -> Done {
         loop {
             if wanted && !self.lost.is_empty() {
-                return self.lost.pop_front();
+                return Done::Lost;
             }
             let at = self.next_at();
             if at > now {
-                return None;
+                return Done::Nothing;
             }
             if self.lands_at <= at {
                 self.land(at);
@@ -397,13 +407,13 @@ impl Machine {
                     continue;
                 };
                 if !wanted && self.cores[core].op.is_some_and(|(op, _)| op.acts()) {
-                    return None;
+                    return Done::Nothing;
                 }
-                let effect = self.end(core, at);
-                if effect.is_some() {
+                let done = self.end(core, at);
+                if done != Done::Nothing {
                     debug_assert_eq!(at, now, "somebody gets something late");
                     self.acting = Some(core);
-                    return effect;
+                    return done;
                 }
                 self.advance(core, at);
             } else if self.balance_at <= at {

@@ -86,11 +86,11 @@ impl Nic {
 
     /// Frames that have arrived by `now` are in the ring, or `lost` if it is full.
     pub(super) fn land(&mut self, now: Time, mut lost: impl FnMut(Flight)) {
-        while let Some(frame) = self.coming.pop_front_if(|frame| frame.at <= now) {
+        while self.coming.front().is_some_and(|frame| frame.at <= now) {
             self.arrived += 1;
             if self.ring.len() < self.descriptors {
-                self.ring.push_back(frame);
-            } else {
+                self.coming.move_front(&mut self.ring);
+            } else if let Some(frame) = self.coming.pop_front() {
                 self.dropped.count(frame.payload_bytes.into());
                 self.joints.remove(self.ring.len());
                 lost(frame);
@@ -146,10 +146,18 @@ impl Nic {
         left as u32
     }
 
-    pub(super) fn pop(&mut self) -> Option<(Flight, Option<Joint>)> {
+    /// The driver takes the first frame.
+    #[inline]
+    pub(super) fn pop(&mut self) -> Option<Flight> {
         let frame = self.ring.pop_front()?;
         self.throttle.count(&frame);
-        Some((frame, self.joints.pop_front()))
+        Some(frame)
+    }
+
+    /// What decides whether the frame just taken joins others, if that is asked.
+    #[inline]
+    pub(super) fn pop_joint(&mut self) -> Option<Joint> {
+        self.joints.pop_front()
     }
 
     /// Frames in the ring or on their way to it.

@@ -42,6 +42,7 @@ pub enum Packet {
 
 impl Packet {
     /// Its frames.
+    #[inline]
     #[must_use]
     pub fn frames(&self) -> &[Flight] {
         match self {
@@ -51,10 +52,16 @@ impl Packet {
     }
 
     /// Its payload.
+    #[inline]
     #[must_use]
     pub fn payload_bytes(&self) -> u64 {
-        let frames = self.frames().iter();
-        frames.map(|frame| u64::from(frame.payload_bytes)).sum()
+        match self {
+            Packet::Frame(frame) => u64::from(frame.payload_bytes),
+            Packet::Joined(frames) => {
+                let frames = frames.iter();
+                frames.map(|frame| u64::from(frame.payload_bytes)).sum()
+            }
+        }
     }
 }
 

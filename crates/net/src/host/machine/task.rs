@@ -60,7 +60,10 @@ impl Task {
     /// It has had the core for so long.
     pub(super) fn account(&mut self, ran: Duration) {
         self.ran += ran;
-        self.vruntime += ran.as_ps() * NICE_0 / self.weight;
+        self.vruntime += match self.weight {
+            NICE_0 => ran.as_ps(),
+            weight => ran.as_ps() * NICE_0 / weight,
+        };
     }
 }
 

@@ -53,7 +53,7 @@ impl Machine {
         let tick_at = this.tick_at;
         let (due, acts) = match this.op {
             None => (tick_at, tick_at),
-            Some((Op::Frame(_) | Op::Task(_), ends)) => {
+            Some((Op::Frame | Op::Task(_), ends)) => {
                 let due = ends.min(tick_at);
                 (due, due)
             }
