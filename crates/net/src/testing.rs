@@ -40,6 +40,7 @@ pub(crate) fn host_config() -> HostConfig {
         rx_kilobyte_cost: Duration::from_us(1),
         interrupt_delay: Duration::from_us(10),
         interrupt_jitter: Duration::ZERO,
+        interrupt_gap: Duration::ZERO,
         interrupt_moderation: None,
         skb_overhead: Bytes::new(256),
         rx_page: None,

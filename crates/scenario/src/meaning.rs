@@ -328,7 +328,14 @@ fn check_host(host: &HostConfig) -> Vec<Finding> {
         Finding::new(
             "gro",
             "frames of one interrupt join, and this host handles each as it arrives",
-            "false, or an interrupt_delay, interrupt_moderation, rx_segment_cost or rx_kilobyte_cost",
+            "false, or an interrupt_gap, interrupt_delay, interrupt_moderation, rx_segment_cost or rx_kilobyte_cost",
+        )
+    });
+    let both = (!host.interrupt_gap.is_zero() && host.interrupt_moderation.is_some()).then(|| {
+        Finding::new(
+            "interrupt_gap",
+            "interrupt_moderation says when a card interrupts, and this says it too",
+            "one of the two",
         )
     });
     let twice = machine.into_iter().flat_map(|_| said_twice(host));
@@ -337,6 +344,7 @@ fn check_host(host: &HostConfig) -> Vec<Finding> {
     waits
         .into_iter()
         .chain(lone)
+        .chain(both)
         .chain(dcqcn)
         .chain(joins)
         .chain(dear)
@@ -352,6 +360,7 @@ fn takes_each_alone(host: &HostConfig) -> bool {
         host.rx_segment_cost,
         host.rx_kilobyte_cost,
         host.interrupt_delay,
+        host.interrupt_gap,
     ];
     costs.into_iter().all(Duration::is_zero) && host.interrupt_moderation.is_none()
 }
@@ -363,6 +372,7 @@ fn said_twice(host: &HostConfig) -> impl Iterator<Item = Finding> {
         ("rx_kilobyte_cost", host.rx_kilobyte_cost),
         ("interrupt_delay", host.interrupt_delay),
         ("interrupt_jitter", host.interrupt_jitter),
+        ("interrupt_gap", host.interrupt_gap),
     ];
     let costs = costs.into_iter().filter(|(_, cost)| !cost.is_zero());
     let moderation = host.interrupt_moderation.iter();

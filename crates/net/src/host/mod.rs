@@ -47,6 +47,10 @@ pub struct HostConfig {
     pub interrupt_delay: Duration,
     /// Spread of that wait: it is uniform in `interrupt_delay` ± this.
     pub interrupt_jitter: Duration,
+    /// Least time between two interrupts (ethtool's `rx-usecs`): a frame that finds an idle CPU waits for
+    /// what is left of it. As `kernel.interrupt_moderation` of a kernel's card.
+    #[serde(default)]
+    pub interrupt_gap: Duration,
     /// Adaptive interrupt moderation; absent: every frame that finds an idle CPU interrupts it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupt_moderation: Option<ModerationConfig>,

@@ -26,6 +26,9 @@ pub struct ReceiveRing {
     kilobyte_cost_ps: u64,
     delay_min: Duration,
     delay_span: Duration,
+    /// Least time between two interrupts, and when the next may be.
+    gap: Duration,
+    quiet_until: Time,
     /// When the CPU has handled all that has arrived.
     idle_at: Time,
     dropped: Losses,
@@ -42,6 +45,8 @@ impl ReceiveRing {
             kilobyte_cost_ps: config.rx_kilobyte_cost.as_ps(),
             delay_min: config.interrupt_delay - config.interrupt_jitter,
             delay_span: config.interrupt_jitter * 2,
+            gap: config.interrupt_gap,
+            quiet_until: Time::ZERO,
             idle_at: Time::ZERO,
             dropped: Losses::default(),
             moderation: config.interrupt_moderation.as_ref().map(Moderation::new),
@@ -76,8 +81,9 @@ impl ReceiveRing {
         } else {
             let interrupt = match &mut self.moderation {
                 Some(moderation) => moderation.interrupt(at, self.completions).unwrap_or(at),
-                None => at,
+                None => at.max(self.quiet_until),
             };
+            self.quiet_until = interrupt + self.gap;
             self.completions = 0;
             interrupt + self.delay_min + Duration::from_ps(stream.below(self.delay_span.as_ps()))
         };
@@ -106,6 +112,7 @@ impl ReceiveRing {
             && self.kilobyte_cost_ps == 0
             && self.delay_min.is_zero()
             && self.delay_span.is_zero()
+            && self.gap.is_zero()
             && self.moderation.is_none()
     }
 

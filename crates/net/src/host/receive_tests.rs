@@ -31,6 +31,10 @@ impl Fed {
     }
 }
 
+fn us(us: u64) -> Time {
+    Time::ZERO + Duration::from_us(us)
+}
+
 #[test]
 fn an_idle_cpu_is_interrupted_and_a_busy_one_goes_on() {
     let mut ring = Fed::new();
@@ -47,6 +51,19 @@ fn an_idle_cpu_is_interrupted_and_a_busy_one_goes_on() {
     );
     let third = ring.arrive(second, 0).unwrap();
     assert_eq!(third, second + Duration::from_us(11), "a new interrupt");
+}
+
+#[test]
+fn interrupts_keep_their_distance() {
+    let mut ring = Fed::new();
+    ring.ring.gap = Duration::from_us(16);
+    let run = Duration::from_us(11);
+    let first = ring.arrive(us(5), 0).unwrap();
+    assert_eq!(first, us(5) + run, "nothing came before it");
+    let early = ring.arrive(first + Duration::from_us(1), 0).unwrap();
+    assert_eq!(early, us(5 + 16) + run, "16 us after the interrupt before");
+    let late = ring.arrive(us(500), 0).unwrap();
+    assert_eq!(late, us(500) + run);
 }
 
 #[test]

@@ -432,8 +432,21 @@ fn frames_join_where_an_interrupt_brings_several() {
 }
 
 #[test]
+fn one_thing_says_when_a_card_interrupts() {
+    let sets = ["host=rhel-5.4-x5540-ne020", "host.interrupt_gap=16us"];
+    let found = problem(STAR, &sets);
+    let wanted = "host.interrupt_gap: interrupt_moderation says when";
+    assert!(found.contains(wanted), "{found}");
+}
+
+#[test]
 fn a_host_with_a_machine_receives_by_that_alone() {
-    for setting in ["rx_segment_cost=1us", "interrupt_delay=8us", "gro=true"] {
+    for setting in [
+        "rx_segment_cost=1us",
+        "interrupt_delay=8us",
+        "interrupt_gap=8us",
+        "gro=true",
+    ] {
         let found = problem(STAR, &["host=xeon-e7330-ixgbe", &format!("host.{setting}")]);
         let wanted = "a host with a machine receives as its machine says";
         assert!(found.contains(wanted), "{setting}: {found}");
