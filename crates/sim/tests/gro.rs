@@ -92,13 +92,19 @@ fn one_and_two_threads_take_the_same_course() {
 #[test]
 fn looking_on_changes_nothing() {
     let captured = run(&["record.pcap={}"]);
-    assert!(captured.capture.as_ref().is_some_and(|capture| !capture.is_empty()));
+    assert!(
+        captured
+            .capture
+            .as_ref()
+            .is_some_and(|capture| !capture.is_empty())
+    );
     assert_eq!(captured.trajectory, run(&[]).trajectory);
 }
 
 #[test]
 fn frames_that_come_late_or_twice_are_all_accounted_for() {
-    let impaired = "network.link.impairment={duplicate=0.001, reorder={probability=0.001, delay=\"300us\"}}";
+    let impaired =
+        "network.link.impairment={duplicate=0.001, reorder={probability=0.001, delay=\"300us\"}}";
     // That the run adds up is checked at its end.
     let bytes = hops_and_bytes(&[impaired]).1;
     assert!(bytes > 0.5 * 25e9 / 8.0 * 0.05, "{bytes}");
