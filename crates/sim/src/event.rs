@@ -32,8 +32,9 @@ pub(crate) enum Wait {
 
 /// No node: the end of a list.
 const NONE: u32 = u32::MAX;
-/// Days of the wheel of a small world: they stay in the nearest of the processor's caches.
-const DAYS_MIN: usize = 256;
+/// Days of the wheel of a small world: they stay in the nearest of the processor's caches, and reach as far as
+/// most of its links are long.
+const DAYS_MIN: usize = 1024;
 /// Days are looked at this often to see whether their length fits.
 const DAYS_PER_REVIEW: u32 = 1024;
 /// From so many components on a day holds more events: what they need does not fit the processor's
@@ -96,6 +97,8 @@ const NEVER: Event = Event {
 #[derive(Clone, Copy, Debug, Default)]
 struct Review {
     days: u32,
+    /// Weeks that have ended.
+    weeks: u32,
     /// Events beyond the first of their day.
     more: u32,
     far: u32,
@@ -388,6 +391,7 @@ impl Calendar {
         for ahead in 0..all {
             let week = (self.week + ahead) & (all - 1);
             if self.weeks[week].busy != 0 {
+                self.review.weeks += 1;
                 self.week = week;
                 self.week_start += (ahead * WEEK) as u64;
                 return true;
@@ -438,13 +442,19 @@ impl Calendar {
         })
     }
 
-    /// Makes days shorter if they have many events, longer if many events lie beyond the wheel or
-    /// most days have but one.
+    /// Makes days shorter if they have many events, longer if many events lie beyond the wheel, most weeks have
+    /// but one day with events, or most days of a crowd but one event.
     #[cold]
     fn adjust(&mut self) {
-        let Review { days, more, far } = std::mem::take(&mut self.review);
+        let Review {
+            days,
+            weeks,
+            more,
+            far,
+        } = std::mem::take(&mut self.review);
         let events = days + more;
-        let shift = if far > events / 8 {
+        // Where most weeks have one busy day, events of one day are mostly of one time.
+        let shift = if far > events / 8 || weeks > days / 2 {
             self.shift + 1
         } else if self.aim == 1 && more > days / 4 {
             // The first of a day costs least.
