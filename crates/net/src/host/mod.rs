@@ -6,6 +6,7 @@
 //! Left out: cores, scheduling, NAPI budgets; those are a model of their own, [`machine`].
 
 mod buffers;
+mod gap;
 pub mod joining;
 pub mod machine;
 mod moderation;
@@ -47,8 +48,8 @@ pub struct HostConfig {
     pub interrupt_delay: Duration,
     /// Spread of that wait: it is uniform in `interrupt_delay` ± this.
     pub interrupt_jitter: Duration,
-    /// Least time between two interrupts (ethtool's `rx-usecs`): a frame that finds an idle CPU waits for
-    /// what is left of it. As `kernel.interrupt_moderation` of a kernel's card.
+    /// Least time between two interrupts, of frames received and packets sent alike (ethtool's `rx-usecs`): a
+    /// frame that finds an idle CPU waits for what is left of it. As `kernel.interrupt_moderation` of a kernel's card.
     #[serde(default)]
     pub interrupt_gap: Duration,
     /// Adaptive interrupt moderation; absent: every frame that finds an idle CPU interrupts it.

@@ -9,6 +9,7 @@
 use tailback_units::{Duration, Time};
 
 use super::HostConfig;
+use super::gap::Gap;
 use super::moderation::Moderation;
 use crate::loss::Losses;
 use crate::random::Stream;
@@ -26,9 +27,7 @@ pub struct ReceiveRing {
     kilobyte_cost_ps: u64,
     delay_min: Duration,
     delay_span: Duration,
-    /// Least time between two interrupts, and when the next may be.
-    gap: Duration,
-    quiet_until: Time,
+    gap: Option<Gap>,
     /// When the CPU has handled all that has arrived.
     idle_at: Time,
     dropped: Losses,
@@ -45,8 +44,7 @@ impl ReceiveRing {
             kilobyte_cost_ps: config.rx_kilobyte_cost.as_ps(),
             delay_min: config.interrupt_delay - config.interrupt_jitter,
             delay_span: config.interrupt_jitter * 2,
-            gap: config.interrupt_gap,
-            quiet_until: Time::ZERO,
+            gap: Gap::new(config.interrupt_gap),
             idle_at: Time::ZERO,
             dropped: Losses::default(),
             moderation: config.interrupt_moderation.as_ref().map(Moderation::new),
@@ -79,11 +77,11 @@ impl ReceiveRing {
         let start = if self.idle_at > at {
             self.idle_at
         } else {
-            let interrupt = match &mut self.moderation {
-                Some(moderation) => moderation.interrupt(at, self.completions).unwrap_or(at),
-                None => at.max(self.quiet_until),
+            let interrupt = match (&mut self.moderation, &mut self.gap) {
+                (None, None) => at,
+                (Some(moderation), _) => moderation.interrupt(at, self.completions).unwrap_or(at),
+                (None, Some(gap)) => gap.interrupt(at),
             };
-            self.quiet_until = interrupt + self.gap;
             self.completions = 0;
             interrupt + self.delay_min + Duration::from_ps(stream.below(self.delay_span.as_ps()))
         };
@@ -112,14 +110,17 @@ impl ReceiveRing {
             && self.kilobyte_cost_ps == 0
             && self.delay_min.is_zero()
             && self.delay_span.is_zero()
-            && self.gap.is_zero()
+            && self.gap.is_none()
             && self.moderation.is_none()
     }
 
-    /// The card has sent a packet: a completion that moderation counts.
+    /// The card has got a packet that leaves it at `leaves`: a completion that moderation counts.
     #[inline]
-    pub fn sent(&mut self) {
+    pub fn sent(&mut self, leaves: Time) {
         self.completions += 1;
+        if let Some(gap) = &mut self.gap {
+            gap.sent(leaves);
+        }
     }
 
     /// What was dropped because the ring was full.

@@ -1,6 +1,6 @@
 use tailback_units::{Duration, Time};
 
-use super::ReceiveRing;
+use super::{Gap, ReceiveRing};
 use crate::random::Stream;
 use crate::testing::host_config;
 
@@ -56,7 +56,7 @@ fn an_idle_cpu_is_interrupted_and_a_busy_one_goes_on() {
 #[test]
 fn interrupts_keep_their_distance() {
     let mut ring = Fed::new();
-    ring.ring.gap = Duration::from_us(16);
+    ring.ring.gap = Gap::new(Duration::from_us(16));
     let run = Duration::from_us(11);
     let first = ring.arrive(us(5), 0).unwrap();
     assert_eq!(first, us(5) + run, "nothing came before it");

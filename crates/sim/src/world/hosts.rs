@@ -124,11 +124,11 @@ impl HostState {
         }
     }
 
-    /// The card was handed a packet with so much payload.
+    /// The card was handed a packet with so much payload, which leaves it at `leaves`.
     #[inline]
-    pub(super) fn sent(&mut self, payload_bytes: u32) {
+    pub(super) fn sent(&mut self, leaves: Time, payload_bytes: u32) {
         match &mut self.machine {
-            None => self.ring.sent(),
+            None => self.ring.sent(leaves),
             Some(state) => {
                 let cost = state.machine.config().costs.send(payload_bytes);
                 state.machine.charge(cost);
@@ -334,7 +334,7 @@ impl World {
             let (first, last) = send(state, &mut self.hosts, books, at, cut);
             let sender = &mut self.hosts[host];
             sender.leaves(now, at, last);
-            sender.sent(payload_bytes);
+            sender.sent(last, payload_bytes);
             connection.handed_over(now, Some(last));
             if let Some(first) = first {
                 self.calendar.schedule(uplink, first);
@@ -379,8 +379,8 @@ impl World {
                     Some(left) => connection.left_host(now, left, &transmit),
                 }
             }
-            if admitted {
-                self.hosts[host].sent(payload_bytes);
+            if let Some(left) = left {
+                self.hosts[host].sent(left, payload_bytes);
             }
         }
         self.serve_card(host);

@@ -1,0 +1,111 @@
+//! A least time between two interrupts.
+//!
+//! Models a card that interrupts for what it has received and for what it has sent alike, and no sooner than
+//! a time after the last interrupt (ethtool's rx-usecs on a vector that serves both ways, as ixgbe and i40e
+//! have them by default, and as kernels in virtual time have it here). What was sent is known by the
+//! end of its time on the line.
+//! Left out: limits by frames (rx-frames), adaptive rates, a vector for each way.
+
+use tailback_units::{Duration, Time};
+
+/// Interrupts at a distance.
+#[derive(Clone, Debug)]
+pub(super) struct Gap {
+    gap: Duration,
+    /// No interrupt before this.
+    quiet_until: Time,
+    /// What was sent and not interrupted for: the first and the last of it; never: nothing. Between them it is
+    /// taken for a stream without a pause.
+    sent: (Time, Time),
+}
+
+impl Gap {
+    /// None if interrupts may follow each other at once.
+    pub(super) fn new(gap: Duration) -> Option<Gap> {
+        (!gap.is_zero()).then_some(Gap {
+            gap,
+            quiet_until: Time::ZERO,
+            sent: (Time::NEVER, Time::NEVER),
+        })
+    }
+
+    /// A packet's time on the line ends at `at`, no earlier than those before.
+    // What it interrupts for meanwhile is seen to when a frame comes: `at` may be long after that.
+    pub(super) fn sent(&mut self, at: Time) {
+        if self.sent.0 == Time::NEVER {
+            self.sent.0 = at;
+        }
+        self.sent.1 = at;
+    }
+
+    /// A frame arrives at `at`, and the CPU has nothing to do: when the interrupt for it comes.
+    pub(super) fn interrupt(&mut self, at: Time) -> Time {
+        self.settle(at);
+        let interrupt = at.max(self.quiet_until);
+        self.interrupted(interrupt);
+        interrupt
+    }
+
+    /// Interrupts for what was sent that come no later than `until`.
+    fn settle(&mut self, until: Time) {
+        while self.sent.0 != Time::NEVER {
+            let interrupt = self.sent.0.max(self.quiet_until);
+            if interrupt > until {
+                return;
+            }
+            self.interrupted(interrupt);
+        }
+    }
+
+    fn interrupted(&mut self, at: Time) {
+        self.quiet_until = at + self.gap;
+        if self.sent.1 <= at || self.sent.0 == Time::NEVER {
+            self.sent = (Time::NEVER, Time::NEVER);
+        } else {
+            self.sent.0 = self.sent.0.max(at);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn us(us: u64) -> Time {
+        Time::ZERO + Duration::from_us(us)
+    }
+
+    fn gap() -> Gap {
+        Gap::new(Duration::from_us(16)).expect("a gap")
+    }
+
+    #[test]
+    fn what_was_sent_interrupts_too() {
+        let mut gap = gap();
+        assert_eq!(gap.interrupt(us(100)), us(100));
+        assert_eq!(gap.interrupt(us(130)), us(130));
+        // Answered at once: the card tells of it when it may, at 146, and of the next frame 16 us later.
+        gap.sent(us(131));
+        assert_eq!(gap.interrupt(us(150)), us(162));
+    }
+
+    #[test]
+    fn a_stream_that_is_sent_interrupts_all_along() {
+        let mut gap = gap();
+        for at in 0..50 {
+            gap.sent(us(at));
+        }
+        // At 0, 16, 32 and 48; the last at 64, unless a frame comes.
+        assert_eq!(gap.interrupt(us(50)), us(64));
+        assert_eq!(gap.interrupt(us(90)), us(90));
+    }
+
+    #[test]
+    fn an_interrupt_for_a_frame_tells_of_what_was_sent() {
+        let mut gap = gap();
+        assert_eq!(gap.interrupt(us(10)), us(10));
+        gap.sent(us(12));
+        assert_eq!(gap.interrupt(us(20)), us(26), "and the packet sent");
+        assert_eq!(gap.interrupt(us(60)), us(60));
+    }
+}
