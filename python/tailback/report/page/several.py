@@ -1,8 +1,10 @@
 """Several run folders on one page: of each what answers its question first."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
+from typing import Any
 
 from tailback.analysis.view import View
 from tailback.report.page.contents import contents
@@ -22,11 +24,11 @@ def several(title: str, description: str, views: Sequence[View]) -> Page:
         for section in page.sections
         if section.key in _KEPT
     ]
-    taken_s = sum(float(view.results.manifest["duration_s"]) for view in views)
+    spans = [_span(view.results.manifest) for view in views]
     return Page(
         title=title,
         description=description,
-        strap=f"{len(views)} scenarios · {duration(taken_s)} in all",
+        strap=f"{len(views)} scenarios · {duration(taken_s(spans))} in all",
         facts=[(view.results.name, page.strap) for view, page in pages],
         findings=[f"{view.results.name}: {said}" for view, page in pages for said in _held(page)],
         sections=sections,
@@ -34,6 +36,20 @@ def several(title: str, description: str, views: Sequence[View]) -> Page:
             {view.results.name: view.results.manifest["scenario_hash"] for view in views}, indent=2
         ),
     )
+
+
+def _span(manifest: Mapping[str, Any]) -> tuple[float, float]:
+    started_s = datetime.fromisoformat(manifest["started"]).timestamp()
+    return started_s, started_s + float(manifest["duration_s"])
+
+
+def taken_s(spans: Iterable[tuple[float, float]]) -> float:
+    """Return the time in which any of these spans went on: some ran side by side."""
+    total_s, end_s = 0.0, float("-inf")
+    for start, end in sorted(spans):
+        total_s += max(0.0, end - max(start, end_s))
+        end_s = max(end_s, end)
+    return total_s
 
 
 def _held(page: Page) -> list[str]:
