@@ -3,7 +3,7 @@
 use tailback_scenario::Plan;
 use tailback_sim::{ColumnData, Control, RunOutcome, simulate, simulate_on};
 
-/// Two senders at one port for 50 ms, 20 us between interrupts or none.
+/// Two senders at one port for 50 ms; frames wait 0 to 16 us for an interrupt.
 const STAR: &str = r#"
 name = "gro"
 [network]
