@@ -53,7 +53,10 @@ impl Gap {
             if interrupt > until {
                 return;
             }
-            self.interrupted(interrupt);
+            // Within the stream they follow each other at the gap, however many that are.
+            let stream = until.min(self.sent.1).max(interrupt).since(interrupt);
+            let more = stream.as_ps() / self.gap.as_ps();
+            self.interrupted(interrupt + self.gap * more);
         }
     }
 
@@ -98,6 +101,14 @@ mod tests {
         // At 0, 16, 32 and 48; the last at 64, unless a frame comes.
         assert_eq!(gap.interrupt(us(50)), us(64));
         assert_eq!(gap.interrupt(us(90)), us(90));
+    }
+
+    #[test]
+    fn a_short_gap_in_a_long_stream_takes_no_longer() {
+        let mut gap = Gap::new(Duration::from_ps(1)).expect("a gap");
+        gap.sent(us(0));
+        gap.sent(us(3_600_000_000));
+        assert_eq!(gap.interrupt(us(3_600_000_001)), us(3_600_000_001));
     }
 
     #[test]
