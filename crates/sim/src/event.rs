@@ -320,6 +320,31 @@ impl Calendar {
         near
     }
 
+    /// The same of the events before `horizon`: one that is never if the earliest is not.
+    #[inline(always)]
+    pub(crate) fn take_before(&mut self, horizon: Time) -> Event {
+        let near = match self.sorted.pop() {
+            Some(near) => near,
+            None => self.turn(),
+        };
+        if near.at < horizon && near.at < self.far_at {
+            return near;
+        }
+        self.take_before_else(near, horizon)
+    }
+
+    /// The same; `near` has been taken out, or there is none, but it is too late or not the earliest.
+    #[inline(never)]
+    fn take_before_else(&mut self, near: Event, horizon: Time) -> Event {
+        if near.at.min(self.far_at) < horizon {
+            return self.pop_either(near);
+        }
+        if near.at != Time::NEVER {
+            self.sorted.push(near);
+        }
+        NEVER
+    }
+
     /// `near` has been taken out, or there is none, but one of those far away may come before it.
     #[cold]
     #[inline(never)]

@@ -46,6 +46,16 @@ proptest! {
                 }
             }
             prop_assert_eq!(calendar.next_at(), model.first().map(|e| e.at));
+            let horizon = Time::from_ps(now + ahead / 2);
+            let before = calendar.take_before(horizon);
+            match model.first().copied().filter(|e| e.at < horizon) {
+                Some(first) => {
+                    prop_assert_eq!(before, first);
+                    model.remove(&first);
+                    now = first.at.as_ps();
+                }
+                None => prop_assert_eq!(before.at, Time::NEVER),
+            }
             let (expected, event) = (model.pop_first(), calendar.pop());
             prop_assert_eq!(event, expected);
             now = event.map_or(now, |e| e.at.as_ps());

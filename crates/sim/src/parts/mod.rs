@@ -207,16 +207,6 @@ impl World {
         delay + rate.time_for(unsent.min(BYTES_MAX))
     }
 
-    /// Handles all events before `horizon`.
-    fn run_before(&mut self, horizon: Time) {
-        let before = |at: Option<Time>| at.is_some_and(|at| at < horizon);
-        while before(self.calendar.next_at()) {
-            self.events += 1;
-            // There is one: its time was known.
-            let _ = self.step();
-        }
-    }
-
     /// What this part has for others.
     fn outbox(&mut self) -> &mut Outbox {
         self.ledger.outbox.get_or_insert_default()

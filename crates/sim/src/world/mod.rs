@@ -188,10 +188,29 @@ impl World {
     /// none. Part of the loop of [`World::run`], which calls it for every event there is.
     #[inline(always)]
     fn handle_next(&mut self) -> bool {
-        let Event { at, rank } = self.calendar.take_first();
-        if at == Time::NEVER {
-            return false;
+        let event = self.calendar.take_first();
+        let any = event.at != Time::NEVER;
+        if any {
+            self.handle(event);
         }
+        any
+    }
+
+    /// Handles all events before `horizon`.
+    #[inline(never)]
+    pub(crate) fn run_before(&mut self, horizon: Time) {
+        loop {
+            let event = self.calendar.take_before(horizon);
+            if event.at == Time::NEVER {
+                return;
+            }
+            self.events += 1;
+            self.handle(event);
+        }
+    }
+
+    #[inline(always)]
+    fn handle(&mut self, Event { at, rank }: Event) {
         if self.crowded {
             self.fetch_ahead();
         }
@@ -211,7 +230,6 @@ impl World {
         } else {
             self.handle_port(rank);
         }
-        true
     }
 
     /// Does what the workload asked for, and what it asks for in turn.
