@@ -84,6 +84,13 @@ impl<T: Copy> Ring<T> {
         self.items.get(self.place(index as u32))
     }
 
+    /// The same, to be changed; there is one.
+    #[inline]
+    pub fn get_mut(&mut self, index: usize) -> &mut T {
+        let place = self.place(index as u32);
+        &mut self.items[place]
+    }
+
     /// Adds one at the end.
     #[inline]
     pub fn push_back(&mut self, item: T) {
@@ -103,19 +110,6 @@ impl<T: Copy> Ring<T> {
             let (from, to) = (self.place(i - 1), self.place(i));
             self.items.swap(from, to);
         }
-    }
-
-    /// The first, which there is, goes to the end of another.
-    #[inline]
-    pub fn move_front(&mut self, to: &mut Ring<T>) {
-        if to.len as usize == to.items.len() {
-            to.grow(self.items[self.head as usize]);
-        }
-        let place = to.place(to.len);
-        // From where it is to where it will be: on the way it would be written and read again at once.
-        to.items[place] = self.items[self.head as usize];
-        to.len += 1;
-        self.step();
     }
 
     /// Takes the first if it is as wished.

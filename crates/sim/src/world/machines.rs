@@ -5,12 +5,11 @@
 //! for each end of a connection, as iperf has them) has read or written at most `call_bytes`. What
 //! TCP sends on such an occasion is charged to the core that caused it.
 
-use std::collections::VecDeque;
-
 use tailback_net::frame::EndpointId;
 use tailback_net::host::Machine;
 use tailback_net::host::machine::{Effect, TaskId};
 use tailback_net::pool::{Flight, FramePool};
+use tailback_net::ring::Ring;
 use tailback_units::{Duration, Time};
 
 use super::World;
@@ -49,7 +48,7 @@ pub(crate) struct MachineState {
     /// Packets sent that have not left the link's books, in their order. A core that sends many because
     /// of one acknowledgement hands the last of them over later than now, and than another core does
     /// what it sends meanwhile.
-    sending: VecDeque<Sending>,
+    sending: Ring<Sending>,
     /// Packets that may be sent before what waits at the card is reckoned anew.
     room: usize,
     /// What comes is TCP's: frames may be put together.
@@ -65,7 +64,7 @@ impl MachineState {
             working: false,
             threads: Vec::new(),
             first_thread: 0,
-            sending: VecDeque::new(),
+            sending: Ring::default(),
             room: 0,
             is_tcp: true,
         }
@@ -93,13 +92,18 @@ impl MachineState {
     /// Packets before the card or in its ring at `at`, where that may be `limit` or more; else fewer
     /// than that. They leave in the order in which they are handed over, whatever the link's books
     /// say; that is reckoned anew only when a quarter of the room there was has been sent into.
+    #[inline]
     pub(super) fn waiting(&mut self, now: Time, at: Time, limit: usize) -> usize {
-        while self.sending.front().is_some_and(|s| s.leaves <= now) {
-            self.sending.pop_front();
-        }
+        while self.sending.pop_front_if(|s| s.leaves <= now).is_some() {}
         if self.sending.len() < limit {
             return self.sending.len();
         }
+        self.waiting_of_many(at, limit)
+    }
+
+    /// The same where the link's books have `limit` or more.
+    #[inline(never)]
+    fn waiting_of_many(&mut self, at: Time, limit: usize) -> usize {
         if self.room > 0 {
             self.room -= 1;
             return 0;
@@ -118,6 +122,7 @@ impl MachineState {
     }
 
     /// A packet is handed to the card at `at` and leaves it at `leaves`.
+    #[inline]
     pub(super) fn send(&mut self, now: Time, at: Time, leaves: Time) {
         let before = self.sending.back().map_or(at, |s| s.leaves.max(at));
         self.sending.push_back(Sending {
@@ -129,6 +134,7 @@ impl MachineState {
     }
 
     /// A thread, by its task.
+    #[inline(always)]
     pub(super) fn thread_mut(&mut self, task: u32) -> &mut Thread {
         &mut self.threads[(task - self.first_thread) as usize]
     }
@@ -189,23 +195,15 @@ impl World {
     fn work_machine(&mut self, host: usize) {
         self.set_working(host, true);
         loop {
-            let now = self.now;
+            let limit = self.goes_on_until();
             let Some(state) = &mut self.hosts[host].machine else {
                 return;
             };
-            if let Some(effect) = state.machine.handle_timeout(now) {
+            if let Some(effect) = state.machine.work(&mut self.now, limit) {
                 self.act_on(host, effect);
                 continue;
             }
             let at = state.machine.poll_timeout();
-            let goes_on = self.runs_alone
-                && !self.done
-                && self.calendar.next_at().is_some_and(|next| at < next)
-                && !self.recorder.due(at);
-            if goes_on {
-                self.now = at;
-                continue;
-            }
             state.working = false;
             if at < state.armed {
                 state.armed = at.max(self.now);
@@ -213,6 +211,17 @@ impl World {
             }
             return;
         }
+    }
+
+    /// Until when one component may go on without the calendar: something else happens then, or somebody
+    /// looks. Not at all if somebody may look any time.
+    #[inline(always)]
+    fn goes_on_until(&mut self) -> Time {
+        if !self.runs_alone || self.done {
+            return Time::ZERO;
+        }
+        let next = self.calendar.next_at().unwrap_or(Time::ZERO);
+        next.min(self.recorder.next().0)
     }
 
     #[inline(always)]
@@ -301,7 +310,7 @@ impl World {
 
     /// What an endpoint's kernel has copied together so far.
     #[inline(always)]
-    fn collapsed_bytes(&self, id: EndpointId) -> u64 {
+    pub(super) fn collapsed_bytes(&self, id: EndpointId) -> u64 {
         let connection = self.endpoints.get(id.0 as usize);
         let connection = connection.and_then(|endpoint| endpoint.connection.as_ref());
         connection.map_or(0, |c| c.collapsed_bytes())
@@ -309,7 +318,7 @@ impl World {
 
     /// The core that made room for a packet pays for what it copied since `before`.
     #[inline(always)]
-    fn charge_collapsing(&mut self, id: EndpointId, before: u64) {
+    pub(super) fn charge_collapsing(&mut self, id: EndpointId, before: u64) {
         let bytes = self.collapsed_bytes(id) - before;
         if bytes > 0 {
             self.charge_copying(id, bytes);
@@ -317,7 +326,7 @@ impl World {
     }
 
     #[cold]
-    fn charge_copying(&mut self, id: EndpointId, bytes: u64) {
+    pub(super) fn charge_copying(&mut self, id: EndpointId, bytes: u64) {
         let host = usize::from(self.endpoints[id.0 as usize].host.0);
         if let Some(state) = &mut self.hosts[host].machine {
             let cost = state.machine.config().costs.collapse(bytes);
@@ -353,7 +362,7 @@ impl World {
             connection.handle_aggregate(self.now, &segment, mss, memory_bytes);
             self.charge_collapsing(id, before);
         }
-        self.drive(id);
+        self.drive_held(id);
     }
 
     /// An endpoint on a host with a machine gets a thread; its application does not read at once.
@@ -442,7 +451,7 @@ impl World {
                 self.workload.notice(now, id, notice, &mut self.actions);
             }
         }
-        self.drive(id);
+        self.drive_held(id);
         if !waits {
             self.begin_call(id);
         }

@@ -17,6 +17,7 @@ mod echo;
 mod endpoint;
 mod flow;
 mod gro;
+mod held;
 mod hosts;
 mod interfaces;
 mod ledger;

@@ -12,10 +12,11 @@
 
 use tailback_net::frame::{EndpointId, HostId};
 use tailback_net::host::machine::{Admission, Packet, Socket, TaskId, User};
+use tailback_net::pool::Flight;
 use tailback_tcp::Life;
 use tailback_units::Duration;
 
-use super::World;
+use super::{Endpoint, MachineState, World};
 use crate::workload::Notice;
 
 /// Packets that are handled in one step of a thread: what they send is stamped with what was spent by
@@ -79,6 +80,14 @@ impl Thread {
         }
     }
 
+    /// If it is in a call, it looks again before it waits. False if it is in none.
+    #[inline(always)]
+    pub(super) fn looks_again(&mut self) -> bool {
+        let calls = self.step != Step::Away;
+        self.full &= !calls;
+        calls
+    }
+
     /// The packet that it would handle next.
     fn next(&self) -> Option<&Packet> {
         match self.step {
@@ -98,13 +107,21 @@ impl Thread {
 }
 
 impl World {
-    /// The thread of an endpoint, if its host's machine models its socket's lock.
-    fn locking_thread(&mut self, id: EndpointId) -> Option<&mut Thread> {
-        let endpoint = self.endpoints.get(id.0 as usize)?;
+    /// An endpoint and its host's machine, if that models its socket's lock.
+    #[inline(always)]
+    pub(super) fn socket(&mut self, id: EndpointId) -> Option<(&mut Endpoint, &mut MachineState)> {
+        let endpoint = self.endpoints.get_mut(id.0 as usize)?;
         if !(endpoint.locks && endpoint.holds) {
             return None;
         }
         let state = self.hosts[usize::from(endpoint.host.0)].machine.as_mut()?;
+        Some((endpoint, state))
+    }
+
+    /// Its thread.
+    #[inline(always)]
+    fn locking_thread(&mut self, id: EndpointId) -> Option<&mut Thread> {
+        let (endpoint, state) = self.socket(id)?;
         Some(state.thread_mut(endpoint.task))
     }
 
@@ -115,6 +132,7 @@ impl World {
     }
 
     /// A softirq brings a packet.
+    #[inline(always)]
     pub(super) fn receive_at_machine(&mut self, packet: Packet) {
         if let Packet::Frame(frame) = packet
             && !self.datagrams.is_empty()
@@ -126,31 +144,26 @@ impl World {
             return;
         };
         let id = first.to;
-        let Some(packet) = self.admit(id, packet) else {
-            return;
+        let Some((endpoint, state)) = self.socket(id) else {
+            return self.handle_packet(packet, None);
         };
-        self.handle_packet(id, packet, None);
-    }
-
-    /// Whether TCP gets a packet now; else it waits.
-    fn admit(&mut self, id: EndpointId, packet: Packet) -> Option<Packet> {
-        if self.locking_thread(id).is_none() {
-            return Some(packet);
-        }
-        let endpoint = &self.endpoints[id.0 as usize];
-        let host = usize::from(endpoint.host.0);
         let Some(connection) = &endpoint.connection else {
-            return Some(packet);
+            return self.handle_packet(packet, None);
         };
-        let task = endpoint.task;
-        let memory_bytes = u64::from(self.hosts[host].config.rx_truesize_bytes);
+        let config = state.machine.config().socket.as_ref();
+        let prequeues = config.is_some_and(|socket| !socket.tcp_low_latency);
         let reads = endpoint.backlog_bytes == 0
             && endpoint.ending.is_none()
             && connection.life() == Life::Established;
         let rcvbuf_bytes = u64::from(connection.buffers().1);
-        let state = self.hosts[host].machine.as_mut()?;
-        let config = state.machine.config().socket.as_ref();
-        let prequeues = config.is_some_and(|socket| !socket.tcp_low_latency);
+        let host = usize::from(endpoint.host.0);
+        let task = endpoint.task;
+        // Of a field beside the machine.
+        let memory_bytes = u64::from(self.hosts[host].config.rx_truesize_bytes);
+        let memory_bytes = memory_bytes * packet.frames().len() as u64;
+        let Some(state) = &mut self.hosts[host].machine else {
+            return;
+        };
         let thread = state.thread_mut(task);
         let user = if thread.owns {
             User::Owns
@@ -159,46 +172,56 @@ impl World {
         } else {
             User::Away
         };
-        let memory_bytes = memory_bytes * packet.frames().len() as u64;
         match thread
             .socket
             .arrive(packet, user, memory_bytes, rcvbuf_bytes)
         {
-            Admission::Now(packet) => return Some(packet),
+            Admission::Now(packet) => self.handle_packet(packet, None),
             Admission::Kept => {}
             Admission::Wakes => self.begin_locked_call(id),
-            Admission::Overrun => {
-                while let Some(packet) = self
-                    .locking_thread(id)
-                    .and_then(|thread| thread.socket.next_prequeued())
-                {
-                    self.handle_packet(id, packet, None);
-                }
-            }
+            Admission::Overrun => self.handle_prequeue(id),
         }
-        None
+    }
+
+    /// A softirq handles all that waits for a reader.
+    #[cold]
+    fn handle_prequeue(&mut self, id: EndpointId) {
+        while let Some(packet) = self
+            .locking_thread(id)
+            .and_then(|thread| thread.socket.next_prequeued())
+        {
+            self.handle_packet(packet, None);
+        }
     }
 
     /// TCP gets a packet, at the cost of whoever is at work; `direct`: its reader copies it
     /// as it comes, and had so many bytes waiting.
-    fn handle_packet(&mut self, id: EndpointId, packet: Packet, direct: Option<u64>) {
-        let Some(first) = packet.frames().first() else {
+    #[inline(always)]
+    fn handle_packet(&mut self, packet: Packet, direct: Option<u64>) {
+        match packet {
+            Packet::Frame(frame) => self.handle_frame(frame, direct),
+            Packet::Joined(frames) => self.handle_joined(&frames, direct),
+        }
+    }
+
+    /// The same of one that frames have joined to.
+    #[cold]
+    fn handle_joined(&mut self, frames: &[Flight], direct: Option<u64>) {
+        let Some(first) = frames.first() else {
             return;
         };
-        let direct = direct.map(|buffered| (packet.payload_bytes(), buffered));
+        let id = first.to;
+        let bytes = frames.iter().map(|f| u64::from(f.payload_bytes)).sum();
         if let Some(state) = &mut self.hosts[usize::from(first.destination.0)].machine {
             let config = state.machine.config();
-            let copying = direct.map(|(bytes, buffered)| config.costs.copying(bytes, buffered));
+            let copying = direct.map(|buffered| config.costs.copying(bytes, buffered));
             let cost = config.protocol_cost() + copying.unwrap_or(Duration::ZERO);
             state.machine.charge(cost);
         }
-        match packet {
-            Packet::Frame(frame) => self.receive_frame(frame),
-            Packet::Joined(frames) => self.receive_joined(&frames),
-        }
-        if let Some((bytes, _)) = direct {
+        self.receive_joined(frames);
+        if direct.is_some() {
             self.read_some(id, bytes);
-            self.drive(id);
+            self.drive_held(id);
         }
     }
 
@@ -211,64 +234,64 @@ impl World {
     }
 
     /// An application's thread has read up to `most` bytes; answers how many.
-    fn read_some(&mut self, id: EndpointId, most: u64) -> u64 {
-        let endpoint = &mut self.endpoints[id.0 as usize];
+    pub(super) fn read_some(&mut self, id: EndpointId, most: u64) -> u64 {
+        let now = self.now;
+        let Some((endpoint, state)) = self.socket(id) else {
+            return 0;
+        };
         let Some(connection) = &mut endpoint.connection else {
             return 0;
         };
-        let bytes = connection.read(self.now, most);
+        let bytes = connection.read(now, most);
+        if bytes == 0 {
+            return 0;
+        }
         endpoint.read_bytes += bytes;
-        if bytes > 0 {
-            let notice = Notice::Received(bytes);
-            self.workload
-                .notice(self.now, id, notice, &mut self.actions);
-        }
-        if let Some(thread) = self.locking_thread(id) {
-            thread.room = thread.room.saturating_sub(bytes);
-            thread.copied |= bytes > 0;
-        }
+        let thread = state.thread_mut(endpoint.task);
+        thread.room = thread.room.saturating_sub(bytes);
+        thread.copied = true;
+        let notice = Notice::Received(bytes);
+        self.workload.notice(now, id, notice, &mut self.actions);
         bytes
     }
 
     /// The thread of an endpoint begins the call that it has reason for, if it is in none.
     pub(super) fn begin_locked_call(&mut self, id: EndpointId) {
-        let endpoint = &self.endpoints[id.0 as usize];
+        let now = self.now;
+        let Some((endpoint, state)) = self.socket(id) else {
+            return;
+        };
         let Some(connection) = &endpoint.connection else {
             return;
         };
-        let (readable, writes) = (connection.readable(), endpoint.backlog_bytes > 0);
-        let (host, task) = (usize::from(endpoint.host.0), endpoint.task);
-        let Some(state) = &mut self.hosts[host].machine else {
-            return;
-        };
-        let unlocked = state.machine.config().socket.as_ref().map(|s| s.unlocked);
-        let thread = state.thread_mut(task);
-        if thread.step != Step::Away {
-            // It looks again before it waits.
-            thread.full = false;
+        let thread = state.thread_mut(endpoint.task);
+        if thread.looks_again() {
             return;
         }
-        if !writes && readable == 0 && thread.socket.prequeued().is_none() {
+        let writes = endpoint.backlog_bytes > 0;
+        if !writes && connection.readable() == 0 && thread.socket.prequeued().is_none() {
             return;
         }
         thread.step = Step::Enter;
         thread.waits &= !writes;
         thread.full = false;
         // One that waits is there already.
-        let cost = unlocked.filter(|_| !thread.waits).unwrap_or(Duration::ZERO);
-        state.machine.run(self.now, TaskId(task), cost);
+        let waits = thread.waits;
+        let unlocked = state.machine.config().socket.as_ref().map(|s| s.unlocked);
+        let cost = unlocked.filter(|_| !waits).unwrap_or(Duration::ZERO);
+        state.machine.run(now, TaskId(endpoint.task), cost);
+        let host = usize::from(endpoint.host.0);
         self.arm_machine(host);
     }
 
     /// A call takes the socket's lock and begins to copy.
     fn lock(&mut self, id: EndpointId) {
-        let endpoint = &self.endpoints[id.0 as usize];
+        let Some((endpoint, state)) = self.socket(id) else {
+            return;
+        };
         let connection = endpoint.connection.as_ref();
         let readable = connection.map_or(0, |c| c.readable());
         let writes = endpoint.backlog_bytes;
-        let Some(state) = &mut self.hosts[usize::from(endpoint.host.0)].machine else {
-            return;
-        };
         let config = state.machine.config();
         let most = config.call_bytes.get();
         let (bytes, buffered) = if writes > 0 {
@@ -291,7 +314,7 @@ impl World {
         };
         thread.paid = bytes;
         state.machine.charge(cost);
-        self.go_on(id, false);
+        state.go_on(endpoint.task, false);
     }
 
     /// A step of a thread's call is done.
@@ -306,9 +329,10 @@ impl World {
             Step::Receive => {
                 let (room, paid) = (thread.room, thread.paid);
                 let bytes = self.read_some(id, room);
-                let beyond = bytes.saturating_sub(paid);
-                self.charge_thread(id, |costs| costs.copying(beyond, 0));
-                self.drive(id);
+                if bytes > paid {
+                    self.charge_copying_of(id, bytes - paid);
+                }
+                self.drive_held(id);
                 self.receive_on(id);
             }
             Step::Prequeue | Step::Backlog | Step::Release => self.work_off(id),
@@ -337,7 +361,7 @@ impl World {
             }
             state.thread_mut(endpoint.task).full = accepted < asked;
         }
-        self.drive(id);
+        self.drive_held(id);
         if let Some(thread) = self.locking_thread(id) {
             thread.ending = true;
         }
@@ -347,11 +371,12 @@ impl World {
 
     /// A reader has done one thing and looks for the next.
     fn receive_on(&mut self, id: EndpointId) {
-        let connection = self.endpoints[id.0 as usize].connection.as_ref();
-        let (gone, readable) = (connection.is_none(), connection.map_or(0, |c| c.readable()));
-        let Some(thread) = self.locking_thread(id) else {
+        let Some((endpoint, state)) = self.socket(id) else {
             return;
         };
+        let connection = endpoint.connection.as_ref();
+        let (gone, readable) = (connection.is_none(), connection.map_or(0, |c| c.readable()));
+        let thread = state.thread_mut(endpoint.task);
         if gone {
             thread.room = 0;
         }
@@ -364,8 +389,9 @@ impl World {
             let bytes = thread.room.min(readable);
             thread.step = Step::Receive;
             thread.paid = bytes;
-            self.charge_thread(id, |costs| costs.copying(bytes, readable));
-            return self.go_on(id, false);
+            let cost = state.machine.config().costs.copying(bytes, readable);
+            state.machine.charge(cost);
+            return state.go_on(endpoint.task, false);
         }
         let looks = thread.room > 0 && (!thread.copied || backlogged);
         if looks && !prequeued && !backlogged {
@@ -391,65 +417,47 @@ impl World {
 
     /// A thread handles some packets of its prequeue or backlog, or goes on if there are none.
     fn work_off(&mut self, id: EndpointId) {
-        let mut way = None;
-        for _ in 0..STEP_PACKETS {
-            let connection = self.endpoints[id.0 as usize].connection.as_ref();
-            let readable = connection.map_or(0, |c| c.readable());
-            let Some(thread) = self.locking_thread(id) else {
+        let mut way: Option<bool> = None;
+        let mut left = STEP_PACKETS;
+        loop {
+            let Some((endpoint, state)) = self.socket(id) else {
                 return;
             };
-            let Some(packet) = thread.next() else {
-                break;
+            let thread = state.thread_mut(endpoint.task);
+            let step = thread.step;
+            let packet = thread.next().filter(|_| left > 0);
+            let Some(bytes) = packet.map(Packet::payload_bytes) else {
+                return match way {
+                    Some(direct) => state.go_on(endpoint.task, !direct),
+                    None if step == Step::Release => self.leave(id),
+                    None => self.receive_on(id),
+                };
             };
-            let bytes = packet.payload_bytes();
-            let fits = thread.step != Step::Release && bytes > 0 && bytes <= thread.room;
-            let direct = fits && readable == 0;
+            let fits = step != Step::Release && bytes > 0 && bytes <= thread.room;
+            let readable = || endpoint.connection.as_ref().map_or(0, |c| c.readable());
+            let direct = fits && readable() == 0;
             if way.is_some_and(|before| before != direct) {
-                break;
+                left = 0;
+                continue;
             }
             way = Some(direct);
+            left -= 1;
             let buffered = thread.socket.waiting_packets() * bytes;
             let Some(packet) = thread.take_next() else {
-                break;
+                return;
             };
-            self.handle_packet(id, packet, direct.then_some(buffered));
-        }
-        match way {
-            Some(direct) => self.go_on(id, !direct),
-            None => {
-                let step = self.locking_thread(id).map(|thread| thread.step);
-                if step == Some(Step::Release) {
-                    self.leave(id);
-                } else {
-                    self.receive_on(id);
-                }
-            }
-        }
-    }
-
-    /// The step goes on for what has been charged; `closed`: with softirqs disabled. If not, those that
-    /// were left to ksoftirqd run first.
-    fn go_on(&mut self, id: EndpointId, closed: bool) {
-        let endpoint = &self.endpoints[id.0 as usize];
-        if let Some(state) = &mut self.hosts[usize::from(endpoint.host.0)].machine {
-            if !closed {
-                state.machine.release_socket();
-            }
-            let task = TaskId(endpoint.task);
-            state.machine.go_on(task, Duration::ZERO, closed);
+            self.handle_packet(packet, direct.then_some(buffered));
         }
     }
 
     /// A thread has let its socket go. Unless there is reason for another call it waits.
     fn leave(&mut self, id: EndpointId) {
-        let endpoint = &self.endpoints[id.0 as usize];
-        let writes = endpoint.backlog_bytes > 0;
-        if let Some(state) = &mut self.hosts[usize::from(endpoint.host.0)].machine {
-            state.machine.release_socket();
-        }
-        let Some(thread) = self.locking_thread(id) else {
+        let Some((endpoint, state)) = self.socket(id) else {
             return;
         };
+        let writes = endpoint.backlog_bytes > 0;
+        state.machine.release_socket();
+        let thread = state.thread_mut(endpoint.task);
         thread.step = Step::Away;
         thread.owns = false;
         thread.waits = !writes;
@@ -458,15 +466,24 @@ impl World {
         }
     }
 
-    fn charge_thread(
-        &mut self,
-        id: EndpointId,
-        cost: impl FnOnce(&tailback_net::host::machine::Costs) -> Duration,
-    ) {
-        let host = self.endpoints[id.0 as usize].host;
-        if let Some(state) = &mut self.hosts[usize::from(host.0)].machine {
-            let cost = cost(&state.machine.config().costs);
+    /// The core at work at an endpoint's host copies so many bytes.
+    #[cold]
+    fn charge_copying_of(&mut self, id: EndpointId, bytes: u64) {
+        if let Some((_, state)) = self.socket(id) {
+            let cost = state.machine.config().costs.copying(bytes, 0);
             state.machine.charge(cost);
         }
+    }
+}
+
+impl MachineState {
+    /// The step of a thread's call goes on for what has been charged; `closed`: with softirqs disabled. If not,
+    /// those that were left to ksoftirqd run first.
+    #[inline]
+    fn go_on(&mut self, task: u32, closed: bool) {
+        if !closed {
+            self.machine.release_socket();
+        }
+        self.machine.go_on(TaskId(task), Duration::ZERO, closed);
     }
 }

@@ -39,6 +39,9 @@ const ALL: [Event; 6] = [
     Event::Reset,
 ];
 
+/// That it can be read, and written.
+const READINESS: u8 = 1 << Event::Readable as u8 | 1 << Event::Writable as u8;
+
 /// Events to tell, each at most once: a bit for each.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pending(u8);
@@ -63,6 +66,22 @@ impl Pending {
             self.0 = 0;
         }
         only
+    }
+
+    /// Takes [`Event::Readable`] and [`Event::Writable`], and says whether there was either; nothing is taken if
+    /// there is anything else.
+    #[inline(always)]
+    pub(super) fn take_readiness(&mut self) -> Option<bool> {
+        if self.0 & !READINESS != 0 {
+            return None;
+        }
+        Some(std::mem::take(&mut self.0) != 0)
+    }
+
+    /// There is nothing else to tell than that it can be read or written.
+    #[inline(always)]
+    pub(super) fn is_readiness(self) -> bool {
+        self.0 & !READINESS == 0
     }
 
     #[inline]

@@ -393,6 +393,21 @@ impl Connection {
         self.events.pop()
     }
 
+    /// For an application that only wants to know whether it is to look again: takes [`Event::Readable`] and
+    /// [`Event::Writable`], and says whether there was either. `None`, and nothing taken, if there is anything
+    /// else to tell.
+    #[inline(always)]
+    pub fn take_readiness(&mut self) -> Option<bool> {
+        self.events.take_readiness()
+    }
+
+    /// There is nothing to tell but that it can be read or written.
+    #[inline(always)]
+    #[must_use]
+    pub fn tells_readiness_only(&self) -> bool {
+        self.events.is_readiness()
+    }
+
     /// When [`Connection::handle_timeout`] is to be called; [`Time::NEVER`] if no timer runs.
     #[inline(always)]
     #[must_use]

@@ -40,6 +40,7 @@ pub struct MachineConfig {
 
 impl MachineConfig {
     /// TCP's part of what it costs to receive a packet, where that may fall to a thread.
+    #[inline]
     #[must_use]
     pub fn protocol_cost(&self) -> Duration {
         let socket = self.socket.as_ref();
@@ -224,6 +225,7 @@ impl Default for Scheduler {
 
 impl Costs {
     /// What a packet costs that is sent with so much payload.
+    #[inline]
     #[must_use]
     pub fn send(&self, payload_bytes: u32) -> Duration {
         match self.send_ack {

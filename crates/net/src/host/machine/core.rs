@@ -65,6 +65,8 @@ pub(super) struct Core {
     pub(super) interrupts: u64,
     pub(super) completions: bool,
     pub(super) soft: Soft,
+    /// Tasks that wait for nothing but the core.
+    pub(super) wanting: usize,
     /// Queues that are polled, in turn.
     polled: VecDeque<usize>,
     merge: Merge,
@@ -89,6 +91,7 @@ impl Default for Core {
             interrupts: 0,
             completions: false,
             soft: Soft::default(),
+            wanting: 0,
             polled: VecDeque::new(),
             merge: Merge::default(),
             backlog: VecDeque::new(),
@@ -135,6 +138,7 @@ impl Core {
         self.backlog.iter().chain(&self.frame).chain(merged)
     }
 
+    #[inline(always)]
     fn start(&mut self, now: Time, op: Op, cost: Duration) {
         let cost = cost + std::mem::take(&mut self.debt);
         self.busy += cost;
@@ -146,6 +150,7 @@ impl Core {
 
 impl Machine {
     /// What a core did is done. [`Machine::advance`] is to follow, before anybody asks when the core is due.
+    #[inline(always)]
     pub(super) fn end(&mut self, core: usize, now: Time) -> Done {
         let this = &mut self.cores[core];
         let Some((op, _)) = this.op.take() else {
@@ -229,9 +234,57 @@ impl Machine {
 
     /// A core that does nothing begins what is next.
     pub(super) fn advance(&mut self, core: usize, now: Time) {
-        self.rest(core, now);
-        self.begin_next(core, now);
+        if !self.goes_on(core, now) {
+            self.rest(core, now);
+            self.begin_next(core, now);
+        }
         self.arm_tick(core, now);
+    }
+
+    /// A core begins what mostly follows: the next frame of a poll, or the next step of a task's call. False if
+    /// that is not next, or might not be.
+    #[inline(always)]
+    fn goes_on(&mut self, core: usize, now: Time) -> bool {
+        #[cfg(test)]
+        if self.goes_long {
+            return false;
+        }
+        let cores = self.cores.len();
+        let this = &mut self.cores[core];
+        let plain = this.op.is_none()
+            && this.stopped.is_none()
+            && this.interrupts == 0
+            && !this.completions;
+        if !plain {
+            return false;
+        }
+        if this.soft.running {
+            let polls = self.polls_plainly && this.soft.weight > 0 && this.soft.budget > 0;
+            if !polls || this.polled.is_empty() {
+                return false;
+            }
+            let Some(frame) = self.nics[0].pop() else {
+                return false;
+            };
+            this.soft.weight -= 1;
+            this.soft.budget -= 1;
+            let cost = self.softirq_costs[usize::from(frame.payload_bytes > 0)];
+            this.frame = Some(frame);
+            this.start(now, Op::Frame, cost);
+            return true;
+        }
+        if (this.soft.raised && this.soft.returned) || this.yields {
+            return false;
+        }
+        let Some(number) = this.task.filter(|number| *number >= cores) else {
+            return false;
+        };
+        let task = &self.tasks[number];
+        if task.state != State::Runnable || task.core != core {
+            return false;
+        }
+        this.start(now, Op::Task(number as u32), task.left);
+        true
     }
 
     fn begin_next(&mut self, core: usize, now: Time) {
@@ -283,7 +336,7 @@ impl Machine {
         let closed = current.is_some_and(|number| self.tasks[number].closed);
         if (self.cores[core].yields && !closed) || current.is_none_or(gone) {
             self.cores[core].yields = false;
-            current = if self.wanting[core] > 0 {
+            current = if self.cores[core].wanting > 0 {
                 task::next(&self.tasks, core)
             } else {
                 None
@@ -434,6 +487,7 @@ impl Machine {
 
     /// A socket's lock is released, or had: softirqs that are raised run first (local_bh_enable,
     /// kernel/softirq.c).
+    #[inline]
     pub(super) fn run_raised(&mut self, core: usize) {
         let soft = &mut self.cores[core].soft;
         soft.returned |= soft.raised && !soft.running;
@@ -457,7 +511,7 @@ impl Machine {
         self.cores[core].soft.running = false;
         if self.tasks[core].state == State::Blocked {
             self.tasks[core].state = State::Runnable;
-            self.wanting[core] += 1;
+            self.cores[core].wanting += 1;
             let current = self.cores[core].task;
             let takes = task::place(&mut self.tasks, core, current, &self.config.scheduler);
             self.cores[core].yields |= takes;
@@ -495,13 +549,14 @@ impl Machine {
     }
 
     /// The clock ticks for a core as long as that can change anything.
+    #[inline(always)]
     pub(super) fn arm_tick(&mut self, core: usize, now: Time) {
-        let this = &self.cores[core];
+        let this = &mut self.cores[core];
         let left = this.soft.raised && !this.soft.running;
-        let wanted = left || self.wanting[core] > 1;
+        let wanted = left || this.wanting > 1;
         let armed = this.tick_at != Time::NEVER;
         if wanted != armed {
-            self.cores[core].tick_at = if wanted {
+            this.tick_at = if wanted {
                 task::next_tick(now, self.tick)
             } else {
                 Time::NEVER
@@ -526,7 +581,7 @@ impl Machine {
         let task = &mut self.tasks[number];
         if task.state != State::Blocked {
             task.state = State::Blocked;
-            self.wanting[task.core] -= 1;
+            self.cores[task.core].wanting -= 1;
         }
     }
 

@@ -95,8 +95,11 @@ pub struct Machine {
     /// What a frame without payload and one with it costs a softirq, and either at least.
     softirq_costs: [Duration; 2],
     softirq_least: Duration,
-    /// By core, how many of its tasks wait for nothing but the core.
-    wanting: Vec<usize>,
+    /// A poll takes frames of one queue, which TCP gets one by one, and nobody stamps them.
+    polls_plainly: bool,
+    /// What mostly follows is found out as everything else is.
+    #[cfg(test)]
+    goes_long: bool,
     /// By queue, the core that takes its interrupts.
     interrupted: Vec<usize>,
     balance_at: Time,
@@ -132,13 +135,15 @@ impl Machine {
             live: 0,
             first_due: Time::NEVER,
             first_act: Time::NEVER,
+            #[cfg(test)]
+            goes_long: false,
             card_at: Time::NEVER,
             lands_at: Time::NEVER,
             asleep: Vec::new(),
             wakes_at: Time::NEVER,
             softirq_costs: [false, true].map(|carries| config.softirq_cost(carries)),
             softirq_least: config.softirq_least(),
-            wanting: vec![0; count],
+            polls_plainly: queues == 1 && config.softirq.napi && config.merging.is_off(),
             interrupted,
             balance_at,
             tick: Duration::from_secs(1) / u64::from(config.hz.max(1)),
@@ -152,6 +157,7 @@ impl Machine {
     }
 
     /// What work costs here.
+    #[inline]
     #[must_use]
     pub fn config(&self) -> &MachineConfig {
         &self.config
@@ -160,6 +166,7 @@ impl Machine {
     /// The first so many frames are to be stamped as the interrupt handler or the poll sees them.
     pub fn stamp_first(&mut self, frames: usize) {
         self.seen_wanted = frames;
+        self.polls_plainly &= frames == 0;
     }
 
     /// Those stamps.
@@ -198,11 +205,11 @@ impl Machine {
     /// Frames that have arrived by `now` are in the card's rings.
     fn land(&mut self, now: Time) {
         let lost = &mut self.lost;
+        let mut lands_at = Time::NEVER;
         for nic in &mut self.nics {
-            nic.land(now, |frame| lost.push_back(Effect::RingFull(frame)));
+            lands_at = lands_at.min(nic.land(now, |f| lost.push_back(Effect::RingFull(f))));
         }
-        let lands = self.nics.iter().map(Nic::lands_at).min();
-        self.lands_at = lands.unwrap_or(Time::NEVER);
+        self.lands_at = lands_at;
     }
 
     /// The queue of a flow: an entry of the card's table of 128, filled in turn, that a hash picks
@@ -223,6 +230,7 @@ impl Machine {
 
     /// A packet has been handed to the card and leaves it at `leaves`, no earlier than those before it:
     /// a reason for an interrupt, if the driver's work on what has left is modelled.
+    #[inline]
     pub fn send(&mut self, now: Time, leaves: Time) {
         if !self.config.costs.complete_packet.is_zero() {
             self.catch_up(now);
@@ -233,6 +241,7 @@ impl Machine {
 
     /// The call that is being acted on had a socket's lock: softirqs that were left to ksoftirqd run
     /// as it is released.
+    #[inline]
     pub fn release_socket(&mut self) {
         if let Some(core) = self.acting {
             self.run_raised(core);
@@ -289,6 +298,7 @@ impl Machine {
 
     /// The task whose call is just done goes on with the same call for `cost`; `closed`: with softirqs
     /// disabled.
+    #[inline]
     pub fn go_on(&mut self, task: TaskId, cost: Duration, closed: bool) {
         let task = &mut self.tasks[task.0 as usize];
         if task.state == State::Deciding {
@@ -299,6 +309,7 @@ impl Machine {
     }
 
     /// What is being acted on costs the core so much more.
+    #[inline]
     pub fn charge(&mut self, cost: Duration) {
         if let Some(core) = self.acting {
             self.cores[core].debt += cost;
@@ -306,6 +317,7 @@ impl Machine {
     }
 
     /// What has been charged for what is being acted on.
+    #[inline]
     #[must_use]
     pub fn charged(&self) -> Duration {
         let core = self.acting.map(|core| &self.cores[core]);
@@ -358,6 +370,22 @@ impl Machine {
         }
     }
 
+    /// Does what is due at `now`, and goes on to what is due next as long as that is before `limit`: until
+    /// somebody gets something of it, or there is nothing more to do before.
+    #[inline(always)]
+    pub fn work(&mut self, now: &mut Time, limit: Time) -> Option<Effect> {
+        loop {
+            if let Some(effect) = self.handle_timeout(*now) {
+                return Some(effect);
+            }
+            let at = self.poll_timeout();
+            if at >= limit {
+                return None;
+            }
+            *now = at;
+        }
+    }
+
     /// Does what has been due and is nobody else's business.
     #[inline]
     fn catch_up(&mut self, now: Time) {
@@ -393,17 +421,14 @@ impl Machine {
             }
             if self.lands_at <= at {
                 self.land(at);
-                continue;
+                if wanted && !self.lost.is_empty() {
+                    return Done::Lost;
+                }
             }
             if self.card_at <= at {
                 self.interrupt(at);
             } else if self.first_due <= at {
-                let mut due = Bits(self.live).filter(|core| self.dues[*core].due <= at);
-                let ends = |core: &usize| self.cores[*core].ends() <= at;
-                let Some(core) = due.clone().find(ends) else {
-                    if let Some(core) = due.next() {
-                        self.handle_tick(core, at);
-                    }
+                let Some(core) = self.core_due(at) else {
                     continue;
                 };
                 if !wanted && self.cores[core].op.is_some_and(|(op, _)| op.acts()) {
@@ -422,6 +447,25 @@ impl Machine {
                 self.wake_first();
             }
         }
+    }
+
+    /// The first core whose work has ended at `at`, when something is due; if it is a tick instead, that is handled.
+    #[inline(always)]
+    fn core_due(&mut self, at: Time) -> Option<usize> {
+        let mut ticks = None;
+        for core in Bits(self.live) {
+            if self.dues[core].due > at {
+                continue;
+            }
+            if self.cores[core].ends() <= at {
+                return Some(core);
+            }
+            ticks = ticks.or(Some(core));
+        }
+        if let Some(core) = ticks {
+            self.handle_tick(core, at);
+        }
+        None
     }
 
     /// The card interrupts: because of a frame that has come, or else of packets that have left.
@@ -512,7 +556,7 @@ impl Machine {
     fn wake(&mut self, now: Time, number: usize) {
         let home = self.tasks[number].core;
         let bound = matches!(self.config.interrupts.affinity, Affinity::Bound { .. });
-        let runs = |core: usize| self.wanting[core];
+        let runs = |core: usize| self.cores[core].wanting;
         let to = match self.acting {
             Some(waker) if bound && runs(waker) == 0 => waker,
             _ if runs(home) == 0 => home,
@@ -523,11 +567,11 @@ impl Machine {
         };
         self.tasks[number].core = to;
         self.tasks[number].state = State::Runnable;
-        self.wanting[to] += 1;
+        self.cores[to].wanting += 1;
         self.rest(to, now);
         let current = self.cores[to].task;
         // Where nobody else wants the core there is nobody to be before or behind.
-        let takes = self.wanting[to] > 1
+        let takes = self.cores[to].wanting > 1
             && task::place(&mut self.tasks, number, current, &self.config.scheduler);
         if takes {
             self.cores[to].yields = true;

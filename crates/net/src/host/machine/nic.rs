@@ -23,9 +23,12 @@ use crate::ring::Ring;
 /// The receive ring, packets sent, and their interrupts.
 #[derive(Debug)]
 pub(super) struct Nic {
-    ring: Ring<Flight>,
-    /// Frames on their way to it, in the order in which they arrive.
-    coming: Ring<Flight>,
+    /// Frames in the ring and, behind them, those on their way to it, in the order in which they arrive. One
+    /// that found the ring full stays in its place, without any bytes, until those before it are gone.
+    frames: Ring<Flight>,
+    /// How many of their places have arrived, and how many frames are in the ring.
+    landed: usize,
+    filled: usize,
     /// What decides whether all those frames join others, if that is asked.
     joints: VecDeque<Joint>,
     descriptors: usize,
@@ -39,7 +42,7 @@ pub(super) struct Nic {
     pub(super) arrived: u64,
     pub(super) dropped: Losses,
     /// When each packet that the driver has not seen complete leaves the card, in order.
-    sent: VecDeque<Time>,
+    sent: Ring<Time>,
     /// When the card interrupts because of them.
     pub(super) complete_at: Time,
     completions_throttled_until: Time,
@@ -48,8 +51,9 @@ pub(super) struct Nic {
 impl Nic {
     pub(super) fn new(descriptors: u32, throttle: Duration, adaptive: Option<Adaptive>) -> Nic {
         Nic {
-            ring: Ring::default(),
-            coming: Ring::default(),
+            frames: Ring::default(),
+            landed: 0,
+            filled: 0,
             joints: VecDeque::new(),
             descriptors: descriptors as usize,
             throttle: Throttle::new(throttle, adaptive),
@@ -59,7 +63,7 @@ impl Nic {
             interrupts: 0,
             arrived: 0,
             dropped: Losses::default(),
-            sent: VecDeque::new(),
+            sent: Ring::default(),
             complete_at: Time::NEVER,
             completions_throttled_until: Time::ZERO,
         }
@@ -67,8 +71,9 @@ impl Nic {
 
     /// A frame is on its way and arrives at its `at`, no earlier than those before it. Says whether it
     /// is a reason for an interrupt: then the ring is empty when it arrives, and has room.
+    #[inline(always)]
     pub(super) fn arrive(&mut self, frame: Flight, joint: Option<Joint>) -> bool {
-        self.coming.push_back(frame);
+        self.frames.push_back(frame);
         if let Some(joint) = joint {
             self.joints.push_back(joint);
         }
@@ -79,23 +84,34 @@ impl Nic {
         interrupts
     }
 
-    /// When the first frame on its way arrives.
-    pub(super) fn lands_at(&self) -> Time {
-        self.coming.front().map_or(Time::NEVER, |frame| frame.at)
+    /// Frames that have arrived by `now` are in the ring, or `lost` if it is full. Answers when the first
+    /// arrives that has not.
+    #[inline(always)]
+    pub(super) fn land(&mut self, now: Time, mut lost: impl FnMut(Flight)) -> Time {
+        while let Some(frame) = self.frames.get(self.landed) {
+            if frame.at > now {
+                return frame.at;
+            }
+            self.arrived += 1;
+            if self.filled < self.descriptors {
+                self.filled += 1;
+            } else {
+                lost(self.lose());
+            }
+            self.landed += 1;
+        }
+        Time::NEVER
     }
 
-    /// Frames that have arrived by `now` are in the ring, or `lost` if it is full.
-    pub(super) fn land(&mut self, now: Time, mut lost: impl FnMut(Flight)) {
-        while self.coming.front().is_some_and(|frame| frame.at <= now) {
-            self.arrived += 1;
-            if self.ring.len() < self.descriptors {
-                self.coming.move_front(&mut self.ring);
-            } else if let Some(frame) = self.coming.pop_front() {
-                self.dropped.count(frame.payload_bytes.into());
-                self.joints.remove(self.ring.len());
-                lost(frame);
-            }
-        }
+    /// The frame that arrives next finds the ring full.
+    #[cold]
+    fn lose(&mut self) -> Flight {
+        let frame = self.frames.get_mut(self.landed);
+        let lost = *frame;
+        frame.frame_bytes = 0;
+        self.dropped.count(lost.payload_bytes.into());
+        self.joints.remove(self.filled);
+        lost
     }
 
     /// The interrupt is taken: there is no other until [`Nic::unmask`].
@@ -117,15 +133,16 @@ impl Nic {
 
     /// The first frame in the ring or on its way to it.
     pub(super) fn first(&self) -> Option<&Flight> {
-        self.ring.front().or_else(|| self.coming.front())
+        self.frames.front()
     }
 
     /// Frames in the ring.
     pub(super) fn filled(&self) -> usize {
-        self.ring.len()
+        self.filled
     }
 
     /// A packet leaves at `leaves`, no earlier than those before it.
+    #[inline(always)]
     pub(super) fn send(&mut self, leaves: Time) {
         if self.sent.is_empty() {
             self.complete_at = leaves.max(self.completions_throttled_until);
@@ -136,22 +153,40 @@ impl Nic {
     /// The handler of the interrupt of transmission sees which packets have left: so many.
     pub(super) fn complete(&mut self, now: Time) -> u32 {
         self.interrupts += 1;
-        let left = self.sent.partition_point(|leaves| *leaves <= now);
-        self.sent.drain(..left);
+        let mut left = 0;
+        while self.sent.pop_front_if(|leaves| *leaves <= now).is_some() {
+            left += 1;
+        }
         self.completions_throttled_until = now + self.sent_throttle;
         let next = self.sent.front();
         self.complete_at = next.map_or(Time::NEVER, |leaves| {
             self.completions_throttled_until.max(*leaves)
         });
-        left as u32
+        left
     }
 
     /// The driver takes the first frame.
-    #[inline]
+    #[inline(always)]
     pub(super) fn pop(&mut self) -> Option<Flight> {
-        let frame = self.ring.pop_front()?;
+        if self.filled == 0 {
+            return None;
+        }
+        self.filled -= 1;
+        self.landed -= 1;
+        let (frame, next) = self.frames.next_front();
+        if next.is_some_and(|next| next.frame_bytes == 0) {
+            self.pass_lost();
+        }
         self.throttle.count(&frame);
         Some(frame)
+    }
+
+    /// Frames that are lost already are first in line no longer.
+    #[cold]
+    fn pass_lost(&mut self) {
+        while self.frames.pop_front_if(|f| f.frame_bytes == 0).is_some() {
+            self.landed -= 1;
+        }
     }
 
     /// What decides whether the frame just taken joins others, if that is asked.
@@ -162,6 +197,6 @@ impl Nic {
 
     /// Frames in the ring or on their way to it.
     pub(super) fn waiting(&self) -> impl Iterator<Item = &Flight> {
-        self.ring.iter().chain(self.coming.iter())
+        self.frames.iter().filter(|frame| frame.frame_bytes > 0)
     }
 }

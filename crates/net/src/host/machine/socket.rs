@@ -101,6 +101,7 @@ pub struct Socket {
 
 impl Socket {
     /// A softirq brings a packet that is charged `memory_bytes`.
+    #[inline]
     pub fn arrive(
         &mut self,
         packet: Packet,
@@ -129,23 +130,27 @@ impl Socket {
     }
 
     /// The first packet of the backlog.
+    #[inline]
     #[must_use]
     pub fn backlogged(&self) -> Option<&Packet> {
         self.backlog.front()
     }
 
     /// The first packet of the prequeue.
+    #[inline]
     #[must_use]
     pub fn prequeued(&self) -> Option<&Packet> {
         self.prequeue.front()
     }
 
     /// Takes the first packet of the backlog.
+    #[inline]
     pub fn next_backlogged(&mut self) -> Option<Packet> {
         self.backlog.pop_front()
     }
 
     /// Takes the first packet of the prequeue.
+    #[inline]
     pub fn next_prequeued(&mut self) -> Option<Packet> {
         let packet = self.prequeue.pop_front();
         if self.prequeue.is_empty() {
@@ -155,6 +160,7 @@ impl Socket {
     }
 
     /// How many packets wait.
+    #[inline]
     #[must_use]
     pub fn waiting_packets(&self) -> u64 {
         (self.prequeue.len() + self.backlog.len()) as u64

@@ -58,7 +58,7 @@ impl Machine {
                 (due, due)
             }
             // Nothing follows: whoever needs the core looks whether it still rests.
-            Some((Op::Rest, _)) if self.wanting[core] == 0 => (tick_at, tick_at),
+            Some((Op::Rest, _)) if self.cores[core].wanting == 0 => (tick_at, tick_at),
             Some((_, ends)) => (ends.min(tick_at), self.acts_by(core).min(tick_at)),
         };
         self.dues[core] = Due { due, acts };
@@ -88,7 +88,7 @@ impl Machine {
         match op {
             // Nothing follows.
             Op::Completions
-                if self.wanting[core] == 0 && !this.soft.raised && this.interrupts == 0 =>
+                if self.cores[core].wanting == 0 && !this.soft.raised && this.interrupts == 0 =>
             {
                 Time::NEVER
             }
@@ -159,7 +159,7 @@ impl Machine {
     pub(super) fn sleepers_act(&self) -> Time {
         let acts = self.asleep.iter().map(|(at, task, cost)| {
             let home = self.tasks[task.0 as usize].core;
-            if self.wanting[home] == 0 {
+            if self.cores[home].wanting == 0 {
                 *at + self.config.costs.wakeup + *cost
             } else {
                 *at

@@ -1,0 +1,116 @@
+//! Connections that threads of a modelled machine read and write: frames in, segments out.
+//!
+//! What [`World::receive`] and [`World::drive`] do, in the form that such a host needs: nothing is read until a
+//! thread does so, and what is sent is charged to the core that caused it. What is rare goes the general way.
+
+use tailback_net::frame::EndpointId;
+use tailback_net::pool::Flight;
+
+use super::World;
+use super::cut::{Cut, send};
+use super::machines::NO_TASK;
+
+impl World {
+    /// TCP gets a frame at the cost of whoever is at work; `direct`: its reader copies it as it comes, and had
+    /// so many bytes waiting.
+    pub(super) fn handle_frame(&mut self, frame: Flight, direct: Option<u64>) {
+        let now = self.now;
+        let id = frame.to;
+        let bytes = u64::from(frame.payload_bytes);
+        let host = &mut self.hosts[usize::from(frame.destination.0)];
+        if let Some(state) = &mut host.machine {
+            let config = state.machine.config();
+            let mut cost = config.protocol_cost();
+            if let Some(buffered) = direct {
+                cost += config.costs.copying(bytes, buffered);
+            }
+            state.machine.charge(cost);
+        }
+        let endpoint = self.endpoints.get_mut(id.0 as usize);
+        let endpoint = endpoint.filter(|end| end.holds && !self.page_buffers);
+        let Some(connection) = endpoint.and_then(|end| end.connection.as_mut()) else {
+            self.receive_frame(frame);
+            if direct.is_some() {
+                self.read_some(id, bytes);
+                self.drive(id);
+            }
+            return;
+        };
+        host.rewrite(&frame, &mut self.frames);
+        let before = connection.collapsed_bytes();
+        let segment = &self.frames.get(frame.frame).segment;
+        connection.handle_segment(now, segment);
+        let collapsed = connection.collapsed_bytes() - before;
+        // What it answers may wait for what the read says, unless that costs or is told otherwise then.
+        let apart = direct.is_none() || collapsed > 0 || !connection.tells_readiness_only();
+        self.note_delivery(&frame);
+        self.frames.release(frame.frame);
+        if apart {
+            self.drive_held(id);
+            if collapsed > 0 {
+                self.charge_copying(id, collapsed);
+            }
+        }
+        if direct.is_some() {
+            self.read_some(id, bytes);
+            self.drive_held(id);
+        }
+    }
+
+    /// [`World::drive`] of an endpoint that a thread uses.
+    pub(super) fn drive_held(&mut self, id: EndpointId) {
+        let now = self.now;
+        let endpoint = &mut self.endpoints[id.0 as usize];
+        let held = endpoint.holds && endpoint.task != NO_TASK && self.pushback.is_none();
+        let Some(connection) = endpoint.connection.as_mut().filter(|_| held) else {
+            return self.drive(id);
+        };
+        let Some(woken) = connection.take_readiness() else {
+            return self.drive(id);
+        };
+        let host = usize::from(endpoint.host.0);
+        while let Some(transmit) = connection.peek_transmit(now) {
+            let payload_bytes = transmit.segment.payload_bytes.into();
+            let sender = &mut self.hosts[host];
+            let Some(state) = &mut sender.machine else {
+                break;
+            };
+            let cost = state.machine.config().costs.send(payload_bytes);
+            let at = now + state.machine.charged() + cost;
+            let waiting = state.waiting(now, at, sender.queue.limit());
+            if !sender.queue.admits_beside(waiting, payload_bytes) {
+                connection.handed_over(now, None);
+                continue;
+            }
+            let uplink = sender.uplink;
+            let link = &mut self.links[uplink as usize];
+            let books = (&mut self.frames, &mut self.ledger);
+            let to = (endpoint.peer, endpoint.peer_host);
+            let cut = Cut::new(transmit, endpoint.priority, to);
+            let (first, last) = send(link, &mut self.hosts, books, at, cut);
+            if let Some(state) = &mut self.hosts[host].machine {
+                state.send(now, at, last);
+                state.machine.charge(cost);
+            }
+            connection.handed_over(now, Some(last));
+            if let Some(first) = first {
+                self.calendar.schedule(uplink, first);
+            }
+        }
+        endpoint.arm(self.first_timer + id.0, &mut self.calendar);
+        if woken {
+            self.wake_thread(id);
+        }
+    }
+
+    /// There is something for the thread of an endpoint: if it is in a call it looks again before it waits.
+    #[inline(always)]
+    fn wake_thread(&mut self, id: EndpointId) {
+        let Some((endpoint, state)) = self.socket(id) else {
+            return self.begin_call(id);
+        };
+        if !state.thread_mut(endpoint.task).looks_again() {
+            self.begin_locked_call(id);
+        }
+    }
+}
