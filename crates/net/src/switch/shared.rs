@@ -117,8 +117,7 @@ struct Departure {
 #[repr(align(64))]
 struct Egress {
     leaving: Ring<Departure>,
-    /// When the first of these leaves, never if there is none: kept where nothing but the shared memory
-    /// limits a frame.
+    /// When the first of these leaves, never if there is none.
     first_at: Time,
     queued_bytes: u64,
     private_segments: u32,
@@ -323,7 +322,7 @@ impl SharedBuffer {
         out_port: u16,
         frame_bytes: u16,
     ) -> Result<Admitted, DropCause> {
-        self.settle(now, out_port);
+        self.settle_shares(now, out_port);
         if self.rx_private == 0
             && let Ok(admitted) = self.place(in_port, out_port, frame_bytes)
         {
@@ -427,15 +426,23 @@ impl SharedBuffer {
 
     /// Takes what has left one port by `now` off the books.
     pub fn settle(&mut self, now: Time, out_port: u16) {
-        let egress = &mut self.egress[usize::from(out_port)];
         if self.plain {
+            let egress = &mut self.egress[usize::from(out_port)];
             self.shared_used -= egress.settle_plain(now);
-            return;
+        } else {
+            self.settle_shares(now, out_port);
         }
-        while let Some(left) = egress.leaving.pop_front_if(|departure| departure.at <= now) {
-            let ingress = &mut self.ingress[usize::from(left.in_port)];
+    }
+
+    /// The same where ports have shares of their own.
+    #[inline(always)]
+    fn settle_shares(&mut self, now: Time, out_port: u16) {
+        let egress = &mut self.egress[usize::from(out_port)];
+        while egress.first_at <= now {
+            let (left, next) = egress.leaving.next_front();
+            egress.first_at = next.map_or(Time::NEVER, |next| next.at);
             egress.give_back(
-                ingress,
+                &mut self.ingress[usize::from(left.in_port)],
                 &mut self.shared_used,
                 left.frame_bytes,
                 left.segments.into(),
@@ -469,7 +476,7 @@ impl SharedBuffer {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn place(&self, in_port: u16, out_port: u16, frame_bytes: u16) -> Result<Admitted, DropCause> {
         let segments = self.segments(frame_bytes);
         let egress = &self.egress[usize::from(out_port)];

@@ -137,6 +137,40 @@ impl VoqBuffer {
         Ok(())
     }
 
+    /// The same where nothing waits for `out_port`, which is free. True if the frame crosses at once, as
+    /// [`VoqBuffer::grant`] would have it; else it is queued.
+    #[inline]
+    pub fn offer_to_idle(
+        &mut self,
+        now: Time,
+        in_port: u16,
+        out_port: u16,
+        frame: Flight,
+        line_time: Duration,
+    ) -> Result<bool, DropCause> {
+        debug_assert!(
+            self.queued_bytes(out_port) == 0,
+            "something waits for the port"
+        );
+        let cells = self.cells(frame.frame_bytes);
+        let ports = self.ports();
+        let ingress = &mut self.ingress[usize::from(in_port)];
+        if ingress.busy_until > now
+            || ingress.used_cells - ingress.leaving_cells + cells > self.limit_cells
+        {
+            return self.offer(now, in_port, out_port, frame).map(|()| false);
+        }
+        ingress.settle(now);
+        ingress.used_cells += cells;
+        ingress.cross(now, line_time, self.speedup_inverse_16, cells);
+        self.egress[usize::from(out_port)].next = (in_port + 1) % ports;
+        // It is the one to choose from, and yet chosen: as if it had been queued.
+        if self.random_below > 0 && self.stream.next_u64() < self.random_below {
+            self.stream.below(1);
+        }
+        Ok(true)
+    }
+
     /// `out_port` is free: what it gets. A frame crosses in its line time `line_time(frame)` of
     /// the egress port divided by the speed-up.
     #[inline]
@@ -247,18 +281,21 @@ impl VoqBuffer {
         }
         egress.queued_bytes -= u64::from(frame.frame_bytes);
         egress.next = (in_port + 1) % ports;
-        let line_ps = u128::from(line_time(&frame).as_ps());
-        let crossing = Duration::from_ps(
-            (line_ps * u128::from(self.speedup_inverse_16)).div_ceil(65_536) as u64,
-        );
         let cells = u32::from(frame.frame_bytes).div_ceil(self.cell_bytes);
-        ingress.busy_until = now + crossing;
-        ingress.leaving_cells = cells;
+        ingress.cross(now, line_time(&frame), self.speedup_inverse_16, cells);
         Grant::Frame { frame, in_port }
     }
 }
 
 impl Ingress {
+    /// Begins to send a frame of so many cells through the crossbar, in its line time over the speed-up.
+    #[inline]
+    fn cross(&mut self, now: Time, line_time: Duration, speedup_inverse_16: u64, cells: u32) {
+        let crossing = u128::from(line_time.as_ps()) * u128::from(speedup_inverse_16);
+        self.busy_until = now + Duration::from_ps(crossing.div_ceil(65_536) as u64);
+        self.leaving_cells = cells;
+    }
+
     /// Frees the cells of the frame that has crossed by `now`.
     #[inline]
     fn settle(&mut self, now: Time) {

@@ -1,3 +1,4 @@
+use proptest::prelude::*;
 use tailback_units::{Bytes, Duration, Time};
 
 use super::{Grant, VoqBuffer, VoqConfig};
@@ -124,4 +125,53 @@ fn random_grants_serve_every_port_but_not_in_turn() {
         order.windows(2).any(|pair| pair[0] == pair[1]),
         "twice the same in a row"
     );
+}
+
+/// All there is to a buffer but where its frames lie.
+fn books(buffer: &VoqBuffer) -> String {
+    let ingress = buffer.ingress.iter().map(|i| {
+        let queues: Vec<usize> = i.queues.iter().map(|q| q.iter().count()).collect();
+        (i.used_cells, i.busy_until, i.leaving_cells, queues)
+    });
+    let ingress: Vec<_> = ingress.collect();
+    format!("{ingress:?} {:?} {:?}", buffer.egress, buffer.stream)
+}
+
+proptest! {
+    /// A frame that goes to an idle port at once leaves everything as if it had been queued and granted.
+    #[test]
+    fn a_frame_for_an_idle_port_crosses_as_if_it_had_been_queued(
+        offers in prop::collection::vec((0_u64..3_000, 0_u16..6, 0_u16..6), 1..200),
+        seed in 0_u64..100,
+    ) {
+        let config = VoqConfig {
+            port_buffer: Bytes::new(30_000),
+            cell: Bytes::new(160),
+            speedup: 1.2,
+            random_grants: 0.5,
+        };
+        let mut at_once = VoqBuffer::new(&config, 6, Stream::new(seed, "crossbar", 0));
+        let mut queued = at_once.clone();
+        let mut now = Time::ZERO;
+        for (later_ns, in_port, out_port) in offers {
+            now += Duration::from_ns(later_ns);
+            let frame = flight(8948);
+            let crosses = if at_once.queued_bytes(out_port) == 0 {
+                at_once.offer_to_idle(now, in_port, out_port, frame, line_time(&frame))
+            } else {
+                at_once.offer(now, in_port, out_port, frame).map(|()| false)
+            };
+            prop_assert_eq!(crosses.map(|_| ()), queued.offer(now, in_port, out_port, frame));
+            if crosses != Err(DropCause::BufferFull) {
+                let granted = queued.grant(now, out_port, line_time);
+                if crosses == Ok(true) {
+                    prop_assert!(matches!(granted, Grant::Frame { .. }), "{granted:?}");
+                } else {
+                    let other = at_once.grant(now, out_port, line_time);
+                    prop_assert_eq!(format!("{granted:?}"), format!("{other:?}"));
+                }
+            }
+            prop_assert_eq!(books(&at_once), books(&queued));
+        }
+    }
 }

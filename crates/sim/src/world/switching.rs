@@ -192,19 +192,55 @@ impl World {
                 return self.drop_frame(switch, out_port, DropCause::Early, &frame);
             }
         }
-        if let Err(cause) = buffer.offer(now, in_port, out_port, frame) {
-            return self.drop_frame(switch, out_port, cause, &frame);
-        }
+        let egress = &mut self.links[port.out_link as usize];
+        let idle = !port.busy && queued_bytes == 0 && egress.link.free_at() <= now;
+        let offered = if idle {
+            let line_time = egress.link.serialisation(&frame);
+            buffer.offer_to_idle(now, in_port, out_port, frame, line_time)
+        } else {
+            let queued = buffer.offer(now, in_port, out_port, frame);
+            queued.map(|()| false)
+        };
+        let crosses = match offered {
+            Ok(crosses) => crosses,
+            Err(cause) => return self.drop_frame(switch, out_port, cause, &frame),
+        };
         port.queued_bytes_max = port
             .queued_bytes_max
             .max(queued_bytes + u64::from(frame.frame_bytes));
-        if !port.busy {
+        if port.busy {
+            return;
+        }
+        let mut earliest = now + state.latency;
+        if state.cut_through {
+            let took = self.links[in_link as usize].link.serialisation(&frame);
             let egress = &self.links[port.out_link as usize].link;
-            let ingress = &self.links[in_link as usize];
-            let earliest =
-                ingress.earliest_departure(now, state.cut_through, state.latency, egress, &frame);
+            earliest = cut_through_from(earliest, took, egress, &frame);
+        }
+        if crosses {
+            let out_link = port.out_link;
+            self.send_from(out_link, earliest, frame);
+        } else {
             self.serve(switch, out_port, earliest);
         }
+    }
+
+    /// A port sends a frame over its link, which is free, but not before `earliest`; answers when it will have
+    /// left.
+    #[inline(always)]
+    fn send_from(&mut self, out_link: u32, earliest: Time, frame: Flight) -> Time {
+        let egress = &mut self.links[out_link as usize];
+        let finish = egress.link.transmit(earliest, &frame);
+        if let Some(at) = egress.launch_from_switch(
+            finish,
+            frame,
+            &mut self.frames,
+            &mut self.hosts,
+            &mut self.ledger,
+        ) {
+            self.calendar.schedule(out_link, at);
+        }
+        finish
     }
 
     /// A port that schedules is free, or an ingress port it waited for is; or a host's card is.
@@ -231,8 +267,7 @@ impl World {
             return;
         };
         let rank = state.first_rank + u32::from(out_port);
-        let state = &mut self.links[port.out_link as usize];
-        let link = &mut state.link;
+        let link = &self.links[port.out_link as usize].link;
         if link.free_at() > self.now {
             port.busy = true;
             self.calendar.schedule(rank, link.free_at());
@@ -240,19 +275,11 @@ impl World {
         }
         match buffer.grant(self.now, out_port, |frame| link.serialisation(frame)) {
             Grant::Frame { frame, .. } => {
-                let finish = link.transmit(earliest, &frame);
                 port.busy = buffer.queued_bytes(out_port) > 0;
-                if port.busy {
+                let (busy, out_link) = (port.busy, port.out_link);
+                let finish = self.send_from(out_link, earliest, frame);
+                if busy {
                     self.calendar.schedule(rank, finish);
-                }
-                if let Some(at) = state.launch(
-                    finish,
-                    frame,
-                    &mut self.frames,
-                    &mut self.hosts,
-                    &mut self.ledger,
-                ) {
-                    self.calendar.schedule(port.out_link, at);
                 }
             }
             Grant::Wait(until) => {
