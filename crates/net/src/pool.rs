@@ -9,6 +9,7 @@ use tailback_tcp::Segment;
 use tailback_units::Time;
 
 use crate::frame::{EndpointId, Frame, GAP_BYTES, HostId};
+use crate::ring::Blank;
 
 /// A frame in a [`FramePool`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -31,6 +32,18 @@ pub struct Flight {
     pub payload_bytes: u16,
     /// The traffic class it is in, 0 to 7.
     pub class: u8,
+}
+
+impl Blank for Flight {
+    const BLANK: Flight = Flight {
+        at: Time::NEVER,
+        frame: FrameId(u32::MAX),
+        to: EndpointId(u32::MAX),
+        destination: HostId(u16::MAX),
+        frame_bytes: 0,
+        payload_bytes: 0,
+        class: 0,
+    };
 }
 
 impl Flight {

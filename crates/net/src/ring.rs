@@ -4,6 +4,7 @@
 //! else go through all of its places, of which none is in the processor's cache when its turn comes.
 
 use prefetch_index::prefetch_index;
+use tailback_units::Time;
 
 /// A ring that grows by doubling. Its length is a power of two, so that an index wraps by a mask.
 #[derive(Clone, Debug)]
@@ -28,10 +29,22 @@ impl<T> Ring<T> {
     };
 }
 
+/// What a ring may hold: something stands in places that hold nothing. It is no item that is just put in,
+/// for that would have to be written to memory first, in pieces, and be read again as a whole at once, for which the
+/// processor waits.
+pub trait Blank: Copy {
+    /// What stands there.
+    const BLANK: Self;
+}
+
+impl Blank for Time {
+    const BLANK: Time = Time::NEVER;
+}
+
 /// Places of a ring that holds something for the first time.
 const PLACES_MIN: usize = 4;
 
-impl<T: Copy> Ring<T> {
+impl<T: Blank> Ring<T> {
     /// How many it holds.
     #[inline]
     #[must_use]
@@ -95,7 +108,7 @@ impl<T: Copy> Ring<T> {
     #[inline]
     pub fn push_back(&mut self, item: T) {
         if self.len as usize == self.items.len() {
-            self.grow(item);
+            self.grow();
         }
         let place = self.place(self.len);
         self.items[place] = item;
@@ -189,13 +202,13 @@ impl<T: Copy> Ring<T> {
         (self.head.wrapping_add(index)) as usize & self.items.len().wrapping_sub(1)
     }
 
-    /// Doubles the places; `filler` stands in the new ones.
+    /// Doubles the places.
     #[cold]
-    fn grow(&mut self, filler: T) {
+    fn grow(&mut self) {
         self.items.rotate_left(self.head as usize);
         self.head = 0;
         let places = (2 * self.items.len()).max(PLACES_MIN);
-        self.items.resize(places, filler);
+        self.items.resize(places, T::BLANK);
     }
 }
 

@@ -2,7 +2,11 @@ use std::collections::VecDeque;
 
 use proptest::prelude::*;
 
-use super::Ring;
+use super::{Blank, Ring};
+
+impl Blank for usize {
+    const BLANK: usize = usize::MAX;
+}
 
 proptest! {
     #[test]

@@ -237,6 +237,7 @@ fn links(run: &Run, wiring: &Wiring, outside: &[bool]) -> Vec<LinkState> {
                 sink: end,
                 plain: false,
                 plain_to_ring: false,
+                plain_to_machine: false,
                 label: Box::new(Label { name: name.clone() }),
             });
         }
@@ -249,6 +250,7 @@ fn links(run: &Run, wiring: &Wiring, outside: &[bool]) -> Vec<LinkState> {
             number: number as u32,
             plain: lossless && !to_ring && !matches!(sink, Sink::Machine { .. }),
             plain_to_ring: lossless && to_ring,
+            plain_to_machine: lossless && matches!(sink, Sink::Machine { .. }),
             link,
             sink,
             label: Box::new(Label { name }),

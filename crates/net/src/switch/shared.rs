@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use tailback_units::{Bytes, Time};
 
 use super::DropCause;
-use crate::ring::Ring;
+use crate::ring::{Blank, Ring};
 
 /// Parameters of a shared packet memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -110,6 +110,16 @@ struct Departure {
     segments: u16,
     in_port: u16,
     pool: Pool,
+}
+
+impl Blank for Departure {
+    const BLANK: Departure = Departure {
+        at: Time::NEVER,
+        frame_bytes: 0,
+        segments: 0,
+        in_port: 0,
+        pool: Pool::Shared,
+    };
 }
 
 /// A port's queue: a line of the processor's cache.

@@ -8,10 +8,10 @@ use tailback_units::Time;
 use super::network::LinkState;
 use super::{HostState, Ledger};
 
-/// Cuts what TCP gave into frames and puts them on the host's link. Answers when the link's next
+/// Cuts what TCP gave into frames and puts them on the link of the host, which may have a modelled `MACHINE`. Answers when the link's next
 /// event is, if it had none, and when the last frame has left.
 #[inline(always)]
-pub(super) fn send(
+pub(super) fn send<const MACHINE: bool>(
     state: &mut LinkState,
     hosts: &mut [HostState],
     (frames, ledger): (&mut FramePool, &mut Ledger),
@@ -24,7 +24,11 @@ pub(super) fn send(
         let flight = frames.write(now, |frame| cut.write(frame));
         ledger.sent.count(&flight);
         let finish = state.link.transmit(now, &flight);
-        let launched = state.launch(finish, flight, frames, hosts, ledger);
+        let launched = if MACHINE {
+            state.launch_from_machine(finish, flight, frames, hosts, ledger)
+        } else {
+            state.launch(finish, flight, frames, hosts, ledger)
+        };
         first = first.or(launched);
         if last {
             return (first, finish);

@@ -87,7 +87,7 @@ impl World {
             let books = (&mut self.frames, &mut self.ledger);
             let to = (endpoint.peer, endpoint.peer_host);
             let cut = Cut::new(transmit, endpoint.priority, to);
-            let (first, last) = send(link, &mut self.hosts, books, at, cut);
+            let (first, last) = send::<true>(link, &mut self.hosts, books, at, cut);
             if let Some(state) = &mut self.hosts[host].machine {
                 state.send(now, at, last);
                 state.machine.charge(cost);

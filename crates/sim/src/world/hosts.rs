@@ -331,7 +331,7 @@ impl World {
             let books = (&mut self.frames, &mut self.ledger);
             let to = (endpoint.peer, endpoint.peer_host);
             let cut = Cut::new(transmit, endpoint.priority, to);
-            let (first, last) = send(state, &mut self.hosts, books, at, cut);
+            let (first, last) = send::<false>(state, &mut self.hosts, books, at, cut);
             let sender = &mut self.hosts[host];
             sender.leaves(now, at, last);
             sender.sent(last, payload_bytes);

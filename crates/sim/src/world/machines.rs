@@ -9,13 +9,13 @@ use tailback_net::frame::EndpointId;
 use tailback_net::host::Machine;
 use tailback_net::host::machine::{Effect, TaskId};
 use tailback_net::pool::{Flight, FramePool};
-use tailback_net::ring::Ring;
+use tailback_net::ring::{Blank, Ring};
 use tailback_units::{Duration, Time};
 
 use super::World;
 use super::gro::joint;
 use super::network::Sink;
-use super::sockets::Thread;
+use super::sockets::{Step, Thread};
 use crate::workload::Notice;
 
 /// No task: the endpoint's host has no modelled machine.
@@ -30,6 +30,14 @@ struct Sending {
     line: Duration,
     /// When it has left, by the link's books.
     leaves: Time,
+}
+
+impl Blank for Sending {
+    const BLANK: Sending = Sending {
+        handed: Time::NEVER,
+        line: Duration::ZERO,
+        leaves: Time::NEVER,
+    };
 }
 
 /// A host's machine, and which endpoint each of its threads serves.
@@ -72,7 +80,7 @@ impl MachineState {
 
     /// A frame is on its way to the card and arrives at its `at`. Answers when the machine is to be looked
     /// at, if that is new.
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn arrive(&mut self, frame: Flight, frames: &FramePool) -> Option<Time> {
         let joint = self
             .machine
@@ -81,6 +89,12 @@ impl MachineState {
         if !self.machine.arrive(frame, joint) || self.working {
             return None;
         }
+        self.look_earlier()
+    }
+
+    /// The machine may have to be looked at earlier: answers when, if that is so.
+    #[inline(never)]
+    fn look_earlier(&mut self) -> Option<Time> {
         let at = self.machine.poll_timeout();
         if at >= self.armed {
             return None;
@@ -125,11 +139,12 @@ impl MachineState {
     #[inline]
     pub(super) fn send(&mut self, now: Time, at: Time, leaves: Time) {
         let before = self.sending.back().map_or(at, |s| s.leaves.max(at));
-        self.sending.push_back(Sending {
+        let sending = Sending {
             handed: at,
             line: leaves.since(before),
             leaves,
-        });
+        };
+        self.sending.push_back(sending);
         self.machine.send(now, leaves);
     }
 
@@ -230,8 +245,17 @@ impl World {
             Effect::Packet(packet) => self.receive_at_machine(packet),
             Effect::Task(TaskId(task)) => {
                 if let Some(state) = &mut self.hosts[host].machine {
-                    let endpoint = state.thread_mut(task).endpoint;
-                    self.call_done(endpoint);
+                    let thread = state.thread_mut(task);
+                    match thread.step {
+                        Step::Away => {
+                            let id = thread.endpoint;
+                            self.call_done(id);
+                        }
+                        step => {
+                            let id = thread.endpoint;
+                            self.step_done(id, step);
+                        }
+                    }
                 }
             }
             lost => self.lose_at_machine(lost),
@@ -412,12 +436,12 @@ impl World {
     }
 
     /// A call of an endpoint's thread is done.
-    fn call_done(&mut self, id: EndpointId) {
+    pub(super) fn call_done(&mut self, id: EndpointId) {
         if !self.datagrams.is_empty() {
             return self.datagram_call_done(id);
         }
         if self.locks(id) {
-            return self.step_done(id);
+            return;
         }
         let now = self.now;
         let endpoint = &mut self.endpoints[id.0 as usize];

@@ -29,6 +29,8 @@ pub(crate) struct LinkState {
     pub(crate) plain: bool,
     /// The same, but that a receive ring says when it is handled.
     pub(crate) plain_to_ring: bool,
+    /// The same, but that it leads to a modelled machine.
+    pub(crate) plain_to_machine: bool,
     pub(crate) label: Box<Label>,
 }
 
@@ -251,6 +253,27 @@ impl LinkState {
         }
         frame.at = self.link.arrival(finish);
         self.link.launch(frame).then_some(frame.at)
+    }
+
+    /// The same where a host with a machine sends, perhaps to another.
+    #[inline(always)]
+    pub(super) fn launch_from_machine(
+        &mut self,
+        finish: Time,
+        mut frame: Flight,
+        frames: &mut FramePool,
+        hosts: &mut [HostState],
+        ledger: &mut Ledger,
+    ) -> Option<Time> {
+        if self.plain_to_machine
+            && ledger.outbox.is_none()
+            && let Sink::Machine { host } = self.sink
+        {
+            frame.at = self.link.arrival(finish);
+            let machine = hosts[usize::from(host.0)].machine.as_mut()?;
+            return machine.arrive(frame, frames);
+        }
+        self.launch(finish, frame, frames, hosts, ledger)
     }
 
     /// The same where a switch sends, which many of its frames do to hosts.

@@ -25,7 +25,7 @@ const STEP_PACKETS: usize = 8;
 
 /// What a thread does in its call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
+pub(super) enum Step {
     /// It is in no call, or waits in one.
     Away,
     /// It is on its way to the socket's lock.
@@ -47,7 +47,7 @@ enum Step {
 pub(super) struct Thread {
     pub(super) endpoint: EndpointId,
     pub(super) socket: Socket,
-    step: Step,
+    pub(super) step: Step,
     /// It owns the socket.
     owns: bool,
     /// It waits in recv, or has been woken there (ucopy.task).
@@ -143,7 +143,7 @@ impl World {
         let Some(first) = packet.frames().first() else {
             return;
         };
-        let id = first.to;
+        let (id, frame) = (first.to, first.frame);
         let Some((endpoint, state)) = self.socket(id) else {
             return self.handle_packet(packet, None);
         };
@@ -177,7 +177,8 @@ impl World {
             .arrive(packet, user, memory_bytes, rcvbuf_bytes)
         {
             Admission::Now(packet) => self.handle_packet(packet, None),
-            Admission::Kept => {}
+            // It is looked at soon, and has not been since it was sent.
+            Admission::Kept => self.frames.prefetch(frame),
             Admission::Wakes => self.begin_locked_call(id),
             Admission::Overrun => self.handle_prequeue(id),
         }
@@ -318,11 +319,13 @@ impl World {
     }
 
     /// A step of a thread's call is done.
-    pub(super) fn step_done(&mut self, id: EndpointId) {
+    #[inline(always)]
+    pub(super) fn step_done(&mut self, id: EndpointId, step: Step) {
         let Some(thread) = self.locking_thread(id) else {
-            return;
+            // Its application reads at once since.
+            return self.call_done(id);
         };
-        match thread.step {
+        match step {
             Step::Away => {}
             Step::Enter => self.lock(id),
             Step::Send => self.send_done(id),

@@ -141,7 +141,7 @@ impl Connection {
         self.head_left = self.head_bytes();
         let length = self.head_left;
         let quota = self.cwnd_quota()?;
-        if !self.first_fits(mss) {
+        if !self.first_fits(mss, length) {
             return None;
         }
         let right = self.snd_una + self.snd_wnd;
@@ -176,11 +176,11 @@ impl Connection {
 
     /// Whether the peer's window has room for the head's first segment (tcp_snd_wnd_test).
     #[inline]
-    fn first_fits(&self, mss: u32) -> bool {
-        let length = if self.head_bytes() > mss {
+    fn first_fits(&self, mss: u32, head_bytes: u32) -> bool {
+        let length = if head_bytes > mss {
             mss
         } else {
-            self.head_seq_len()
+            head_bytes + u32::from(self.head_has_fin())
         };
         !(self.snd_nxt + length).after(self.snd_una + self.snd_wnd)
     }
@@ -225,7 +225,7 @@ impl Connection {
         let last = u64::from(self.head_bytes()) == self.unsent;
         (last || !self.nagle_holds(self.head_bytes(), mss))
             && self.cwnd_quota().is_some()
-            && self.first_fits(mss)
+            && self.first_fits(mss, self.head_bytes())
     }
 
     /// Sends the first `bytes` bytes of what is unsent, with the FIN if that is all.

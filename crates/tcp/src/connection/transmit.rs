@@ -12,7 +12,7 @@ impl Connection {
     /// Puts a packet on the wire (tcp_transmit_skb).
     #[inline]
     pub(super) fn transmit(&mut self, now: Jiffies, packet: &Packet, mss: u32, again: bool) {
-        let mut segment = self.header();
+        let mut segment = self.header_of(None);
         segment.seq = packet.seq;
         segment.payload_bytes = packet.payload_bytes() as u16;
         if packet.psh {
@@ -70,18 +70,19 @@ impl Connection {
             segment.ts_ecr = self.ts_recent;
         }
         if self.sack && !self.receive.reassembly.tells_nothing() {
-            self.tell_selectively(&mut segment);
+            return self.tell_selectively(segment);
         }
         segment
     }
 
-    /// Adds the blocks that are to be told.
+    /// Adds the blocks that are to be told. By value: else every header would be made in memory first.
     #[inline(never)]
-    fn tell_selectively(&mut self, segment: &mut Segment) {
+    fn tell_selectively(&mut self, mut segment: Segment) -> Segment {
         for block in self.receive.reassembly.sack_blocks() {
             segment.push_sack(block);
         }
         self.receive.reassembly.dsack_sent();
+        segment
     }
 
     /// Sends an acknowledgement (tcp_send_ack).

@@ -132,6 +132,14 @@ impl Core {
         self.op.map_or(Time::NEVER, |(_, ends)| ends)
     }
 
+    /// The clock is to tick for it, and does not, or the other way round.
+    #[inline(always)]
+    pub(super) fn wants_tick_changed(&self) -> bool {
+        let left = self.soft.raised && !self.soft.running;
+        let wanted = left || self.wanting > 1;
+        wanted != (self.tick_at != Time::NEVER)
+    }
+
     /// Frames it holds.
     pub(super) fn held(&self) -> impl Iterator<Item = &Flight> {
         let merged = self.merge.frames();
@@ -234,17 +242,15 @@ impl Machine {
 
     /// A core that does nothing begins what is next.
     pub(super) fn advance(&mut self, core: usize, now: Time) {
-        if !self.goes_on(core, now) {
-            self.rest(core, now);
-            self.begin_next(core, now);
-        }
+        self.rest(core, now);
+        self.begin_next(core, now);
         self.arm_tick(core, now);
     }
 
     /// A core begins what mostly follows: the next frame of a poll, or the next step of a task's call. False if
     /// that is not next, or might not be.
     #[inline(always)]
-    fn goes_on(&mut self, core: usize, now: Time) -> bool {
+    pub(super) fn goes_on(&mut self, core: usize, now: Time) -> bool {
         #[cfg(test)]
         if self.goes_long {
             return false;
@@ -259,11 +265,17 @@ impl Machine {
             return false;
         }
         if this.soft.running {
-            let polls = self.polls_plainly && this.soft.weight > 0 && this.soft.budget > 0;
-            if !polls || this.polled.is_empty() {
+            if !self.takes_plainly || this.soft.weight == 0 || this.soft.budget == 0 {
                 return false;
             }
-            let Some(frame) = self.nics[0].pop() else {
+            let frame = if !self.config.softirq.napi {
+                this.backlog.pop_front()
+            } else if this.polled.is_empty() {
+                None
+            } else {
+                self.nics[0].pop()
+            };
+            let Some(frame) = frame else {
                 return false;
             };
             this.soft.weight -= 1;
@@ -552,11 +564,8 @@ impl Machine {
     #[inline(always)]
     pub(super) fn arm_tick(&mut self, core: usize, now: Time) {
         let this = &mut self.cores[core];
-        let left = this.soft.raised && !this.soft.running;
-        let wanted = left || this.wanting > 1;
-        let armed = this.tick_at != Time::NEVER;
-        if wanted != armed {
-            this.tick_at = if wanted {
+        if this.wants_tick_changed() {
+            this.tick_at = if this.tick_at == Time::NEVER {
                 task::next_tick(now, self.tick)
             } else {
                 Time::NEVER

@@ -43,7 +43,7 @@ pub use throttle::Adaptive;
 use self::core::{Core, Done, Op};
 use self::nic::Nic;
 use self::task::{NICE_0, NICE_19, State, Task};
-use self::when::{Bits, Due};
+use self::when::{Bits, Due, First};
 use crate::host::joining::Joint;
 use crate::loss::Losses;
 use crate::pool::Flight;
@@ -81,9 +81,6 @@ pub struct Machine {
     dues: Vec<Due>,
     /// The cores of which something is due at some time, a bit each.
     live: u64,
-    /// The least of their times.
-    first_due: Time,
-    first_act: Time,
     /// When the card interrupts first.
     card_at: Time,
     /// When a frame arrives first.
@@ -95,8 +92,8 @@ pub struct Machine {
     /// What a frame without payload and one with it costs a softirq, and either at least.
     softirq_costs: [Duration; 2],
     softirq_least: Duration,
-    /// A poll takes frames of one queue, which TCP gets one by one, and nobody stamps them.
-    polls_plainly: bool,
+    /// A softirq takes frames of one queue, which TCP gets one by one, and nobody stamps them.
+    takes_plainly: bool,
     /// What mostly follows is found out as everything else is.
     #[cfg(test)]
     goes_long: bool,
@@ -133,8 +130,6 @@ impl Machine {
             tasks: (0..count).map(|core| Task::new(core, NICE_19)).collect(),
             dues: vec![Due::NEVER; count],
             live: 0,
-            first_due: Time::NEVER,
-            first_act: Time::NEVER,
             #[cfg(test)]
             goes_long: false,
             card_at: Time::NEVER,
@@ -143,7 +138,7 @@ impl Machine {
             wakes_at: Time::NEVER,
             softirq_costs: [false, true].map(|carries| config.softirq_cost(carries)),
             softirq_least: config.softirq_least(),
-            polls_plainly: queues == 1 && config.softirq.napi && config.merging.is_off(),
+            takes_plainly: !config.softirq.napi || (queues == 1 && config.merging.is_off()),
             interrupted,
             balance_at,
             tick: Duration::from_secs(1) / u64::from(config.hz.max(1)),
@@ -166,7 +161,7 @@ impl Machine {
     /// The first so many frames are to be stamped as the interrupt handler or the poll sees them.
     pub fn stamp_first(&mut self, frames: usize) {
         self.seen_wanted = frames;
-        self.polls_plainly &= frames == 0;
+        self.takes_plainly &= frames == 0;
     }
 
     /// Those stamps.
@@ -192,7 +187,7 @@ impl Machine {
 
     /// A frame is on its way to the card and arrives at its `at`, no earlier than those before it. Says
     /// whether [`Machine::poll_timeout`] may have changed.
-    #[inline]
+    #[inline(always)]
     pub fn arrive(&mut self, frame: Flight, joint: Option<Joint>) -> bool {
         let queue = self.queue_of(&frame);
         let nic = &mut self.nics[queue];
@@ -331,7 +326,13 @@ impl Machine {
         if self.acting.is_some() {
             return Time::ZERO;
         }
-        let mut at = self.first_act;
+        self.acts_first(self.first().acts)
+    }
+
+    /// Before when nobody gets anything of the machine, if of its cores nobody does before `cores`.
+    #[inline(always)]
+    fn acts_first(&self, cores: Time) -> Time {
+        let mut at = cores;
         if self.card_at < at {
             at = at.min(self.card_acts());
         }
@@ -341,23 +342,23 @@ impl Machine {
         at
     }
 
-    /// When something is due next.
-    #[inline]
-    fn next_at(&self) -> Time {
-        let own = self.card_at.min(self.balance_at);
-        own.min(self.first_due).min(self.wakes_at)
+    /// When something is due that is no core's.
+    #[inline(always)]
+    fn own_due(&self) -> Time {
+        self.card_at.min(self.balance_at).min(self.wakes_at)
     }
 
     /// Does what is due. Called again until it answers with nothing.
     #[inline]
     pub fn handle_timeout(&mut self, now: Time) -> Option<Effect> {
-        if let Some(core) = self.acting.take() {
-            self.advance(core, now);
-        }
-        if self.next_at() > now && self.lost.is_empty() {
-            return None;
-        }
-        let done = self.do_due(now, true);
+        self.work(&mut { now }, Time::ZERO)
+    }
+
+    /// Does what is due at `now`, and goes on to what is due next as long as that is before `limit`: until
+    /// somebody gets something of it, or there is nothing more to do before.
+    #[inline(always)]
+    pub fn work(&mut self, now: &mut Time, limit: Time) -> Option<Effect> {
+        let done = self.proceed(now, limit, true);
         match (done, self.acting) {
             (Done::Task(number), _) => Some(Effect::Task(TaskId(number))),
             (Done::Frame, Some(core)) => {
@@ -370,27 +371,11 @@ impl Machine {
         }
     }
 
-    /// Does what is due at `now`, and goes on to what is due next as long as that is before `limit`: until
-    /// somebody gets something of it, or there is nothing more to do before.
-    #[inline(always)]
-    pub fn work(&mut self, now: &mut Time, limit: Time) -> Option<Effect> {
-        loop {
-            if let Some(effect) = self.handle_timeout(*now) {
-                return Some(effect);
-            }
-            let at = self.poll_timeout();
-            if at >= limit {
-                return None;
-            }
-            *now = at;
-        }
-    }
-
     /// Does what has been due and is nobody else's business.
     #[inline]
     fn catch_up(&mut self, now: Time) {
-        if self.acting.is_none() && self.next_at() <= now {
-            let done = self.do_due(now, false);
+        if self.acting.is_none() {
+            let done = self.proceed(&mut { now }, Time::ZERO, false);
             debug_assert_eq!(done, Done::Nothing, "nobody has asked");
         }
     }
@@ -409,15 +394,35 @@ impl Machine {
     }
 
     /// Does what is due by `now`, one thing after another, each at its time, until somebody gets something
-    /// of it: that is left, unless it is `wanted`.
-    fn do_due(&mut self, now: Time, wanted: bool) -> Done {
+    /// of it: that is left, unless it is `wanted`. Where nothing is, now is when something is first, if that is
+    /// before `limit`.
+    #[inline(never)]
+    fn proceed(&mut self, now: &mut Time, limit: Time, wanted: bool) -> Done {
+        if let Some(core) = self.acting.take() {
+            if self.goes_on(core, *now) {
+                self.arm_tick(core, *now);
+            } else {
+                self.advance(core, *now);
+            }
+        }
         loop {
             if wanted && !self.lost.is_empty() {
                 return Done::Lost;
             }
-            let at = self.next_at();
-            if at > now {
-                return Done::Nothing;
+            let First { due, acts, core } = self.first();
+            let at = due.min(self.own_due());
+            if at > *now {
+                if limit <= *now {
+                    return Done::Nothing;
+                }
+                let acts = self.acts_first(acts);
+                if acts >= limit {
+                    return Done::Nothing;
+                }
+                *now = acts;
+                if at > acts {
+                    continue;
+                }
             }
             if self.lands_at <= at {
                 self.land(at);
@@ -427,8 +432,10 @@ impl Machine {
             }
             if self.card_at <= at {
                 self.interrupt(at);
-            } else if self.first_due <= at {
-                let Some(core) = self.core_due(at) else {
+            } else if due <= at {
+                // Mostly the first's work has ended, not a tick come.
+                let ended = self.cores[core].ends() <= at;
+                let Some(core) = (if ended { Some(core) } else { self.core_due(at) }) else {
                     continue;
                 };
                 if !wanted && self.cores[core].op.is_some_and(|(op, _)| op.acts()) {
@@ -436,7 +443,7 @@ impl Machine {
                 }
                 let done = self.end(core, at);
                 if done != Done::Nothing {
-                    debug_assert_eq!(at, now, "somebody gets something late");
+                    debug_assert_eq!(at, *now, "somebody gets something late");
                     self.acting = Some(core);
                     return done;
                 }
@@ -450,7 +457,7 @@ impl Machine {
     }
 
     /// The first core whose work has ended at `at`, when something is due; if it is a tick instead, that is handled.
-    #[inline(always)]
+    #[inline(never)]
     fn core_due(&mut self, at: Time) -> Option<usize> {
         let mut ticks = None;
         for core in Bits(self.live) {

@@ -45,9 +45,36 @@ impl Iterator for Bits {
     }
 }
 
+/// What is due first of all cores.
+pub(super) struct First {
+    pub(super) due: Time,
+    /// Nobody gets anything of any core before.
+    pub(super) acts: Time,
+    /// The first core of which something is due then.
+    pub(super) core: usize,
+}
+
 impl Machine {
+    /// What is due first of all cores.
+    #[inline(always)]
+    pub(super) fn first(&self) -> First {
+        let mut first = First {
+            due: Time::NEVER,
+            acts: Time::NEVER,
+            core: 0,
+        };
+        for core in Bits(self.live) {
+            let Due { due, acts } = self.dues[core];
+            if due < first.due {
+                (first.due, first.core) = (due, core);
+            }
+            first.acts = first.acts.min(acts);
+        }
+        first
+    }
+
     /// When something is next due at a core, and when anybody else can get anything of it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn note_due(&mut self, core: usize) {
         let this = &self.cores[core];
         let tick_at = this.tick_at;
@@ -68,14 +95,6 @@ impl Machine {
         } else {
             self.live |= bit;
         }
-        // Mostly nothing else is due anywhere.
-        let (mut first_due, mut first_act) = (due, acts);
-        for core in Bits(self.live & !bit) {
-            let Due { due, acts } = self.dues[core];
-            first_due = first_due.min(due);
-            first_act = first_act.min(acts);
-        }
-        (self.first_due, self.first_act) = (first_due, first_act);
     }
 
     /// No packet or call is done at a core before then, whatever the card and other cores do.
