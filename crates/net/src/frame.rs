@@ -84,6 +84,7 @@ impl Frame {
     }
 
     /// The frame that carries UDP datagram `number` with so many bytes of payload (RFC 768).
+    #[inline]
     #[must_use]
     pub fn datagram(
         number: u32,

@@ -150,7 +150,7 @@ impl World {
         let host = usize::from(endpoint.host.0);
         let (to, at) = (endpoint.peer, endpoint.peer_host);
         let frame = Frame::datagram(number, ecn, bytes, to, at);
-        if !self.send_frame(host, frame) {
+        if !self.send_held(host, bytes, &frame) {
             self.ledger.lose(id, number, "tx-queue");
         }
         self.workload
@@ -198,8 +198,9 @@ impl World {
 
     fn read_datagram(&mut self, id: EndpointId) {
         let gap = self.workload.datagram_gap();
-        self.datagrams[(id.0 / 2) as usize].read(self.now, gap.as_ps());
-        let bytes = self.datagrams[(id.0 / 2) as usize].payload_bytes;
+        let flow = &mut self.datagrams[(id.0 / 2) as usize];
+        flow.read(self.now, gap.as_ps());
+        let bytes = flow.payload_bytes;
         self.endpoints[id.0 as usize].read_bytes += u64::from(bytes);
     }
 

@@ -3,7 +3,7 @@
 //! What [`World::receive`] and [`World::drive`] do, in the form that such a host needs: nothing is read until a
 //! thread does so, and what is sent is charged to the core that caused it. What is rare goes the general way.
 
-use tailback_net::frame::EndpointId;
+use tailback_net::frame::{EndpointId, Frame};
 use tailback_net::pool::Flight;
 
 use super::World;
@@ -101,6 +101,38 @@ impl World {
         if woken {
             self.wake_thread(id);
         }
+    }
+
+    /// A thread sends a datagram, if the host's queue has room; says whether. What [`World::send_frame`] does.
+    #[inline(always)]
+    pub(super) fn send_held(&mut self, host: usize, payload_bytes: u16, frame: &Frame) -> bool {
+        let now = self.now;
+        let sender = &mut self.hosts[host];
+        let Some(state) = sender.machine.as_mut().filter(|_| self.pushback.is_none()) else {
+            return self.send_frame(host, *frame);
+        };
+        let cost = state.machine.config().costs.send(payload_bytes.into());
+        let at = now + state.machine.charged() + cost;
+        let waiting = state.waiting(now, at, sender.queue.limit());
+        if !sender.queue.admits_beside(waiting, payload_bytes.into()) {
+            return false;
+        }
+        let uplink = sender.uplink;
+        let link = &mut self.links[uplink as usize];
+        let flight = self.frames.put(now, frame);
+        self.ledger.sent.count(&flight);
+        let left = link.link.transmit(at, &flight);
+        let (frames, ledger) = (&mut self.frames, &mut self.ledger);
+        let first = link.launch_from_machine(left, flight, frames, &mut self.hosts, ledger);
+        if let Some(state) = &mut self.hosts[host].machine {
+            state.send(now, at, left);
+            state.machine.charge(cost);
+        }
+        if let Some(first) = first {
+            self.calendar.schedule(uplink, first);
+        }
+        self.arm_machine(host);
+        true
     }
 
     /// There is something for the thread of an endpoint: if it is in a call it looks again before it waits.

@@ -260,20 +260,39 @@ impl LinkState {
     pub(super) fn launch_from_machine(
         &mut self,
         finish: Time,
-        mut frame: Flight,
+        frame: Flight,
         frames: &mut FramePool,
         hosts: &mut [HostState],
         ledger: &mut Ledger,
     ) -> Option<Time> {
-        if self.plain_to_machine
-            && ledger.outbox.is_none()
-            && let Sink::Machine { host } = self.sink
-        {
-            frame.at = self.link.arrival(finish);
-            let machine = hosts[usize::from(host.0)].machine.as_mut()?;
-            return machine.arrive(frame, frames);
+        match self.plain_machine(ledger) {
+            Some(host) => self.launch_to_machine(finish, frame, frames, &mut hosts[host]),
+            None => self.launch(finish, frame, frames, hosts, ledger),
         }
-        self.launch(finish, frame, frames, hosts, ledger)
+    }
+
+    /// The host with a machine that it leads to, if nothing can happen on the way.
+    #[inline(always)]
+    fn plain_machine(&self, ledger: &Ledger) -> Option<usize> {
+        match self.sink {
+            Sink::Machine { host } if self.plain_to_machine && ledger.outbox.is_none() => {
+                Some(usize::from(host.0))
+            }
+            _ => None,
+        }
+    }
+
+    /// A frame is on its way to a machine, whose card has it at once.
+    #[inline(always)]
+    fn launch_to_machine(
+        &self,
+        finish: Time,
+        mut frame: Flight,
+        frames: &FramePool,
+        host: &mut HostState,
+    ) -> Option<Time> {
+        frame.at = self.link.arrival(finish);
+        host.machine.as_mut()?.arrive(frame, frames)
     }
 
     /// The same where a switch sends, which many of its frames do to hosts.
@@ -330,6 +349,9 @@ impl LinkState {
         hosts: &mut [HostState],
         ledger: &mut Ledger,
     ) -> Option<Time> {
+        if let Some(host) = self.plain_machine(ledger) {
+            return self.launch_to_machine(finish, frame, frames, &mut hosts[host]);
+        }
         if let Some(capture) = &mut ledger.capture {
             capture.carried(self.number, finish, &frame, frames);
         }
@@ -355,9 +377,8 @@ impl LinkState {
             | Sink::Outside { .. }
             | Sink::Host { at_once: true, .. } => arrival,
             Sink::Machine { host } => {
-                frame.at = arrival;
-                let machine = hosts[usize::from(host.0)].machine.as_mut()?;
-                return machine.arrive(frame, frames);
+                let host = &mut hosts[usize::from(host.0)];
+                return self.launch_to_machine(finish, frame, frames, host);
             }
             Sink::Host { host, .. } | Sink::Polled { host } => {
                 let host = &mut hosts[usize::from(host.0)];

@@ -235,6 +235,7 @@ impl Costs {
     }
 
     /// What a system call that copies `bytes` costs; see [`Costs::copying`].
+    #[inline]
     #[must_use]
     pub fn call_with(&self, bytes: u64, buffered_bytes: u64) -> Duration {
         self.call + self.copying(bytes, buffered_bytes)
@@ -243,6 +244,7 @@ impl Costs {
     /// What copying `bytes` costs, if so many bytes of the socket's buffer have
     /// been filled since they arrived. Of a buffer that is gone through again and again, the share
     /// that does not fit into the cache is copied cold: the least that any cache misses of it.
+    #[inline]
     #[must_use]
     pub fn copying(&self, bytes: u64, buffered_bytes: u64) -> Duration {
         let beyond = buffered_bytes.saturating_sub(self.cache.get());
