@@ -12,7 +12,7 @@ use crate::frame::{ETHERNET_BYTES, FRAME_BYTES_MIN, GAP_BYTES};
 use crate::impairment::script::Direction;
 use crate::impairment::{Fate, Impairment, ImpairmentConfig};
 use crate::loss::Losses;
-use crate::pool::Flight;
+use crate::pool::{Flight, FrameId};
 use crate::random::{self, Stream};
 use crate::ring::Ring;
 
@@ -156,7 +156,12 @@ impl Link {
     #[inline]
     #[must_use]
     pub fn serialisation(&self, frame: &Flight) -> Duration {
-        let bytes = u64::from(frame.frame_bytes).wrapping_add(self.around_bytes);
+        self.serialisation_of(frame.frame_bytes)
+    }
+
+    #[inline]
+    fn serialisation_of(&self, frame_bytes: u16) -> Duration {
+        let bytes = u64::from(frame_bytes).wrapping_add(self.around_bytes);
         self.byte_time.time_for(bytes)
     }
 
@@ -169,6 +174,23 @@ impl Link {
         self.frames += 1;
         self.free_at = finish;
         finish
+    }
+
+    /// Sends so many frames of one length, one after another, as [`Link::transmit`] does; the answer is
+    /// when the last bit of the first has left, and how much later that of each other does.
+    #[inline]
+    pub fn transmit_run(
+        &mut self,
+        earliest: Time,
+        frame_bytes: u16,
+        frames: u16,
+    ) -> (Time, Duration) {
+        let each = self.serialisation_of(frame_bytes);
+        let first = self.free_at.max(earliest) + each;
+        self.octets += u64::from(frames) * u64::from(frame_bytes);
+        self.frames += u64::from(frames);
+        self.free_at = first + each * u64::from(frames.saturating_sub(1));
+        (first, each)
     }
 
     /// Sends something of the link's own, of so many bytes of line time, as soon as the transmitter is
@@ -270,6 +292,30 @@ impl Link {
         first
     }
 
+    /// Puts frames on their way, as [`Link::launch`] does, that are like one but for their places, which
+    /// `ids` has: the first is to be handled when that one is, each other so much `later` than the one before.
+    #[inline]
+    pub fn launch_run(
+        &mut self,
+        like: &Flight,
+        later: Duration,
+        ids: impl ExactSizeIterator<Item = FrameId>,
+    ) -> bool {
+        let first = self.next_at == Time::NEVER && ids.len() > 0;
+        if first {
+            self.next_at = like.at;
+        }
+        let mut at = like.at;
+        // They are put together where they stay: on the way there they would be written and read again in
+        // other widths.
+        self.flying.push_run(like, ids, |frame, id| {
+            frame.at = at;
+            frame.frame = id;
+            at += later;
+        });
+        first
+    }
+
     /// Puts a frame on its way that those launched before it and due later do not hold up. True if
     /// it is now the next event of the link.
     #[cold]
@@ -283,17 +329,25 @@ impl Link {
     }
 
     /// Puts a frame on its way to somebody who takes what has come when it suits, by
-    /// [`Link::take_polled`]: the link has no next event of its own. True if nothing was on its way.
+    /// [`Link::forget_polled`]: the link has no next event of its own. True if nothing was on its way.
     #[inline]
     pub fn launch_for_poll(&mut self, frame: Flight) -> bool {
         self.flying.push_back(frame);
         self.flying.len() == 1
     }
 
-    /// Takes the next frame, of a link that is polled.
+    /// Whoever polls has taken so many frames, by [`Link::flying_behind`].
     #[inline]
-    pub fn take_polled(&mut self) -> Option<Flight> {
-        self.flying.pop_front()
+    pub fn forget_polled(&mut self, frames: usize) {
+        self.flying.pop_many(frames);
+    }
+
+    /// Frames on their way, from that which is `first` behind the next to before that which is `last`, or to
+    /// the end: two stretches of them.
+    #[inline(always)]
+    #[must_use]
+    pub fn flying_between(&self, first: usize, last: usize) -> [&[Flight]; 2] {
+        self.flying.stretches(first, last.min(self.flying.len()))
     }
 
     /// The frame that is so many behind the next.

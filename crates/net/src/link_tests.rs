@@ -3,9 +3,9 @@ use tailback_units::{Bytes, Duration, Rate, Time};
 use super::{Framing, Link, LinkConfig};
 use crate::frame::GAP_BYTES;
 use crate::impairment::script::Direction;
-use crate::pool::Flight;
+use crate::pool::{Flight, FramePool};
 use crate::random::Stream;
-use crate::testing::flight;
+use crate::testing::{flight, frame};
 
 fn link(loss: f64) -> Link {
     let config = LinkConfig {
@@ -31,6 +31,31 @@ fn frames_leave_back_to_back_and_take_the_delay() {
     assert_eq!(first.as_ps(), 9038 * 800);
     assert_eq!(second.as_ps(), 2 * 9038 * 800);
     assert_eq!(link.arrival(second), second + Duration::from_ns(500));
+}
+
+#[test]
+fn a_run_is_as_many_frames_one_by_one() {
+    let (mut one_by_one, mut run) = (link(0.0), link(0.0));
+    let mut pool = FramePool::default();
+    let places = [0; 5].map(|_| pool.put(Time::ZERO, &frame(8948)));
+    let now = Time::ZERO + Duration::from_us(3);
+    for frame in places {
+        let finish = one_by_one.transmit(now, &frame);
+        let at = one_by_one.arrival(finish);
+        one_by_one.launch(Flight { at, ..frame });
+    }
+    let (finish, each) = run.transmit_run(now, jumbo().frame_bytes, 5);
+    let like = Flight {
+        at: run.arrival(finish),
+        ..jumbo()
+    };
+    assert!(run.launch_run(&like, each, places.iter().map(|flight| flight.frame)));
+    assert!(!run.launch_run(&like, each, [].into_iter()));
+    let course = |link: &Link| {
+        let flying: Vec<_> = link.flying().map(|frame| format!("{frame:?}")).collect();
+        (flying, link.next_at(), link.free_at(), link.counters(now))
+    };
+    assert_eq!(course(&run), course(&one_by_one));
 }
 
 #[test]

@@ -15,6 +15,11 @@ use crate::ring::Blank;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct FrameId(u32);
 
+impl FrameId {
+    /// No place.
+    pub const NONE: FrameId = FrameId(u32::MAX);
+}
+
 /// A frame on its way, as links and switches see it: 24 bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Flight {
@@ -47,6 +52,21 @@ impl Blank for Flight {
 }
 
 impl Flight {
+    /// What links and switches see of a frame in this place of the pool.
+    #[inline(always)]
+    #[must_use]
+    pub fn of(frame: &Frame, id: FrameId, at: Time) -> Flight {
+        Flight {
+            at,
+            frame: id,
+            to: frame.to,
+            destination: frame.destination,
+            frame_bytes: frame.frame_bytes,
+            payload_bytes: frame.segment.payload_bytes,
+            class: frame.class(),
+        }
+    }
+
     /// Bytes of line time the frame takes, preamble and gap included.
     #[inline]
     #[must_use]
@@ -78,15 +98,35 @@ impl FramePool {
         let id = self.free.pop().unwrap_or_else(|| self.grow());
         let frame = &mut self.frames[id as usize];
         write(frame);
-        Flight {
-            at,
-            frame: FrameId(id),
-            to: frame.to,
-            destination: frame.destination,
-            frame_bytes: frame.frame_bytes,
-            payload_bytes: frame.segment.payload_bytes,
-            class: frame.class(),
+        Flight::of(frame, FrameId(id), at)
+    }
+
+    /// Takes in so many copies of a frame, each as `change` leaves it; answers their places.
+    #[inline(always)]
+    pub fn write_run(
+        &mut self,
+        frame: &Frame,
+        copies: usize,
+        mut change: impl FnMut(&mut Frame),
+    ) -> impl ExactSizeIterator<Item = FrameId> + '_ {
+        if self.free.len() < copies {
+            self.grow_by(copies);
         }
+        let left = self.free.len() - copies;
+        for &id in self.free[left..].iter().rev() {
+            let place = &mut self.frames[id as usize];
+            *place = *frame;
+            change(place);
+        }
+        self.free.drain(left..).rev().map(FrameId)
+    }
+
+    /// Makes so many places, behind those that are free.
+    #[cold]
+    #[inline(never)]
+    fn grow_by(&mut self, places: usize) {
+        let ids: Vec<u32> = (0..places).map(|_| self.grow()).rev().collect();
+        self.free.splice(..0, ids);
     }
 
     /// All places are taken: makes another.

@@ -1,3 +1,4 @@
+use tailback_tcp::Seq;
 use tailback_units::Time;
 
 use super::{Flight, FramePool};
@@ -17,6 +18,25 @@ fn a_place_that_falls_free_is_used_next() {
     assert_eq!(pool.get(flights[2].frame).segment.payload_bytes, 300);
     assert_eq!(pool.len(), 3);
     assert!(!pool.is_empty());
+}
+
+#[test]
+fn a_run_of_copies_lies_in_free_places() {
+    let mut pool = FramePool::default();
+    let free = pool.put(Time::ZERO, &frame(100)).frame;
+    pool.release(free);
+    let mut number = 0;
+    let places: Vec<_> = pool
+        .write_run(&frame(1448), 3, |frame| {
+            frame.segment.seq = Seq(number);
+            number += 1;
+        })
+        .collect();
+    assert_eq!(places[0], free);
+    let seen = places.iter().map(|id| pool.get(*id).segment);
+    assert!(seen.clone().all(|segment| segment.payload_bytes == 1448));
+    assert!(seen.map(|segment| segment.seq.0).eq(0..3));
+    assert_eq!(pool.len(), 3);
 }
 
 #[test]

@@ -115,6 +115,28 @@ impl<T: Blank> Ring<T> {
         self.len += 1;
     }
 
+    /// Adds as many at the end as there are `changes`, each like `item` but as changed by its own.
+    #[inline(always)]
+    pub fn push_run<C>(
+        &mut self,
+        item: &T,
+        changes: impl ExactSizeIterator<Item = C>,
+        mut change: impl FnMut(&mut T, C),
+    ) {
+        while self.items.len() - self.len() < changes.len() {
+            self.grow();
+        }
+        let mut len = self.len;
+        let (head, mask) = (self.head, self.items.len().wrapping_sub(1));
+        for changed in changes {
+            let place = &mut self.items[head.wrapping_add(len) as usize & mask];
+            *place = *item;
+            change(place, changed);
+            len += 1;
+        }
+        self.len = len;
+    }
+
     /// Adds one before the one that is `index`th from the front, or at the end.
     #[cold]
     pub fn insert(&mut self, index: usize, item: T) {
@@ -164,6 +186,34 @@ impl<T: Blank> Ring<T> {
         let next = self.place(1);
         self.head = next as u32;
         (item, self.items.get(next))
+    }
+
+    /// Those from the `first` to before the `last` from the front, of which there are so many, in their order:
+    /// two stretches, the second empty unless the first goes to the end of the places.
+    #[inline(always)]
+    #[must_use]
+    pub fn stretches(&self, first: usize, last: usize) -> [&[T]; 2] {
+        if first >= last || last > self.len() {
+            return [&[]; 2];
+        }
+        let (from, to) = (self.place(first as u32), self.place(last as u32));
+        if from < to {
+            [self.items.get(from..to).unwrap_or_default(), &[]]
+        } else {
+            [
+                &self.items[from..],
+                self.items.get(..to).unwrap_or_default(),
+            ]
+        }
+    }
+
+    /// Leaves the first so many behind, which there are.
+    #[inline]
+    pub fn pop_many(&mut self, count: usize) {
+        debug_assert!(count <= self.len(), "as many as there are");
+        let next = self.place(count as u32) as u32;
+        self.len -= count as u32;
+        self.head = if self.len == 0 { 0 } else { next };
     }
 
     /// The first will be looked at soon: brings it into the processor's cache.

@@ -252,6 +252,22 @@ impl Segment {
         })
     }
 
+    /// What is alike in segments of a stream that differ in their sequence numbers only: all of the header
+    /// but those, what it acknowledges and its priority, and the payload's length. SACK blocks are counted
+    /// only.
+    #[inline]
+    #[must_use]
+    pub fn likeness(&self) -> (u64, u64) {
+        // In the order of memory: two words.
+        let stamps = u64::from(self.ts_val) | u64::from(self.ts_ecr) << 32;
+        let rest = u64::from(self.payload_bytes)
+            | u64::from(self.window) << 16
+            | u64::from(self.flags.0) << 32
+            | (self.ecn as u64) << 48
+            | u64::from(self.sack_count) << 56;
+        (stamps, rest)
+    }
+
     /// Sequence space this segment takes: its payload, and one each for SYN and FIN.
     #[inline]
     #[must_use]

@@ -1,4 +1,4 @@
-use super::{Flags, SackBlock, Segment, SynOptions};
+use super::{Ecn, Flags, SackBlock, Segment, SynOptions};
 use crate::Seq;
 
 #[test]
@@ -36,4 +36,31 @@ fn header_lengths_are_those_of_linux() {
         end: Seq(2),
     });
     assert_eq!(ack.header_bytes(), 44);
+}
+
+#[test]
+fn likeness_leaves_out_numbers_only() {
+    let segment = Segment {
+        has_timestamps: true,
+        flags: Flags::ACK,
+        payload_bytes: 1448,
+        ..Segment::EMPTY
+    };
+    let differ = |change: fn(&mut Segment)| {
+        let mut other = segment;
+        change(&mut other);
+        other.likeness() != segment.likeness()
+    };
+    assert!(differ(|s| s.ts_val += 1));
+    assert!(differ(|s| s.ts_ecr += 1));
+    assert!(differ(|s| s.window += 1));
+    assert!(differ(|s| s.payload_bytes -= 1));
+    assert!(differ(|s| s.ecn = Ecn::Ce));
+    assert!(differ(|s| s.flags = s.flags.with(Flags::NS)));
+    assert!(differ(|s| s.push_sack(SackBlock {
+        start: Seq(1),
+        end: Seq(2),
+    })));
+    assert!(!differ(|s| s.seq = Seq(7)));
+    assert!(!differ(|s| s.ack = Seq(7)));
 }

@@ -47,6 +47,18 @@ impl PageBuffers {
         self.next = 0;
         self.costs[1]
     }
+
+    /// What the next so many frames cost together, bytes.
+    #[inline]
+    pub fn take_many(&mut self, frames: u32) -> u32 {
+        self.next += frames;
+        let mut last = 0;
+        while self.next >= self.per_page {
+            self.next -= self.per_page;
+            last += 1;
+        }
+        (frames - last) * self.costs[0] + last * self.costs[1]
+    }
 }
 
 fn buffer_bytes(mtu: u32) -> u32 {
@@ -101,6 +113,22 @@ mod tests {
         // A buffer of more than half a page has it alone; one of more than a page is as it is.
         assert_eq!(costs(4096, 3000), Some([4928; 5]));
         assert_eq!(costs(4096, 9000), Some([9024 + 64 + 832; 5]));
+    }
+
+    #[test]
+    fn many_frames_cost_what_each_does() {
+        let config = HostConfig {
+            rx_page: Some(Bytes::new(8192)),
+            ..host_config()
+        };
+        let buffers = PageBuffers::new(&config, 1500);
+        let (mut one_by_one, mut at_once) =
+            (buffers.clone().expect("pages"), buffers.expect("pages"));
+        for frames in [1, 4, 5, 6, 17, 0, 44] {
+            let each: u32 = (0..frames).map(|_| one_by_one.take()).sum();
+            assert_eq!(at_once.take_many(frames), each);
+        }
+        assert_eq!(at_once, one_by_one);
     }
 
     #[test]

@@ -72,11 +72,32 @@ impl Joining {
         joint.ends || payload_bytes < self.segment_bytes
     }
 
+    /// Takes a frame that is known to be like the first in all but its place, and full as that is, if it is
+    /// the next and there is room; says whether it did.
+    #[inline(always)]
+    pub fn goes_on(&mut self, start: u32) -> bool {
+        let bytes = self.bytes + u32::from(self.segment_bytes);
+        let goes_on = start == self.end && bytes < BYTES_MAX;
+        if goes_on {
+            self.frames += 1;
+            self.bytes = bytes;
+            self.end = start.wrapping_add(self.segment_bytes.into());
+        }
+        goes_on
+    }
+
     /// Frames in it.
     #[inline]
     #[must_use]
     pub fn frames(&self) -> u32 {
         self.frames
+    }
+
+    /// Payload in it, bytes.
+    #[inline]
+    #[must_use]
+    pub fn bytes(&self) -> u32 {
+        self.bytes
     }
 
     /// Payload of its first frame, bytes: no other has more (gso_size).
@@ -111,8 +132,13 @@ mod tests {
             if !packet.takes(1448, &joint(n), true) {
                 break;
             }
+            let mut likely = packet;
             assert!(!packet.join(1448, &joint(n)));
+            assert!(likely.goes_on(joint(n).start));
+            assert_eq!(format!("{likely:?}"), format!("{packet:?}"));
         }
+        assert!(!packet.goes_on(joint(45).start), "it is full");
+        assert!(!Joining::new(1448, &joint(0)).goes_on(1), "not the next");
         assert_eq!((packet.frames(), packet.segment_bytes()), (45, 1448));
     }
 

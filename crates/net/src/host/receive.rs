@@ -25,6 +25,8 @@ pub struct ReceiveRing {
     segment_cost: Duration,
     /// Cost of 1000 bytes of payload, ps.
     kilobyte_cost_ps: u64,
+    /// What a frame costs that has as much payload as the last.
+    cost: (u16, Duration),
     delay_min: Duration,
     delay_span: Duration,
     gap: Option<Gap>,
@@ -38,7 +40,7 @@ impl ReceiveRing {
     /// An empty ring.
     #[must_use]
     pub fn new(config: &HostConfig) -> ReceiveRing {
-        ReceiveRing {
+        let mut ring = ReceiveRing {
             others: config.rx_ring_descriptors.saturating_sub(1) as usize,
             segment_cost: config.rx_segment_cost,
             kilobyte_cost_ps: config.rx_kilobyte_cost.as_ps(),
@@ -49,7 +51,10 @@ impl ReceiveRing {
             dropped: Losses::default(),
             moderation: config.interrupt_moderation.as_ref().map(Moderation::new),
             completions: 0,
-        }
+            cost: (0, Duration::ZERO),
+        };
+        ring.cost.1 = ring.cost(0);
+        ring
     }
 
     /// Frames that fill it but for one place.
@@ -74,33 +79,43 @@ impl ReceiveRing {
             self.dropped.count(payload_bytes.into());
             return None;
         }
-        let start = if self.idle_at > at {
-            self.idle_at
-        } else {
-            let interrupt = match (&mut self.moderation, &mut self.gap) {
-                (None, None) => at,
-                (Some(moderation), _) => moderation.interrupt(at, self.completions).unwrap_or(at),
-                (None, Some(gap)) => gap.interrupt(at),
-            };
-            self.completions = 0;
-            interrupt + self.delay_min + Duration::from_ps(stream.below(self.delay_span.as_ps()))
-        };
+        if self.cost.0 != payload_bytes {
+            self.cost = (payload_bytes, self.cost(payload_bytes));
+        }
+        if self.idle_at <= at {
+            self.idle_at = self.interrupt(at, stream);
+        }
         self.completions += 1;
-        self.idle_at = start + self.cost(payload_bytes);
+        self.idle_at += self.cost.1;
         Some(self.idle_at)
     }
 
-    /// Whether a frame is handled at `at` right after one that was handled at `before`: in the same run.
-    #[inline]
-    #[must_use]
-    pub fn follows(&self, before: Time, at: Time, payload_bytes: u16) -> bool {
-        at == before + self.cost(payload_bytes)
+    /// A frame arrives at `at` and finds the CPU idle: when it begins.
+    #[inline(never)]
+    fn interrupt(&mut self, at: Time, stream: &mut Stream) -> Time {
+        let interrupt = match (&mut self.moderation, &mut self.gap) {
+            (None, None) => at,
+            (Some(moderation), _) => moderation.interrupt(at, self.completions).unwrap_or(at),
+            (None, Some(gap)) => gap.interrupt(at),
+        };
+        self.completions = 0;
+        interrupt + self.delay_min + Duration::from_ps(stream.below(self.delay_span.as_ps()))
     }
 
+    /// How long the CPU is busy with a frame. One that follows another in the same run is handled so much
+    /// later than that.
     #[inline]
-    fn cost(&self, payload_bytes: u16) -> Duration {
+    #[must_use]
+    pub fn cost(&self, payload_bytes: u16) -> Duration {
         let bytes_cost = (u64::from(payload_bytes) * self.kilobyte_cost_ps).div_ceil(1000);
         self.segment_cost + Duration::from_ps(bytes_cost)
+    }
+
+    /// Payload of the frame that came last, and what it cost.
+    #[inline]
+    #[must_use]
+    pub fn cost_of_last(&self) -> (u16, Duration) {
+        self.cost
     }
 
     /// Whether every frame is handled as it arrives: then the ring may as well not be asked.

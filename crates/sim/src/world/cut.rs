@@ -1,17 +1,56 @@
 //! From what TCP gives to frames on a host's link.
 
 use tailback_net::frame::{EndpointId, Frame, HostId, PayloadHandle};
-use tailback_net::pool::FramePool;
+use tailback_net::link::Link;
+use tailback_net::pool::{Flight, FrameId, FramePool};
 use tailback_tcp::{Flags, Seq, Transmit};
-use tailback_units::Time;
+use tailback_units::{Duration, Time};
 
+use super::ledger::Tally;
 use super::network::LinkState;
 use super::{HostState, Ledger};
 
-/// Cuts what TCP gave into frames and puts them on the link of the host, which may have a modelled `MACHINE`. Answers when the link's next
-/// event is, if it had none, and when the last frame has left.
+/// Cuts what TCP gave into frames and puts them on the link of the host, which may have a modelled
+/// `MACHINE`. Answers when the link's next event is, if it had none, and when the last frame has left.
 #[inline(always)]
 pub(super) fn send<const MACHINE: bool>(
+    state: &mut LinkState,
+    hosts: &mut [HostState],
+    books: (&mut FramePool, &mut Ledger),
+    now: Time,
+    cut: Cut<'_>,
+) -> (Option<Time>, Time) {
+    if state.plain {
+        return send_plainly(&mut state.link, books, now, cut);
+    }
+    send_with_care::<MACHINE>(state, hosts, books, now, cut)
+}
+
+/// The same on a link on which nothing happens to frames.
+#[inline(always)]
+pub(super) fn send_plainly(
+    link: &mut Link,
+    (frames, ledger): (&mut FramePool, &mut Ledger),
+    now: Time,
+    mut cut: Cut<'_>,
+) -> (Option<Time>, Time) {
+    let mut first = None;
+    if !cut.is_last() {
+        (first, cut) = send_run(link, frames, ledger, now, cut);
+    }
+    let mut flight = frames.write(now, |frame| cut.write_as(frame, true));
+    ledger.sent.count(&flight);
+    let finish = link.transmit(now, &flight);
+    flight.at = link.arrival(finish);
+    if link.launch(flight) {
+        first = Some(flight.at);
+    }
+    (first, finish)
+}
+
+/// The same on a link on which something may happen to frames.
+#[inline]
+fn send_with_care<const MACHINE: bool>(
     state: &mut LinkState,
     hosts: &mut [HostState],
     (frames, ledger): (&mut FramePool, &mut Ledger),
@@ -35,6 +74,69 @@ pub(super) fn send<const MACHINE: bool>(
         }
         cut.advance();
     }
+}
+
+/// Puts all frames but the last, which are alike but for their places, on a link on which nothing happens
+/// to them. Answers when the link's next event is, if it had none, and what is left to cut.
+#[inline(never)]
+fn send_run<'a>(
+    link: &mut Link,
+    frames: &mut FramePool,
+    ledger: &mut Ledger,
+    now: Time,
+    mut cut: Cut<'a>,
+) -> (Option<Time>, Cut<'a>) {
+    let mss = cut.transmit.mss;
+    let count = (cut.rest - 1) / mss;
+    let mut like = Frame {
+        segment: cut.transmit.segment,
+        to: cut.to,
+        destination: cut.destination,
+        frame_bytes: 0,
+        payload: PayloadHandle(0),
+    };
+    cut.write_as(&mut like, false);
+    let (finish, each) = link.transmit_run(now, like.frame_bytes, count);
+    let arrival = link.arrival(finish);
+    let mut flight = Flight::of(&like, FrameId::NONE, arrival);
+    // The first alone says that the window was reduced.
+    let alone = u16::from(like.segment.flags.intersects(Flags::CWR));
+    let mut first = false;
+    if alone > 0 {
+        first = launch_copies(link, frames, (&like, &flight), alone, each);
+        like.segment.seq += u32::from(mss);
+        flight.at += each;
+        like.segment.flags = like.segment.flags.without(Flags::CWR);
+    }
+    first |= launch_copies(link, frames, (&like, &flight), count - alone, each);
+    like.segment.seq += u32::from(count - alone) * u32::from(mss);
+    cut.seq = like.segment.seq;
+    cut.rest -= count * mss;
+    cut.flags = cut.flags.without(Flags::CWR);
+    ledger.sent += Tally {
+        frames: count.into(),
+        payload_bytes: u64::from(count) * u64::from(mss),
+    };
+    (first.then_some(arrival), cut)
+}
+
+/// Puts copies of a frame on a link, each with the payload that follows that of the one before, and handled
+/// so much `later`. True if nothing was on its way.
+#[inline(never)]
+fn launch_copies(
+    link: &mut Link,
+    frames: &mut FramePool,
+    (like, flight): (&Frame, &Flight),
+    copies: u16,
+    later: Duration,
+) -> bool {
+    let bytes = u32::from(like.segment.payload_bytes);
+    let mut seq = like.segment.seq;
+    let ids = frames.write_run(like, copies.into(), |place| {
+        place.segment.seq = seq;
+        seq += bytes;
+    });
+    link.launch_run(flight, later, ids)
 }
 
 /// What TCP gave, cut into frames of the MSS, one after another.
@@ -81,7 +183,12 @@ impl<'a> Cut<'a> {
     /// Writes the frame at hand.
     #[inline(always)]
     pub(super) fn write(&self, frame: &mut Frame) {
-        let last = self.is_last();
+        self.write_as(frame, self.is_last());
+    }
+
+    /// The same where it is known whether it is the last.
+    #[inline(always)]
+    fn write_as(&self, frame: &mut Frame, last: bool) {
         let payload_bytes = if last { self.rest } else { self.transmit.mss };
         frame.segment = self.transmit.segment;
         frame.segment.seq = self.seq;

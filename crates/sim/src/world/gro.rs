@@ -11,13 +11,18 @@
 //!
 //! [`joining`]: tailback_net::host::joining
 
+use std::ops::Range;
+
 use tailback_net::frame::{EndpointId, HostId};
-use tailback_net::host::PageBuffers;
+use tailback_net::host::ReceiveRing;
 use tailback_net::host::joining::{HELD_MAX, Joining, Joint, heads_given_up};
-use tailback_net::pool::{Flight, FrameId};
-use tailback_tcp::{Flags, Segment};
+use tailback_net::link::Link;
+use tailback_net::pool::{Flight, FramePool};
+use tailback_tcp::{Flags, Segment, Seq};
 use tailback_units::Time;
 
+use super::hosts::course;
+use super::ledger::Tally;
 use super::{HostState, World};
 
 /// Frames in a poll at most (NAPI_POLL_WEIGHT, include/linux/netdevice.h).
@@ -29,22 +34,128 @@ pub(crate) struct Gro {
     /// Frames in front of the link that are known to belong to the poll, and when the last is handled.
     known: usize,
     until: Time,
-    /// What is in the making; empty between polls.
-    hand: Hand,
+    /// What is in the making: empty between polls, and away during one.
+    hand: Option<Box<Hand>>,
 }
 
-/// Packets in the making, and endpoints whose applications have something to read.
+/// Packets in the making, those that are made and not TCP's yet, and endpoints whose applications have
+/// something to read.
 #[derive(Debug, Default)]
 struct Hand {
     held: Vec<Held>,
+    made: Vec<Held>,
     readers: Vec<EndpointId>,
 }
 
-/// A packet in the making: its first frame, in the pool, has all of its data.
-#[derive(Debug)]
+/// A packet in the making: its first frame, in the pool, is made to have all of its data in the end.
+#[derive(Clone, Copy, Debug)]
 struct Held {
     first: Flight,
     joining: Joining,
+    /// What it acknowledges, and what else is alike in frames that surely join it and do not end it.
+    ack: Seq,
+    likeness: (u64, u64),
+}
+
+impl Held {
+    /// A packet that begins with this frame.
+    fn new(first: Flight, segment: &Segment, joint: &Joint) -> Held {
+        Held {
+            joining: Joining::new(first.payload_bytes, joint),
+            ack: segment.ack,
+            likeness: segment.likeness(),
+            first,
+        }
+    }
+
+    /// Takes a frame that is like the first but for its place, if it is the next.
+    #[inline(always)]
+    fn goes_on(&mut self, segment: &Segment) -> bool {
+        segment.likeness() == self.likeness
+            && segment.ack == self.ack
+            && self.joining.goes_on(segment.seq.0)
+    }
+}
+
+/// What became of a frame of a poll.
+enum Polled {
+    Joined,
+    Begins,
+    /// It goes its way alone.
+    Alone,
+}
+
+impl Hand {
+    /// A frame of a poll joins its packet and perhaps ends it, begins one, or does neither. `ends`: so many
+    /// endpoints there are.
+    #[inline(never)]
+    fn take(&mut self, frame: &Flight, frames: &mut FramePool, ends: usize) -> Polled {
+        let segment = &frames.get(frame.frame).segment;
+        let joint = joint(segment, true);
+        let mut of_flow = self.held.iter();
+        if let Some(at) = of_flow.position(|packet| packet.first.to == frame.to) {
+            let packet = &mut self.held[at];
+            if packet.joining.takes(frame.payload_bytes, &joint, true) {
+                if packet.joining.join(frame.payload_bytes, &joint) {
+                    let flags = segment.flags;
+                    let first = &mut frames.get_mut(packet.first.frame).segment;
+                    first.flags = first.flags.with(flags);
+                    self.made.push(take_out(&mut self.held, at));
+                }
+                return Polled::Joined;
+            }
+            self.made.push(take_out(&mut self.held, at));
+        }
+        if joint.alone || (frame.to.0 as usize) >= ends {
+            return Polled::Alone;
+        }
+        if self.held.len() == HELD_MAX {
+            self.made.push(take_out(&mut self.held, 0));
+        }
+        let packet = Held::new(*frame, segment, &joint);
+        let packets = if joint.ends {
+            &mut self.made
+        } else {
+            &mut self.held
+        };
+        packets.push(packet);
+        Polled::Begins
+    }
+}
+
+impl Gro {
+    /// Counts the frames in front of the link that a poll takes which is at work: each comes before the
+    /// one before it has been handled.
+    #[inline(always)]
+    fn look(&mut self, link: &Link, ring: &ReceiveRing) {
+        let (mut known, mut until) = (self.known, self.until);
+        // Most are as long as the one before.
+        let mut cost = ring.cost_of_last();
+        'frames: for stretch in link.flying_between(known, WEIGHT) {
+            for next in stretch {
+                if cost.0 != next.payload_bytes {
+                    cost = (next.payload_bytes, ring.cost(next.payload_bytes));
+                }
+                if next.at != until + cost.1 && known > 0 {
+                    break 'frames;
+                }
+                known += 1;
+                until = next.at;
+            }
+        }
+        (self.known, self.until) = (known, until);
+    }
+}
+
+/// Takes one out of the few packets in the making; the others stay in their order.
+#[inline]
+fn take_out(held: &mut Vec<Held>, at: usize) -> Held {
+    let packet = held[at];
+    for later in at + 1..held.len() {
+        held[later - 1] = held[later];
+    }
+    held.pop();
+    packet
 }
 
 /// What decides whether a segment joins others before TCP has them (tcp_gro_receive of Linux 7.2):
@@ -68,10 +179,10 @@ pub(super) fn joint(segment: &Segment, is_tcp: bool) -> Joint {
 impl HostState {
     /// Memory that a packet of so many frames is charged for: the heads of those that joined are given up.
     pub(super) fn joined_memory(&mut self, frames: u32) -> u32 {
-        let pages = &mut self.buffers;
-        let each = self.config.rx_truesize_bytes;
-        let mut take = || pages.as_mut().map_or(each, PageBuffers::take);
-        let memory_bytes: u32 = (0..frames).map(|_| take()).sum();
+        let memory_bytes = match &mut self.buffers {
+            Some(pages) => pages.take_many(frames),
+            None => frames * self.config.rx_truesize_bytes,
+        };
         memory_bytes - self.config.rx_head_bytes * heads_given_up(frames)
     }
 }
@@ -80,38 +191,46 @@ impl World {
     /// A host looks at the link that it polls: its poll is over, or more has come meanwhile.
     pub(super) fn handle_poll(&mut self, rank: u32, host: HostId) {
         let now = self.now;
-        let (link, state) = (
-            &mut self.links[rank as usize].link,
-            &mut self.hosts[usize::from(host.0)],
-        );
+        let state = &mut self.hosts[usize::from(host.0)];
         let Some(gro) = &mut state.gro else { return };
-        while gro.known < WEIGHT
-            && let Some(next) = link.flying_behind(gro.known)
-            && (gro.known == 0 || state.ring.follows(gro.until, next.at, next.payload_bytes))
-        {
-            gro.known += 1;
-            gro.until = next.at;
-        }
+        gro.look(&self.links[rank as usize].link, &state.ring);
         if gro.until > now {
             self.calendar.schedule(rank, gro.until);
             return;
         }
         let frames = std::mem::take(&mut gro.known);
-        let mut hand = std::mem::take(&mut gro.hand);
-        for _ in 0..frames {
-            if let Some(frame) = self.links[rank as usize].link.take_polled() {
-                self.hops += 1;
-                self.take_polled(frame, &mut hand);
+        let mut hand = gro.hand.take().unwrap_or_default();
+        self.hops += frames as u64;
+        let mut done = 0;
+        while let Some(&frame) = self.links[rank as usize].link.flying_behind(done)
+            && done < frames
+        {
+            let may_join = frame.payload_bytes > 0 || !hand.held.is_empty();
+            if may_join && self.datagrams.is_empty() {
+                let before = done;
+                done = self.join_polled(rank, done..frames, &mut hand);
+                for &packet in &hand.made {
+                    self.receive_held(packet, &mut hand.readers);
+                }
+                hand.made.clear();
+                if done > before {
+                    continue;
+                }
             }
+            self.receive_alone(frame);
+            done += 1;
         }
-        for packet in hand.held.drain(..) {
+        self.links[rank as usize].link.forget_polled(frames);
+        for &packet in &hand.held {
             self.receive_held(packet, &mut hand.readers);
         }
-        for reader in hand.readers.drain(..) {
+        hand.held.clear();
+        for &reader in &hand.readers {
             self.drive(reader);
         }
+        hand.readers.clear();
         if let Some(gro) = &mut self.hosts[usize::from(host.0)].gro {
-            gro.hand = hand;
+            gro.hand = Some(hand);
         }
         if let Some(next) = self.links[rank as usize].link.next() {
             let at = next.at;
@@ -119,52 +238,45 @@ impl World {
         }
     }
 
-    /// A frame of a poll joins its packet, begins one, or goes its way alone.
-    fn take_polled(&mut self, frame: Flight, hand: &mut Hand) {
-        let is_tcp = self.datagrams.is_empty() && (frame.to.0 as usize) < self.endpoints.len();
-        let joint = joint(&self.frames.get(frame.frame).segment, is_tcp);
-        let payload_bytes = frame.payload_bytes;
-        let mut of_flow = hand.held.iter();
-        if let Some(at) = of_flow.position(|packet| packet.first.to == frame.to) {
-            let packet = &mut hand.held[at];
-            if packet.joining.takes(payload_bytes, &joint, true) {
-                let ends = packet.joining.join(payload_bytes, &joint);
-                let first = packet.first.frame;
-                self.join(frame, first);
-                if ends {
-                    self.receive_held(hand.held.remove(at), &mut hand.readers);
+    /// Makes packets of these frames of a poll, up to the first that goes its way alone: answers which
+    /// that is.
+    #[inline(never)]
+    fn join_polled(&mut self, rank: u32, polled: Range<usize>, hand: &mut Hand) -> usize {
+        let link = &self.links[rank as usize].link;
+        let frames = &mut self.frames;
+        let ends = self.endpoints.len();
+        let (mut delivered, mut sum) = (Tally::default(), 0_u64);
+        let mut done = polled.start;
+        'frames: for stretch in link.flying_between(polled.start, polled.end) {
+            for frame in stretch {
+                let segment = &frames.get(frame.frame).segment;
+                let seen = course(frame, segment, self.now);
+                let held = &mut hand.held;
+                let of_flow = held.iter_mut().find(|packet| packet.first.to == frame.to);
+                let joined = of_flow.is_some_and(|packet| packet.goes_on(segment));
+                let became = if joined {
+                    Polled::Joined
+                } else {
+                    hand.take(frame, frames, ends)
+                };
+                match became {
+                    Polled::Joined => {
+                        delivered.count(frame);
+                        sum = sum.wrapping_add(seen);
+                        frames.release(frame.frame);
+                    }
+                    Polled::Begins => {}
+                    Polled::Alone => break 'frames,
                 }
-                return;
+                done += 1;
             }
-            self.receive_held(hand.held.remove(at), &mut hand.readers);
         }
-        if joint.alone {
-            return self.receive_alone(frame);
-        }
-        if hand.held.len() == HELD_MAX {
-            self.receive_held(hand.held.remove(0), &mut hand.readers);
-        }
-        let packet = Held {
-            first: frame,
-            joining: Joining::new(payload_bytes, &joint),
-        };
-        if joint.ends {
-            self.receive_held(packet, &mut hand.readers);
-        } else {
-            hand.held.push(packet);
-        }
+        self.ledger.delivered += delivered;
+        self.trajectory = self.trajectory.wrapping_add(sum);
+        done
     }
 
-    /// A frame's data and flags become those of the first of its packet.
-    fn join(&mut self, frame: Flight, first: FrameId) {
-        self.note_delivery(&frame);
-        let flags = self.frames.get(frame.frame).segment.flags;
-        self.frames.release(frame.frame);
-        let segment = &mut self.frames.get_mut(first).segment;
-        segment.payload_bytes += frame.payload_bytes;
-        segment.flags = segment.flags.with(flags);
-    }
-
+    #[inline(never)]
     fn receive_alone(&mut self, frame: Flight) {
         if self.datagrams.is_empty() {
             self.receive(frame);
@@ -175,14 +287,16 @@ impl World {
 
     /// TCP gets a packet of data. Its application reads when the poll is over.
     fn receive_held(&mut self, packet: Held, readers: &mut Vec<EndpointId>) {
-        let Held { first, joining } = packet;
+        let Held { first, joining, .. } = packet;
         let endpoint = &mut self.endpoints[first.to.0 as usize];
         let Some(connection) = &mut endpoint.connection else {
+            self.frames.get_mut(first.frame).segment.payload_bytes = joining.bytes() as u16;
             return self.receive(first);
         };
         let host = &mut self.hosts[usize::from(first.destination.0)];
         let memory_bytes = host.joined_memory(joining.frames());
-        let segment = &self.frames.get(first.frame).segment;
+        let segment = &mut self.frames.get_mut(first.frame).segment;
+        segment.payload_bytes = joining.bytes() as u16;
         let mss = u32::from(joining.segment_bytes());
         connection.handle_aggregate(self.now, segment, mss, memory_bytes);
         self.note_delivery(&first);

@@ -8,10 +8,12 @@ use tailback_net::link::Link;
 use tailback_net::loss::Losses;
 use tailback_net::pool::{Flight, FramePool};
 use tailback_net::random::Stream;
-use tailback_tcp::{Config, Connection, Ecn, Event, Flags, MetricsCache, Shortage, Shutdown, Told};
+use tailback_tcp::{
+    Config, Connection, Ecn, Event, Flags, MetricsCache, Segment, Shortage, Shutdown, Told,
+};
 use tailback_units::Time;
 
-use super::cut::{Cut, send};
+use super::cut::{Cut, send, send_plainly};
 use super::machines::NO_TASK;
 use super::{Gro, MachineState, World};
 use crate::workload::{Ending, Notice};
@@ -147,7 +149,9 @@ impl HostState {
 
 /// A hash of what is delivered and when: not linear, for hashes are added up.
 #[inline]
-fn course(seen: u64, at: Time) -> u64 {
+pub(super) fn course(frame: &Flight, segment: &Segment, at: Time) -> u64 {
+    let seen =
+        (u64::from(segment.seq.0) << 32) ^ u64::from(segment.ack.0) ^ (u64::from(frame.to.0) << 16);
     // 2^64 over the golden ratio.
     let mixed = (seen ^ at.as_ps()).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed ^ (mixed >> 32)
@@ -159,11 +163,9 @@ impl World {
     pub(crate) fn note_delivery(&mut self, frame: &Flight) {
         self.ledger.delivered.count(frame);
         let segment = &self.frames.get(frame.frame).segment;
-        let seen = (u64::from(segment.seq.0) << 32)
-            ^ u64::from(segment.ack.0)
-            ^ (u64::from(frame.to.0) << 16);
         // A sum: what happens at one time at several hosts is in no order.
-        self.trajectory = self.trajectory.wrapping_add(course(seen, self.now));
+        let course = course(frame, segment, self.now);
+        self.trajectory = self.trajectory.wrapping_add(course);
     }
 
     /// A frame has come through a host's receive path.
@@ -305,7 +307,6 @@ impl World {
     /// `noticed` of any, and its thread `woken`.
     #[inline(always)]
     fn drive_on(&mut self, id: EndpointId, noticed: bool, woken: bool) {
-        let now = self.now;
         if self.pushback.is_some() {
             self.drive_by_card(id, noticed);
             if woken {
@@ -313,6 +314,60 @@ impl World {
             }
             return;
         }
+        let endpoint = &mut self.endpoints[id.0 as usize];
+        let Some(connection) = &endpoint.connection else {
+            return;
+        };
+        if connection.may_have_output() {
+            self.send_all(id);
+        }
+        let endpoint = &mut self.endpoints[id.0 as usize];
+        endpoint.arm(self.first_timer + id.0, &mut self.calendar);
+        if woken {
+            self.begin_call(id);
+        }
+        if noticed && !self.actions.is_empty() {
+            self.do_actions();
+        }
+    }
+
+    /// Puts all that an endpoint's connection has to send on the wire.
+    #[inline(never)]
+    fn send_all(&mut self, id: EndpointId) {
+        let now = self.now;
+        let endpoint = &mut self.endpoints[id.0 as usize];
+        let Some(connection) = &mut endpoint.connection else {
+            return;
+        };
+        let sender = &mut self.hosts[usize::from(endpoint.host.0)];
+        let uplink = sender.uplink;
+        let state = &mut self.links[uplink as usize];
+        if !state.plain || sender.machine.is_some() {
+            return self.send_all_with_care(id);
+        }
+        let to = (endpoint.peer, endpoint.peer_host);
+        while let Some(transmit) = connection.peek_transmit(now) {
+            let payload_bytes = transmit.segment.payload_bytes.into();
+            if !sender.queue.admits(now, payload_bytes) {
+                connection.handed_over(now, None);
+                continue;
+            }
+            let books = (&mut self.frames, &mut self.ledger);
+            let cut = Cut::new(transmit, endpoint.priority, to);
+            let (first, last) = send_plainly(&mut state.link, books, now, cut);
+            sender.queue.leaves(last);
+            sender.ring.sent(last);
+            connection.handed_over(now, Some(last));
+            if let Some(first) = first {
+                self.calendar.schedule(uplink, first);
+            }
+        }
+    }
+
+    /// The same on a host with a machine, or with a link on which something may happen to frames.
+    #[inline(never)]
+    fn send_all_with_care(&mut self, id: EndpointId) {
+        let now = self.now;
         let endpoint = &mut self.endpoints[id.0 as usize];
         let Some(connection) = &mut endpoint.connection else {
             return;
@@ -339,13 +394,6 @@ impl World {
             if let Some(first) = first {
                 self.calendar.schedule(uplink, first);
             }
-        }
-        endpoint.arm(self.first_timer + id.0, &mut self.calendar);
-        if woken {
-            self.begin_call(id);
-        }
-        if noticed && !self.actions.is_empty() {
-            self.do_actions();
         }
     }
 

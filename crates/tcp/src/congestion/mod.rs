@@ -214,7 +214,7 @@ impl Congestion {
 
     /// Of those that are told: whether an acknowledgement without any mark changes something in it, where so
     /// much is sent, delivered, and acknowledged with ECE. None does while it waits for marks.
-    #[inline(never)]
+    #[inline]
     pub(crate) fn hears_plain_acks(&self, snd_nxt: Seq, delivered: (u32, u32)) -> bool {
         match self {
             Congestion::Dctcp(dctcp) => !dctcp.rests(snd_nxt, delivered),

@@ -352,7 +352,8 @@ impl Connection {
 
     /// Whether there may be segments to send: if not, there is no need to ask for them.
     #[inline(always)]
-    fn may_have_output(&self) -> bool {
+    #[must_use]
+    pub fn may_have_output(&self) -> bool {
         !self.out.is_empty() || self.modern.waits_for_host()
     }
 

@@ -49,6 +49,19 @@ impl Connection {
     /// The same where the window that can be selected now is known already.
     #[inline(always)]
     fn header_of(&mut self, selectable: Option<u32>) -> Segment {
+        let window = self.receive.advertise(selectable);
+        self.header_with(window)
+    }
+
+    /// The same of data, whose header is made where it is used.
+    #[inline(always)]
+    pub(super) fn header_of_data(&mut self) -> Segment {
+        let window = self.receive.advertise_here();
+        self.header_with(window)
+    }
+
+    #[inline(always)]
+    fn header_with(&mut self, window: u16) -> Segment {
         let mut segment = Segment::EMPTY;
         // After what was sent, but within a window that has shrunk (tcp_acceptable_seq).
         segment.seq = self.snd_nxt.min(self.snd_una + self.snd_wnd);
@@ -57,7 +70,7 @@ impl Connection {
             segment.ecn = Ecn::Ect0;
         }
         segment.ack = self.receive.rcv_nxt;
-        segment.window = self.receive.advertise(selectable);
+        segment.window = window;
         segment.flags = if self.demand_cwr {
             Flags::ACK.with(Flags::ECE)
         } else {

@@ -57,6 +57,19 @@ pub(super) struct Head {
     marks: u8,
 }
 
+impl Head {
+    /// Only so many bytes of it are left at the head; marks, and its end, stay with the rest.
+    fn cut_to(&mut self, bytes: u32) {
+        *self = Head {
+            bytes,
+            fin: false,
+            last: false,
+            ends_record: false,
+            marks: 0,
+        };
+    }
+}
+
 impl Connection {
     /// How the socket's options treat short segments.
     #[inline]
@@ -178,9 +191,8 @@ impl Connection {
     ) -> Wrote {
         let mut sent = 0;
         let (mut cwnd_limited, mut window_limited) = (false, false);
-        let max_segments = self.tso_segments(mss);
-        // Otherwise a probe's timer takes the place of the timeout in the end.
-        let rearms = limit == Limit::Probe || !self.may_probe_loss();
+        // Reckoned once there is room for any.
+        let mut max_segments = 0;
         while self.has_unsent() {
             if self.pacing_waits() {
                 break;
@@ -188,12 +200,16 @@ impl Connection {
             let room = match (self.cwnd_room(), limit) {
                 (0, Limit::Probe) => 1,
                 (0, _) => break,
-                (room, _) => room.min(max_segments),
+                (room, _) => room,
             };
+            if max_segments == 0 {
+                max_segments = self.tso_segments(mss);
+            }
+            let room = room.min(max_segments);
             let wanted = room * mss;
             // Filled up from the packet after it as far as it can be sent.
             self.modern.unsent.fill_front(wanted);
-            let Some(head) = self.head() else {
+            let Some(mut head) = self.head() else {
                 break;
             };
             if !self.fits(head, mss) {
@@ -217,11 +233,14 @@ impl Connection {
             }
             if head.bytes > most {
                 self.modern.unsent.split_front(most);
+                head.cut_to(most);
             }
-            if self.small_queue_waits(head.bytes.min(most), 0) {
+            if self.small_queue_waits(head.bytes, 0) {
                 break;
             }
-            let count = self.send_head(now, mss, rearms);
+            // Otherwise a probe's timer takes the place of the timeout in the end.
+            let rearms = limit == Limit::Probe || !self.may_probe_loss();
+            let count = self.send_this(now, head, mss, rearms);
             sent += count;
             if count == 0 {
                 break;
@@ -257,9 +276,14 @@ impl Connection {
 
     /// Sends the packet at the head, and sets the timeout if that is due and `rearms`; answers its
     /// segments, none if the host refuses it.
-    #[inline(always)]
     pub(super) fn send_head(&mut self, now: Jiffies, mss: u32, rearms: bool) -> u32 {
         let Some(head) = self.head() else { return 0 };
+        self.send_this(now, head, mss, rearms)
+    }
+
+    /// The same where the packet at the head is known.
+    #[inline(always)]
+    fn send_this(&mut self, now: Jiffies, head: Head, mss: u32, rearms: bool) -> u32 {
         let mut marks = head.marks & (PSH | EOR);
         if head.fin {
             marks |= FIN;
@@ -314,7 +338,7 @@ impl Connection {
         packet.sent_ns = self.modern.wstamp_ns;
         let payload_bytes = packet.payload_bytes();
         let count = u32::from(packet.segments);
-        let mut segment = self.header();
+        let mut segment = self.header_of_data();
         segment.seq = packet.seq;
         segment.payload_bytes = payload_bytes as u16;
         if segment.has_timestamps {
