@@ -129,6 +129,22 @@ impl FramePool {
         self.free.splice(..0, ids);
     }
 
+    /// What is handed around for a frame, once more.
+    #[inline]
+    #[must_use]
+    pub fn flight(&self, at: Time, id: FrameId) -> Flight {
+        let frame = self.get(id);
+        Flight {
+            at,
+            frame: id,
+            to: frame.to,
+            destination: frame.destination,
+            frame_bytes: frame.frame_bytes,
+            payload_bytes: frame.segment.payload_bytes,
+            class: frame.class(),
+        }
+    }
+
     /// All places are taken: makes another.
     #[cold]
     fn grow(&mut self) -> u32 {

@@ -228,6 +228,13 @@ impl<T: Blank> Ring<T> {
         prefetch_index(&self.items, self.place(1));
     }
 
+    /// The one that is `index`th from the front, if there is one, will be looked at soon: brings it into the
+    /// processor's cache.
+    #[inline]
+    pub fn prefetch(&self, index: usize) {
+        prefetch_index(&self.items, self.place(index as u32));
+    }
+
     /// One will be added soon: brings its place into the processor's cache.
     #[inline]
     pub fn prefetch_back(&self) {

@@ -201,6 +201,16 @@ impl Segment {
         }
     }
 
+    /// Takes over the SACK blocks of another, with timestamps or without as this one; it has none so far.
+    #[inline(always)]
+    pub(crate) fn adopt_sack(&mut self, other: &Segment) {
+        self.sack = other.sack;
+        self.sack_count = other.sack_count;
+        if other.sack_count == 4 {
+            (self.ts_val, self.ts_ecr) = (other.ts_val, other.ts_ecr);
+        }
+    }
+
     /// What this SYN negotiates; `None` on any other segment.
     #[must_use]
     pub fn syn_options(&self) -> Option<SynOptions> {

@@ -267,7 +267,11 @@ impl LinkState {
     ) -> Option<Time> {
         match self.plain_machine(ledger) {
             Some(host) => self.launch_to_machine(finish, frame, frames, &mut hosts[host]),
-            None => self.launch(finish, frame, frames, hosts, ledger),
+            None => {
+                // Else it would lie in memory for both.
+                let frame = frames.flight(frame.at, frame.frame);
+                self.launch(finish, frame, frames, hosts, ledger)
+            }
         }
     }
 

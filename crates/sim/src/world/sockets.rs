@@ -143,7 +143,7 @@ impl World {
         let Some(first) = packet.frames().first() else {
             return;
         };
-        let (id, frame) = (first.to, first.frame);
+        let id = first.to;
         let Some((endpoint, state)) = self.socket(id) else {
             return self.handle_packet(packet, None);
         };
@@ -164,6 +164,10 @@ impl World {
         let Some(state) = &mut self.hosts[host].machine else {
             return;
         };
+        // It has not been looked at since it was sent.
+        if let Some(next) = state.machine.upcoming() {
+            self.frames.prefetch(next.frame);
+        }
         let thread = state.thread_mut(task);
         let user = if thread.owns {
             User::Owns
@@ -177,8 +181,7 @@ impl World {
             .arrive(packet, user, memory_bytes, rcvbuf_bytes)
         {
             Admission::Now(packet) => self.handle_packet(packet, None),
-            // It is looked at soon, and has not been since it was sent.
-            Admission::Kept => self.frames.prefetch(frame),
+            Admission::Kept => {}
             Admission::Wakes => self.begin_locked_call(id),
             Admission::Overrun => self.handle_prequeue(id),
         }

@@ -83,14 +83,16 @@ impl Connection {
             segment.ts_ecr = self.ts_recent;
         }
         if self.sack && !self.receive.reassembly.tells_nothing() {
-            return self.tell_selectively(segment);
+            segment.adopt_sack(&self.tell_selectively());
         }
         segment
     }
 
-    /// Adds the blocks that are to be told. By value: else every header would be made in memory first.
+    /// The blocks that are to be told, in a segment of their own: else every header would be made in memory first.
     #[inline(never)]
-    fn tell_selectively(&mut self, mut segment: Segment) -> Segment {
+    fn tell_selectively(&mut self) -> Segment {
+        let mut segment = Segment::EMPTY;
+        segment.has_timestamps = self.timestamps;
         for block in self.receive.reassembly.sack_blocks() {
             segment.push_sack(block);
         }

@@ -197,6 +197,13 @@ impl Machine {
         interrupts
     }
 
+    /// The frame that is likely to be handled next.
+    #[inline]
+    #[must_use]
+    pub fn upcoming(&self) -> Option<&Flight> {
+        self.nics[0].first()
+    }
+
     /// Frames that have arrived by `now` are in the card's rings.
     fn land(&mut self, now: Time) {
         let lost = &mut self.lost;
