@@ -86,14 +86,19 @@ enum Polled {
 }
 
 impl Hand {
-    /// A frame of a poll joins its packet and perhaps ends it, begins one, or does neither. `ends`: so many
-    /// endpoints there are.
+    /// A frame of a poll joins the packet of its flow, which is at `of_flow`, and perhaps ends it, begins one, or
+    /// does neither. `ends`: so many endpoints there are.
     #[inline(never)]
-    fn take(&mut self, frame: &Flight, frames: &mut FramePool, ends: usize) -> Polled {
+    fn take(
+        &mut self,
+        of_flow: Option<usize>,
+        frame: &Flight,
+        frames: &mut FramePool,
+        ends: usize,
+    ) -> Polled {
         let segment = &frames.get(frame.frame).segment;
         let joint = joint(segment, true);
-        let mut of_flow = self.held.iter();
-        if let Some(at) = of_flow.position(|packet| packet.first.to == frame.to) {
+        if let Some(at) = of_flow {
             let packet = &mut self.held[at];
             if packet.joining.takes(frame.payload_bytes, &joint, true) {
                 if packet.joining.join(frame.payload_bytes, &joint) {
@@ -209,7 +214,7 @@ impl World {
             if may_join && self.datagrams.is_empty() {
                 let before = done;
                 done = self.join_polled(rank, done..frames, &mut hand);
-                for &packet in &hand.made {
+                for packet in &hand.made {
                     self.receive_held(packet, &mut hand.readers);
                 }
                 hand.made.clear();
@@ -221,7 +226,7 @@ impl World {
             done += 1;
         }
         self.links[rank as usize].link.forget_polled(frames);
-        for &packet in &hand.held {
+        for packet in &hand.held {
             self.receive_held(packet, &mut hand.readers);
         }
         hand.held.clear();
@@ -251,13 +256,16 @@ impl World {
             for frame in stretch {
                 let segment = &frames.get(frame.frame).segment;
                 let seen = course(frame, segment, self.now);
-                let held = &mut hand.held;
-                let of_flow = held.iter_mut().find(|packet| packet.first.to == frame.to);
-                let joined = of_flow.is_some_and(|packet| packet.goes_on(segment));
+                let mut packets = hand.held.iter_mut().enumerate();
+                let of_flow = packets.find(|(_, packet)| packet.first.to == frame.to);
+                let (at, joined) = match of_flow {
+                    Some((at, packet)) => (Some(at), packet.goes_on(segment)),
+                    None => (None, false),
+                };
                 let became = if joined {
                     Polled::Joined
                 } else {
-                    hand.take(frame, frames, ends)
+                    hand.take(at, frame, frames, ends)
                 };
                 match became {
                     Polled::Joined => {
@@ -286,8 +294,8 @@ impl World {
     }
 
     /// TCP gets a packet of data. Its application reads when the poll is over.
-    fn receive_held(&mut self, packet: Held, readers: &mut Vec<EndpointId>) {
-        let Held { first, joining, .. } = packet;
+    fn receive_held(&mut self, packet: &Held, readers: &mut Vec<EndpointId>) {
+        let Held { first, joining, .. } = *packet;
         let endpoint = &mut self.endpoints[first.to.0 as usize];
         let Some(connection) = &mut endpoint.connection else {
             self.frames.get_mut(first.frame).segment.payload_bytes = joining.bytes() as u16;

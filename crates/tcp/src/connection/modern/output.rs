@@ -110,26 +110,21 @@ impl Connection {
     #[inline(always)]
     pub(super) fn head(&self) -> Option<Head> {
         let fin = self.fin_queued && !self.fin_sent;
+        (fin || self.modern.unsent.len() > 0).then(|| self.head_or_end())
+    }
+
+    /// The same where there is one: there is something unsent.
+    #[inline(always)]
+    fn head_or_end(&self) -> Head {
         let chunks = &self.modern.unsent;
-        match chunks.front() {
-            Some(chunk) => {
-                let last = chunks.len() == 1;
-                Some(Head {
-                    bytes: chunk.bytes,
-                    fin: last && fin,
-                    last,
-                    ends_record: chunk.marks & EOR != 0,
-                    marks: chunk.marks,
-                })
-            }
-            None if fin => Some(Head {
-                bytes: 0,
-                fin: true,
-                last: true,
-                ends_record: false,
-                marks: 0,
-            }),
-            None => None,
+        let (bytes, marks) = chunks.front().map_or((0, 0), |c| (c.bytes, c.marks));
+        let last = chunks.len() <= 1;
+        Head {
+            bytes,
+            fin: last && self.fin_queued && !self.fin_sent,
+            last,
+            ends_record: marks & EOR != 0,
+            marks,
         }
     }
 
@@ -209,9 +204,7 @@ impl Connection {
             let wanted = room * mss;
             // Filled up from the packet after it as far as it can be sent.
             self.modern.unsent.fill_front(wanted);
-            let Some(mut head) = self.head() else {
-                break;
-            };
+            let mut head = self.head_or_end();
             if !self.fits(head, mss) {
                 window_limited = true;
                 break;
