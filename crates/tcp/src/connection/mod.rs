@@ -26,6 +26,7 @@ mod options;
 mod output;
 mod patience;
 mod predicted;
+mod prefetch;
 mod rate_limit;
 mod recovery;
 mod reduction;
@@ -53,10 +54,8 @@ pub use tcp_info::TcpInfo;
 use tell::{apart, tell_with};
 
 use std::collections::VecDeque;
-use std::mem::offset_of;
 use std::sync::Arc;
 
-use prefetch_index::prefetch_index;
 use tailback_units::{Duration, Time};
 
 use crate::clock::{Jiffies, JiffyClock};
@@ -428,49 +427,6 @@ impl Connection {
         } else {
             deadline
         }
-    }
-
-    /// The connection will be used soon: brings what taking in data needs of it, or else an acknowledgement,
-    /// into the processor's cache.
-    #[inline(never)]
-    pub fn prefetch(&self, data: bool) {
-        let counted = offset_of!(Connection, stats) + Stats::OFTEN;
-        let modern = offset_of!(Connection, modern);
-        let receive = offset_of!(Connection, receive);
-        if data {
-            self.fetch(counted, modern);
-            self.fetch(
-                modern + modern::Modern::BOTH,
-                offset_of!(Connection, congestion) + 1,
-            );
-            self.fetch(offset_of!(Connection, timer), receive + Receive::RARE);
-        } else {
-            self.fetch(counted, modern);
-            self.fetch(modern + modern::Modern::OFTEN, receive + Receive::RECEIVING);
-        }
-    }
-
-    /// An acknowledgement will come soon: once the connection is in the processor's cache, brings the packets
-    /// that it may cover, and what is to be sent next.
-    #[inline(always)]
-    pub fn prefetch_queues(&self) {
-        self.modern.prefetch_queues();
-    }
-
-    /// Fetches the lines that these bytes of the struct lie in.
-    #[inline(always)]
-    fn fetch(&self, from: usize, to: usize) {
-        // From a field's place, in steps of its own size.
-        let field = std::slice::from_ref(&self.snd_una);
-        let offset = offset_of!(Connection, snd_una) as isize;
-        let fetch = |byte: usize| {
-            let step = (byte as isize - offset) / size_of::<Seq>() as isize;
-            prefetch_index(field, step as usize);
-        };
-        for byte in (from..to).step_by(64) {
-            fetch(byte);
-        }
-        fetch(to - 1);
     }
 
     /// What has been counted so far.
