@@ -78,6 +78,7 @@ ALL = [
     case("incast-1500", 10),
     case("incast-9000", 10),
     case("dctcp-2to1-25g", 0.05),
+    case("dctcp-gro-2to1-25g"),
     case("stars-100", 0.001),
     case("stars-1000"),
     case("long-fat", 3.0),

@@ -23,6 +23,7 @@ LENGTHS = {
     "incast-1500": ("workload.size=1MB", "workload.size=2MB"),
     "incast-9000": ("workload.size=2MB", "workload.size=6MB"),
     "dctcp-2to1-25g": ("workload.duration=5ms", "workload.duration=15ms"),
+    "dctcp-gro-2to1-25g": ("workload.duration=5ms", "workload.duration=15ms"),
     "fat-tree-8": ("workload.duration=300us", "workload.duration=900us"),
 }
 """The case, and the two lengths of it: some 10^5 hops apart."""
