@@ -133,16 +133,7 @@ impl FramePool {
     #[inline]
     #[must_use]
     pub fn flight(&self, at: Time, id: FrameId) -> Flight {
-        let frame = self.get(id);
-        Flight {
-            at,
-            frame: id,
-            to: frame.to,
-            destination: frame.destination,
-            frame_bytes: frame.frame_bytes,
-            payload_bytes: frame.segment.payload_bytes,
-            class: frame.class(),
-        }
+        Flight::of(self.get(id), id, at)
     }
 
     /// All places are taken: makes another.
