@@ -42,7 +42,7 @@ pub struct Flight {
 impl Blank for Flight {
     const BLANK: Flight = Flight {
         at: Time::NEVER,
-        frame: FrameId(u32::MAX),
+        frame: FrameId::NONE,
         to: EndpointId(u32::MAX),
         destination: HostId(u16::MAX),
         frame_bytes: 0,

@@ -210,6 +210,7 @@ impl World {
         }
     }
 
+    /// Handles an event that is the earliest.
     #[inline(always)]
     fn handle(&mut self, Event { at, rank }: Event) {
         if self.crowded {

@@ -211,12 +211,10 @@ impl World {
         if port.busy {
             return;
         }
-        let mut earliest = now + state.latency;
-        if state.cut_through {
-            let took = self.links[in_link as usize].link.serialisation(&frame);
-            let egress = &self.links[port.out_link as usize].link;
-            earliest = cut_through_from(earliest, took, egress, &frame);
-        }
+        let egress = &self.links[port.out_link as usize].link;
+        let ingress = &self.links[in_link as usize];
+        let earliest =
+            ingress.earliest_departure(now, state.cut_through, state.latency, egress, &frame);
         if crosses {
             let out_link = port.out_link;
             self.send_from(out_link, earliest, frame);
