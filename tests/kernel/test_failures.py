@@ -149,7 +149,7 @@ def test_failures_are_clear_and_harm_no_other_run(disk: Path, deep: Path, tmp_pa
         for table in undisturbed.tables:
             if table != "performance":
                 assert_frame_equal(
-                    pl.read_parquet(finished / run / f"{table}.parquet").drop("run"),
+                    pl.read_ipc_stream(finished / run / f"{table}.arrows").drop("run"),
                     undisturbed.table(table).filter(version=version).drop("run"),
                 )
 

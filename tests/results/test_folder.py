@@ -170,7 +170,7 @@ def test_what_a_killed_program_left_half_written_is_made_anew(
         tailback.run(small, out=out, backend=broken)
     scratch = partial_path(out) / "runs" / ".0001.tmp"
     scratch.mkdir()
-    (scratch / "summary.parquet").write_bytes(b"PAR1")
+    (scratch / "summary.arrows").write_bytes(b"\xff")
     results = tailback.run(small, out=out, backend=fake)
     assert results.summary["run"].to_list() == [0, 1, 2, 3]
 
@@ -181,7 +181,7 @@ def test_a_damaged_run_is_named(
     out = tmp_path / "out"
     with pytest.raises(RunsFailed):
         tailback.run(small, out=out, backend=broken)
-    (partial_path(out) / "runs" / "0002" / "summary.parquet").write_bytes(b"PAR1")
+    (partial_path(out) / "runs" / "0002" / "summary.arrows").write_bytes(b"\xff")
     with pytest.raises(StorageError, match="0002 and give the same command again"):
         tailback.run(small, out=out, backend=fake)
 
@@ -196,7 +196,7 @@ def test_a_full_disk_loses_nothing(
     write, room = storage.write_bytes, [3]
 
     def full(path: Path, content: bytes | memoryview) -> None:
-        if path.suffix == ".parquet":
+        if path.suffix == ".arrows":
             room[0] -= 1
         if room[0] < 0:
             raise OSError(errno.ENOSPC, "No space left on device")

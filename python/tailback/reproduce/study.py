@@ -136,7 +136,11 @@ def reproduce(
     if study not in STUDIES:
         raise InputError(f"{study}: no such study; there are {', '.join(STUDIES)}")
     parent = None if folder is None else Path(folder)
-    return Reproduction(study, [_outcome(name, parent, jobs, progress) for name in STUDIES[study]])
+    with ThreadPoolExecutor(1) as beside:
+        found = [
+            beside.submit(_outcome, _made(name, parent, jobs, progress)) for name in STUDIES[study]
+        ]
+        return Reproduction(study, [outcome.result() for outcome in found])
 
 
 def reproduce_all(
@@ -151,9 +155,15 @@ def reproduce_all(
     """
     parent = None if folder is None else Path(folder)
     names = [name for names in PUBLISHED.values() for name in names]
-    with _ahead([name for name in names if _is_one_run(name)], parent) as ahead:
+    one_run = [name for name in names if _is_one_run(name)]
+    # A report is written beside the next scenario's runs: it keeps one core busy, and not for long.
+    with ThreadPoolExecutor(1) as beside, _ahead(one_run, parent) as ahead:
+        outcomes = {}
+        for name in names:
+            results = ahead[name].result() if name in ahead else _made(name, parent, jobs, progress)
+            outcomes[name] = beside.submit(_outcome, results)
         found = [
-            Reproduction(study, [_outcome(name, parent, jobs, progress, ahead) for name in names])
+            Reproduction(study, [outcomes[name].result() for name in names])
             for study, names in PUBLISHED.items()
         ]
     verdicts = " ".join(f"{one.study}: {one.verdict}" for one in found)
@@ -183,7 +193,7 @@ def _ahead(names: Sequence[str], parent: Path | None) -> Iterator[Mapping[str, F
 
     def make(name: str) -> Results:
         shown = nullcontext(until_stopped)
-        return _existing(name, parent) or _run(name, parent, 1, lambda _: shown)
+        return _made(name, parent, 1, lambda _: shown)
 
     with ThreadPoolExecutor(1) as pool:
         try:
@@ -194,23 +204,19 @@ def _ahead(names: Sequence[str], parent: Path | None) -> Iterator[Mapping[str, F
             raise
 
 
-def _outcome(
-    name: str,
-    parent: Path | None,
-    jobs: int | None,
-    progress: ShowProgress | None,
-    ahead: Mapping[str, Future[Results]] | None = None,
-) -> Outcome:
-    if ahead and name in ahead:
-        results = ahead[name].result()
-    else:
-        results = _existing(name, parent) or _run(name, parent, jobs, progress)
-    claims = claims_for(name)
+def _outcome(results: Results) -> Outcome:
+    claims = claims_for(results.name)
     return Outcome(
         results=results,
         report=write_report(results),
         checks=claims.judge(View(results)) if claims else [],
     )
+
+
+def _made(
+    name: str, parent: Path | None, jobs: int | None, progress: ShowProgress | None
+) -> Results:
+    return _existing(name, parent) or _run(name, parent, jobs, progress)
 
 
 def _existing(name: str, parent: Path | None) -> Results | None:

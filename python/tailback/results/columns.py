@@ -30,18 +30,21 @@ class RunColumns:
         swept) is left out; one that says something else gets a leading underscore.
         """
         run = self._runs[index]
-        own = [pl.lit(index, pl.Int64).alias("run")]
-        own += [
-            pl.lit(_plain(value, self._types[name]), self._types[name]).alias(name)
+        head = [pl.Series("run", [index], pl.Int64)]
+        head += [
+            pl.Series(name, [_plain(value, self._types[name])], self._types[name])
             for name, value in run["parameters"]
         ]
-        own.append(pl.lit(run["repetition"], pl.Int64).alias("repetition"))
-        head = pl.select(own)
-        clashes = [name for name in frame.columns if name in head.columns]
-        for name in clashes:
-            same = frame[name].cast(pl.String).eq_missing(head[name].cast(pl.String).item())
-            frame = frame.drop(name) if same.all() else frame.rename({name: f"_{name}"})
-        return frame.with_columns(own).select(*head.columns, *frame.columns)
+        head.append(pl.Series("repetition", [run["repetition"]], pl.Int64))
+        for one in head:
+            if one.name not in frame.columns:
+                continue
+            said = one.cast(pl.String).item()
+            same = (frame[one.name].cast(pl.String) == said).fill_null(value=False)
+            frame = frame.drop(one.name) if same.all() else frame.rename({one.name: f"_{one.name}"})
+        # Without an expression: a thousand small runs would wait for Polars' threads each time.
+        own = [one.new_from_index(0, frame.height) for one in head]
+        return pl.DataFrame([*own, *frame.get_columns()])
 
 
 def _common_type(values: Sequence[Any]) -> type[pl.DataType]:

@@ -1,7 +1,7 @@
 """A run folder while it is being filled.
 
     DIR.partial/manifest.json           what is being run
-    DIR.partial/runs/0007/TABLE.parquet the tables of a finished run
+    DIR.partial/runs/0007/TABLE.arrows  the tables of a finished run
     DIR.partial/runs/0007/capture.pcapng its frames, if the scenario asks to capture any;
                                         DIR/captures/0007.pcapng in the end
 
@@ -26,7 +26,13 @@ from tailback.records import CAPTURE
 from tailback.results import manifest as manifests
 from tailback.results.columns import RunColumns
 from tailback.results.manifest import Manifest
-from tailback.results.storage import StorageError, explained, write_bytes, write_parquet
+from tailback.results.storage import (
+    StorageError,
+    explained,
+    write_bytes,
+    write_parquet,
+    write_stream,
+)
 from tailback.scenario import Scenario
 
 _PCAPNG = "capture.pcapng"
@@ -62,7 +68,7 @@ class PartialFolder:
                 if name == CAPTURE:
                     write_bytes(scratch / _PCAPNG, frame["pcapng"][0])
                     continue
-                write_parquet(scratch / f"{name}.parquet", columns.prepend(index, frame))
+                write_stream(scratch / f"{name}.arrows", columns.prepend(index, frame))
             scratch.rename(self._runs / f"{index:04}")
 
     def complete(self) -> Path:
@@ -112,9 +118,9 @@ class PartialFolder:
 
     def _join(self) -> list[str]:
         runs = [self._runs / f"{index:04}" for index in range(self.manifest["runs"])]
-        names = sorted({path.stem for run in runs for path in run.glob("*.parquet")})
+        names = sorted({path.stem for run in runs for path in run.glob("*.arrows")})
         for name in names:
-            parts = [run / f"{name}.parquet" for run in runs]
+            parts = [run / f"{name}.arrows" for run in runs]
             write_parquet(
                 self.path / f"{name}.parquet",
                 pl.concat([_read_part(part) for part in parts if part.exists()]),
@@ -198,7 +204,7 @@ def _continues(path: Path, manifest: Manifest) -> bool:
 
 def _read_part(path: Path) -> pl.DataFrame:
     try:
-        return pl.read_parquet(path)
+        return pl.read_ipc_stream(path)
     except (OSError, pl.exceptions.PolarsError) as error:
         raise StorageError(
             f"{path}: is damaged ({error}); remove {path.parent} and give the same command "

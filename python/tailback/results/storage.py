@@ -50,3 +50,10 @@ def write_parquet(path: Path, frame: pl.DataFrame) -> None:
         buffer, compression="zstd", compression_level=3, row_group_size=1 << 18
     )
     write_bytes(path, buffer.getbuffer())
+
+
+def write_stream(path: Path, frame: pl.DataFrame) -> None:
+    """One table that is soon read again: an Arrow stream, made and read without Polars' threads."""
+    buffer = io.BytesIO()
+    frame.write_ipc_stream(buffer, compression="lz4")
+    write_bytes(path, buffer.getbuffer())

@@ -1,7 +1,7 @@
 """What the report says, in order: each section is left out when there is nothing for it."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from functools import partial
 
@@ -51,23 +51,10 @@ _SMALL = 210
 """Height of the charts that stand two in a row, px."""
 
 
-def contents(view: View) -> Page:
-    """Return the report of one run folder."""
+def contents(view: View, kept: Collection[str] = ()) -> Page:
+    """Return the report of one run folder: all of its sections, or those of the keys `kept`."""
     manifest = view.results.manifest
-    sections = (
-        _main(view),
-        _shown(view),
-        _lost(view),
-        _losses(view),
-        _network(view),
-        _totals_over_time(view),
-        _published(view),
-        _beside(view),
-        _distribution(view),
-        _anatomy(view),
-        _totals(view),
-        _points(view),
-    )
+    sections = [make(view) for key, make in _SECTIONS.items() if not kept or key in kept]
     return Page(
         title=manifest["title"],
         description=manifest["description"].strip(),
@@ -268,3 +255,20 @@ def _totals(view: View) -> Section | None:
 
 def _points(view: View) -> Section | None:
     return Section("points", "Every point in numbers", tables=[tables.points(view)], folded=True)
+
+
+_SECTIONS: Mapping[str, Callable[[View], Section | None]] = {
+    "main": _main,
+    "shown": _shown,
+    "lost-at": _lost,
+    "losses": _losses,
+    "network": _network,
+    "over-time": _totals_over_time,
+    "published": _published,
+    "beside": _beside,
+    "distribution": _distribution,
+    "anatomy": _anatomy,
+    "totals": _totals,
+    "points": _points,
+}
+"""Key of a section -> what makes it, in the page's order."""

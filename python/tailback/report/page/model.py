@@ -27,7 +27,8 @@ class Figure:
     @classmethod
     def of(cls, key: str, chart: AnyChart, title: str = "", caption: str = "") -> "Figure":
         """Return a figure of `chart`; without `title` the chart's own stands above it."""
-        spec: dict[str, Any] = chart.to_dict()
+        # Against the schema of Vega-Lite charts are held in the tests, where it costs no user time.
+        spec: dict[str, Any] = chart.to_dict(validate=False)
         spec.pop("config", None)
         own = spec.pop("title", "")
         words = own if isinstance(own, dict) else {"text": own}

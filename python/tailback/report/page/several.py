@@ -17,13 +17,8 @@ _KEPT = ("main", "shown", "lost-at", "network", "published")
 
 def several(title: str, description: str, views: Sequence[View]) -> Page:
     """Return one page with the claims and main figures of all folders, in their order."""
-    pages = [(view, contents(view)) for view in views]
-    sections = [
-        _named(view, section)
-        for view, page in pages
-        for section in page.sections
-        if section.key in _KEPT
-    ]
+    pages = [(view, contents(view, _KEPT)) for view in views]
+    sections = [_named(view, section) for view, page in pages for section in page.sections]
     spans = [_span(view.results.manifest) for view in views]
     return Page(
         title=title,
