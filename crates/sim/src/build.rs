@@ -114,6 +114,8 @@ pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
         actions: Default::default(),
         done: false,
         runs_alone: false,
+        turns: None,
+        in_order: false,
         crowded,
         hops: 0,
         events: 0,

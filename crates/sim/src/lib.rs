@@ -130,6 +130,12 @@ pub fn simulate_on(threads: usize, run: &Run, control: &Control) -> Result<RunOu
     }
     let (mut world, parts) = parts::begin(run, control, threads)?;
     world.run(control)?;
+    if world.has_shown_order() {
+        world = build::world(run, &[]);
+        world.in_order = true;
+        world.start();
+        world.run(control)?;
+    }
     world.check_conservation()?;
     let mut outcome = outcome::outcome(&world);
     outcome.parts = parts;

@@ -274,6 +274,11 @@ impl FlowsApp {
         self.read_bytes += bytes;
     }
 
+    /// None ends by itself.
+    pub(crate) fn are_endless(&self) -> bool {
+        self.flows.iter().all(|flow| flow.bytes.is_none())
+    }
+
     /// How many flows there are.
     pub(crate) fn len(&self) -> usize {
         self.flows.len()

@@ -152,6 +152,7 @@ impl World {
         let frame = Frame::datagram(number, ecn, bytes, to, at);
         if !self.send_held(host, bytes, &frame) {
             self.ledger.lose(id, number, "tx-queue");
+            self.show_order();
         }
         self.workload
             .notice(self.now, id, Notice::Sent, &mut self.actions);

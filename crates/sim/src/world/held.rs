@@ -9,6 +9,7 @@ use tailback_net::pool::Flight;
 use super::World;
 use super::cut::{Cut, send};
 use super::machines::NO_TASK;
+use super::turns::schedule_launch;
 
 impl World {
     /// TCP gets a frame at the cost of whoever is at work; `direct`: its reader copies it as it comes, and had
@@ -94,7 +95,7 @@ impl World {
             }
             connection.handed_over(now, Some(last));
             if let Some(first) = first {
-                self.calendar.schedule(uplink, first);
+                schedule_launch(&mut self.calendar, &mut self.turns, uplink, first);
             }
         }
         endpoint.arm(self.first_timer + id.0, &mut self.calendar);
@@ -129,7 +130,7 @@ impl World {
             state.machine.charge(cost);
         }
         if let Some(first) = first {
-            self.calendar.schedule(uplink, first);
+            schedule_launch(&mut self.calendar, &mut self.turns, uplink, first);
         }
         self.arm_machine(host);
         true

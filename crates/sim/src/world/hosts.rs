@@ -15,6 +15,7 @@ use tailback_units::Time;
 
 use super::cut::{Cut, send, send_plainly};
 use super::machines::NO_TASK;
+use super::turns::schedule_launch;
 use super::{Gro, MachineState, World};
 use crate::workload::{Ending, Notice};
 
@@ -392,7 +393,7 @@ impl World {
             sender.sent(last, payload_bytes);
             connection.handed_over(now, Some(last));
             if let Some(first) = first {
-                self.calendar.schedule(uplink, first);
+                schedule_launch(&mut self.calendar, &mut self.turns, uplink, first);
             }
         }
     }

@@ -28,6 +28,7 @@ mod queued;
 mod series;
 mod sockets;
 mod switching;
+mod turns;
 mod window;
 
 use tailback_net::frame::{EndpointId, HostId};
@@ -107,6 +108,10 @@ pub(crate) struct World {
     pub(crate) transactions: Vec<Transaction>,
     /// Frames that have come to hosts outside and have not been handed to them.
     pub(crate) arrivals: Vec<(HostId, Flight)>,
+    /// Hosts far apart that are worked off in turn.
+    pub(crate) turns: Option<Box<turns::Turns>>,
+    /// They are not, whatever they are.
+    pub(crate) in_order: bool,
     /// What the workload asked for and has not been done yet.
     pub(crate) actions: VecDeque<Action>,
     /// The workload is done.
@@ -126,9 +131,16 @@ pub(crate) struct World {
 const EVENTS_PER_CHECK: u64 = 1 << 16;
 
 impl World {
-    /// Runs until the workload is done; the applications have begun.
+    /// Runs until the workload is done, or [`World::has_shown_order`]; the applications have begun.
     pub(crate) fn run(&mut self, control: &Control) -> Result<(), SimError> {
         self.runs_alone = true;
+        self.begin_turns();
+        if self.turns.is_some() {
+            self.run_in_turns(control)?;
+            if self.has_shown_order() {
+                return Ok(());
+            }
+        }
         while !self.done {
             let mut left = EVENTS_PER_CHECK;
             while left > 0 {
@@ -245,7 +257,10 @@ impl World {
                     destination,
                     priority,
                 } => self.open(source, destination, priority),
-                Action::Retire { endpoint, complete } => self.retire(endpoint, complete),
+                Action::Retire { endpoint, complete } => {
+                    self.show_order();
+                    self.retire(endpoint, complete);
+                }
                 Action::Tell { endpoint } => self.tell_peer(endpoint),
                 Action::Alarm { at } => {
                     self.calendar.schedule(self.first_timer - 1, at);
