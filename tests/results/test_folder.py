@@ -186,6 +186,18 @@ def test_a_damaged_run_is_named(
         tailback.run(small, out=out, backend=fake)
 
 
+def test_a_run_without_tables_is_named(
+    small: tailback.Scenario, broken: FakeBackend, fake: FakeBackend, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    with pytest.raises(RunsFailed):
+        tailback.run(small, out=out, backend=broken)
+    for table in (partial_path(out) / "runs" / "0002").glob("*.arrows"):
+        table.rename(table.with_suffix(".parquet"))  # as they once were kept
+    with pytest.raises(StorageError, match="0002: holds no tables; remove"):
+        tailback.run(small, out=out, backend=fake)
+
+
 def test_a_full_disk_loses_nothing(
     small: tailback.Scenario,
     fake: FakeBackend,

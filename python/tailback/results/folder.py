@@ -118,7 +118,11 @@ class PartialFolder:
 
     def _join(self) -> list[str]:
         runs = [self._runs / f"{index:04}" for index in range(self.manifest["runs"])]
-        names = sorted({path.stem for run in runs for path in run.glob("*.arrows")})
+        found = {run: {path.stem for path in run.glob("*.arrows")} for run in runs}
+        for run, tables in found.items():
+            if not tables:
+                raise StorageError(f"{run}: holds no tables; {_remedy(run)}")
+        names = sorted(set().union(*found.values()))
         for name in names:
             parts = [run / f"{name}.arrows" for run in runs]
             write_parquet(
@@ -206,7 +210,8 @@ def _read_part(path: Path) -> pl.DataFrame:
     try:
         return pl.read_ipc_stream(path)
     except (OSError, pl.exceptions.PolarsError) as error:
-        raise StorageError(
-            f"{path}: is damaged ({error}); remove {path.parent} and give the same command "
-            "again: that run is then made anew"
-        ) from error
+        raise StorageError(f"{path}: is damaged ({error}); {_remedy(path.parent)}") from error
+
+
+def _remedy(run: Path) -> str:
+    return f"remove {run} and give the same command again: that run is then made anew"

@@ -53,7 +53,10 @@ def write_parquet(path: Path, frame: pl.DataFrame) -> None:
 
 
 def write_stream(path: Path, frame: pl.DataFrame) -> None:
-    """One table that is soon read again: an Arrow stream, made and read without Polars' threads."""
+    """One table that is soon read again: an Arrow stream, made and read without Polars' threads.
+
+    In one batch, so that a file that was cut short is never read as a shorter table.
+    """
     buffer = io.BytesIO()
-    frame.write_ipc_stream(buffer, compression="lz4")
+    frame.rechunk().write_ipc_stream(buffer, compression="lz4")
     write_bytes(path, buffer.getbuffer())
