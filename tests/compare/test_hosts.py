@@ -76,9 +76,9 @@ def test_tcp_over_the_tiny_ring_loses_in_receive_rings_only(tmp_path: Path) -> N
             },
         }
         for ring, delay, flows, window in (
-            ("tiny", "8ms", 1, "2MB"),
-            ("tiny", "8ms", 4, "8MB"),
-            ("medium", "68.9ms", 4, "69.2MB"),
+            ("tiny", "8ms", 1, "1.3334MB"),
+            ("tiny", "8ms", 4, "5.3334MB"),
+            ("medium", "68.9ms", 4, "46.1334MB"),
         )
     ]
     view = run(
