@@ -175,17 +175,22 @@ impl<T: Blank> Ring<T> {
     /// Takes the first, which there is, and says which is the first now.
     #[inline(always)]
     pub fn next_front(&mut self) -> (T, Option<&T>) {
+        (self.items[self.head as usize], self.leave_front())
+    }
+
+    /// Leaves the first, which there is, behind, and says which is the first now.
+    #[inline(always)]
+    pub fn leave_front(&mut self) -> Option<&T> {
         debug_assert!(self.len > 0, "an empty ring");
-        let item = self.items[self.head as usize];
         self.len -= 1;
         if self.len == 0 {
             self.head = 0;
-            return (item, None);
+            return None;
         }
         // As if one more were in.
         let next = self.place(1);
         self.head = next as u32;
-        (item, self.items.get(next))
+        self.items.get(next)
     }
 
     /// Those from the `first` to before the `last` from the front, of which there are so many, in their order:

@@ -7,7 +7,7 @@
 
 use tailback_net::frame::EndpointId;
 use tailback_net::host::Machine;
-use tailback_net::host::machine::{Effect, TaskId};
+use tailback_net::host::machine::{Done, Effect, Packet, TaskId};
 use tailback_net::pool::{Flight, FramePool};
 use tailback_net::ring::{Blank, Ring};
 use tailback_units::{Duration, Time};
@@ -214,17 +214,24 @@ impl World {
             let Some(state) = &mut self.hosts[host].machine else {
                 return;
             };
-            if let Some(effect) = state.machine.work(&mut self.now, limit) {
-                self.act_on(host, effect);
-                continue;
+            match state.machine.work_on(&mut self.now, limit) {
+                Done::Frame => {
+                    if let Some(frame) = state.machine.take_frame() {
+                        self.receive_at_machine(Packet::Frame(frame));
+                    }
+                }
+                Done::Task(task) => self.task_done(host, task),
+                Done::Nothing => {
+                    let at = state.machine.poll_timeout();
+                    state.working = false;
+                    if at < state.armed {
+                        state.armed = at.max(self.now);
+                        self.calendar.schedule(state.rank, state.armed);
+                    }
+                    return;
+                }
+                rare => self.act_on(host, rare),
             }
-            let at = state.machine.poll_timeout();
-            state.working = false;
-            if at < state.armed {
-                state.armed = at.max(self.now);
-                self.calendar.schedule(state.rank, state.armed);
-            }
-            return;
         }
     }
 
@@ -239,26 +246,30 @@ impl World {
         next.min(self.recorder.next().0)
     }
 
+    /// A thread has done a step of a call.
     #[inline(always)]
-    fn act_on(&mut self, host: usize, effect: Effect) {
-        match effect {
-            Effect::Packet(packet) => self.receive_at_machine(packet),
-            Effect::Task(TaskId(task)) => {
-                if let Some(state) = &mut self.hosts[host].machine {
-                    let thread = state.thread_mut(task);
-                    match thread.step {
-                        Step::Away => {
-                            let id = thread.endpoint;
-                            self.call_done(id);
-                        }
-                        step => {
-                            let id = thread.endpoint;
-                            self.step_done(id, step);
-                        }
-                    }
-                }
-            }
-            lost => self.lose_at_machine(lost),
+    fn task_done(&mut self, host: usize, task: u32) {
+        let Some(state) = &mut self.hosts[host].machine else {
+            return;
+        };
+        let thread = state.thread_mut(task);
+        let id = thread.endpoint;
+        match thread.step {
+            Step::Away => self.call_done(id),
+            step => self.step_done(id, step),
+        }
+    }
+
+    /// What a machine seldom gives.
+    #[cold]
+    fn act_on(&mut self, host: usize, done: Done) {
+        let Some(state) = &mut self.hosts[host].machine else {
+            return;
+        };
+        match state.machine.effect(done) {
+            Some(Effect::Packet(packet)) => self.receive_at_machine(packet),
+            Some(lost) => self.lose_at_machine(lost),
+            None => {}
         }
     }
 

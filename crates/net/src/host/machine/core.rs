@@ -12,6 +12,7 @@ use tailback_units::{Duration, Time};
 use super::merge::Merge;
 use super::softirq::Soft;
 use super::task::{self, State};
+use super::when::Due;
 use super::{Machine, Packet};
 use crate::host::joining::Joint;
 use crate::pool::Flight;
@@ -90,7 +91,8 @@ impl Default for Core {
 
 /// What a core has done that is somebody else's business: a few bits, for what it is about lies elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Done {
+pub enum Done {
+    /// Nothing for anybody else.
     Nothing,
     /// A frame has been handled.
     Frame,
@@ -130,12 +132,14 @@ impl Core {
     }
 
     #[inline(always)]
-    pub(super) fn start(&mut self, now: Time, op: Op, cost: Duration) {
+    pub(super) fn start(&mut self, now: Time, op: Op, cost: Duration) -> Time {
         let cost = cost + std::mem::take(&mut self.debt);
         self.busy += cost;
         self.busy_lately += cost;
         self.since = now;
-        self.op = Some((op, now + cost));
+        let ends = now + cost;
+        self.op = Some((op, ends));
+        ends
     }
 }
 
@@ -230,8 +234,8 @@ impl Machine {
         self.arm_tick(core, now);
     }
 
-    /// A core begins what mostly follows: the next frame of a poll, or the next step of a task's call. False if
-    /// that is not next, or might not be.
+    /// A core begins what mostly follows: the next frame of a poll, or the next step of a task's call, and it is noted
+    /// when that is due. False if that is not next, or might not be.
     #[inline(always)]
     pub(super) fn goes_on(&mut self, core: usize, now: Time) -> bool {
         #[cfg(test)]
@@ -251,21 +255,24 @@ impl Machine {
             if !self.takes_plainly || this.soft.weight == 0 || this.soft.budget == 0 {
                 return false;
             }
-            let frame = if !self.config.softirq.napi {
-                this.backlog.pop_front()
+            let carries = if !self.config.softirq.napi {
+                this.frame = this.backlog.pop_front();
+                let frame = this.frame.as_ref();
+                frame.map(|frame| frame.payload_bytes > 0)
             } else if this.polled.is_empty() {
                 None
             } else {
-                self.nics[0].pop()
+                self.nics[0].pop_into(&mut this.frame)
             };
-            let Some(frame) = frame else {
+            let Some(carries) = carries else {
                 return false;
             };
             this.soft.weight -= 1;
             this.soft.budget -= 1;
-            let cost = self.softirq_costs[usize::from(frame.payload_bytes > 0)];
-            this.frame = Some(frame);
-            this.start(now, Op::Frame, cost);
+            let cost = self.softirq_costs[usize::from(carries)];
+            let ends = this.start(now, Op::Frame, cost);
+            let (changes, tick_at) = (this.wants_tick_changed(), this.tick_at);
+            self.note_begun(core, now, changes, ends.min(tick_at));
             return true;
         }
         if (this.soft.raised && this.soft.returned) || this.yields {
@@ -278,8 +285,21 @@ impl Machine {
         if task.state != State::Runnable || task.core != core {
             return false;
         }
-        this.start(now, Op::Task(number as u32), task.left);
+        let ends = this.start(now, Op::Task(number as u32), task.left);
+        let (changes, tick_at) = (this.wants_tick_changed(), this.tick_at);
+        self.note_begun(core, now, changes, ends.min(tick_at));
         true
+    }
+
+    /// A core has begun what somebody gets something of at its end, or a tick is before, unless the clock
+    /// `changes` for it: what [`Machine::arm_tick`] does, where all that it looks at is at hand.
+    #[inline(always)]
+    fn note_begun(&mut self, core: usize, now: Time, changes: bool, due: Time) {
+        if changes {
+            return self.arm_tick(core, now);
+        }
+        self.dues[core] = Due { due, acts: due };
+        self.live |= 1 << core;
     }
 
     fn begin_next(&mut self, core: usize, now: Time) {

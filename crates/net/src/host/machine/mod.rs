@@ -42,7 +42,8 @@ pub use socket::{Admission, Packet, Socket, SocketLock, User};
 pub use task::TaskId;
 pub use throttle::Adaptive;
 
-use self::core::{Core, Done, Op};
+pub use self::core::Done;
+use self::core::{Core, Op};
 use self::nic::Nic;
 use self::task::{NICE_0, NICE_19, State, Task};
 use self::when::{Bits, Due, First};
@@ -365,13 +366,32 @@ impl Machine {
 
     /// Does what is due at `now`, and goes on to what is due next as long as that is before `limit`: until
     /// somebody gets something of it, or there is nothing more to do before.
-    #[inline(always)]
     pub fn work(&mut self, now: &mut Time, limit: Time) -> Option<Effect> {
-        let done = self.proceed(now, limit, true);
+        let done = self.work_on(now, limit);
+        self.effect(done)
+    }
+
+    /// The same; it answers what kind of thing it is that somebody gets. A frame is to be fetched by
+    /// [`Machine::take_frame`], what is rare by [`Machine::effect`].
+    #[inline(always)]
+    pub fn work_on(&mut self, now: &mut Time, limit: Time) -> Done {
+        self.proceed(now, limit, true)
+    }
+
+    /// The frame that has just been handled.
+    #[inline(always)]
+    pub fn take_frame(&mut self) -> Option<Flight> {
+        let core = self.acting?;
+        self.cores[core].frame.take()
+    }
+
+    /// What somebody gets, after [`Machine::work_on`] has said of which kind it is.
+    #[cold]
+    pub fn effect(&mut self, done: Done) -> Option<Effect> {
         match (done, self.acting) {
             (Done::Task(number), _) => Some(Effect::Task(TaskId(number))),
-            (Done::Frame, Some(core)) => {
-                let frame = self.cores[core].frame.take();
+            (Done::Frame, _) => {
+                let frame = self.take_frame();
                 frame.map(|frame| Effect::Packet(Packet::Frame(frame)))
             }
             (Done::Packet, Some(core)) => self.joined(core).map(Effect::Packet),
@@ -407,12 +427,10 @@ impl Machine {
     /// before `limit`.
     #[inline(never)]
     fn proceed(&mut self, now: &mut Time, limit: Time, wanted: bool) -> Done {
-        if let Some(core) = self.acting.take() {
-            if self.goes_on(core, *now) {
-                self.arm_tick(core, *now);
-            } else {
-                self.advance(core, *now);
-            }
+        if let Some(core) = self.acting.take()
+            && !self.goes_on(core, *now)
+        {
+            self.advance(core, *now);
         }
         loop {
             if wanted && !self.lost.is_empty() {

@@ -172,19 +172,30 @@ impl Nic {
     }
 
     /// The driver takes the first frame.
-    #[inline(always)]
     pub(super) fn pop(&mut self) -> Option<Flight> {
+        let mut frame = None;
+        self.pop_into(&mut frame)?;
+        frame
+    }
+
+    /// The same, into a place of its own; answers whether it carries payload. It is copied there as a whole: who
+    /// reads what was just written in pieces waits for it.
+    #[inline(always)]
+    pub(super) fn pop_into(&mut self, place: &mut Option<Flight>) -> Option<bool> {
         if self.filled == 0 {
             return None;
         }
         self.filled -= 1;
         self.landed -= 1;
-        let (frame, next) = self.frames.next_front();
+        let frame = self.frames.front()?;
+        *place = Some(*frame);
+        let carries = frame.payload_bytes > 0;
+        self.throttle.count(frame);
+        let next = self.frames.leave_front();
         if next.is_some_and(|next| next.frame_bytes == 0) {
             self.pass_lost();
         }
-        self.throttle.count(&frame);
-        Some(frame)
+        Some(carries)
     }
 
     /// Frames that are lost already are first in line no longer.

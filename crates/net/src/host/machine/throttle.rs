@@ -108,6 +108,7 @@ impl Throttle {
     }
 
     /// The driver takes a frame out of the ring.
+    #[inline(always)]
     pub(super) fn count(&mut self, frame: &Flight) {
         self.frames += 1;
         self.bytes = self.bytes.saturating_add(u32::from(frame.frame_bytes));
