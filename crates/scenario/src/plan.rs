@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::background::Background;
@@ -106,6 +107,7 @@ impl Plan {
             problems,
             seen: BTreeSet::new(),
             used: BTreeSet::new(),
+            sound: Value::Null,
         };
         let mut runs = Vec::new();
         for choice in choices(&axes) {
@@ -205,6 +207,8 @@ struct Planner<'a> {
     /// Places whose problem has been told: runs share most of their values.
     seen: BTreeSet<Told>,
     used: BTreeSet<(Kind, String)>,
+    /// The last run's tables that met the schema: the next has most of them too.
+    sound: Value,
 }
 
 impl Planner<'_> {
@@ -241,19 +245,25 @@ impl Planner<'_> {
             document.take(key);
         }
         let skip = resolve::presets(&mut document, self.presets, &mut self.used, &mut findings);
-        findings.extend(check::check(schema::root(), &document.root, "", &skip));
+        let known = self.unchanged(&document.root);
+        let passed = [skip.as_slice(), &known].concat();
+        findings.extend(check::check(schema::root(), &document.root, "", &passed));
         if !findings.is_empty() || !skip.is_empty() {
             self.tell(&document, findings);
             return None;
         }
-        let scenario: Scenario = match serde_json::from_value(document.root.clone()) {
+        let scenario = match Scenario::deserialize(&document.root) {
             Ok(scenario) => scenario,
             Err(error) => {
                 self.tell(&document, vec![Finding::new("", error.to_string(), "")]);
                 return None;
             }
         };
-        match meaning::check(&scenario) {
+        let meant = meaning::check(&scenario);
+        if meant.is_ok() {
+            self.sound = std::mem::take(&mut document.root);
+        }
+        match meant {
             Ok(network) => Some(Run {
                 index: 0,
                 parameters: axes
@@ -273,6 +283,14 @@ impl Planner<'_> {
                 None
             }
         }
+    }
+
+    /// The tables of a run that are as in the last one, which met the schema.
+    fn unchanged(&self, root: &Value) -> Vec<String> {
+        let root = root.as_object().into_iter().flatten();
+        root.filter(|(key, value)| self.sound.get(key.as_str()) == Some(value))
+            .map(|(key, _)| path::join("", key))
+            .collect()
     }
 
     /// Keeps what has not been said yet about the same place.
