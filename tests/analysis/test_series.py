@@ -11,7 +11,7 @@ from tailback.analysis.anatomy import anatomies, per_switch, spans, spread, with
 from tailback.analysis.curves import pair
 from tailback.analysis.distribution import ecdf, quantiles
 from tailback.analysis.excess import with_excess
-from tailback.analysis.findings import key_findings
+from tailback.analysis.findings import headline, key_findings
 from tailback.analysis.totals import totals
 from tailback.results import Results
 
@@ -98,6 +98,17 @@ def test_findings_name_the_slower_switch_and_the_crossing(view: View) -> None:
     )
     assert found[1] == "arista-7124s is ahead at 2 and 3 servers only."
     assert "least at 8 servers" in found[2]
+
+
+def test_along_names_the_least_and_the_greatest_are_named(tmp_path: Path) -> None:
+    axes = {"stack": ["new", "old"], "switch": ["a", "b"], "flows": ["one", "four"]}
+    view = View(Results(sweep_folder(tmp_path / "many", axes)))
+    said = headline(view, "completion_ms_mean")
+    assert said == "Completion time: from 10 ms (new; a, one) to 31 ms (old; b, four)."
+    view = View(Results(sweep_folder(tmp_path / "few", {"stack": ["new", "old"]})))
+    assert (
+        headline(view, "completion_ms_mean") == "Completion time: from 10 ms (new) to 13 ms (old)."
+    )
 
 
 def test_findings_of_one_run(tmp_path: Path) -> None:

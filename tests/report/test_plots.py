@@ -70,3 +70,14 @@ def test_one_anatomy_can_be_picked(tmp_path: Path) -> None:
     assert "arista-7124s, servers 4" in plot.anatomy(1).to_dict()["title"]
     with pytest.raises(NothingToDrawError, match="run 9 is not among those recorded"):
         plot.anatomy(9)
+
+
+def test_points_along_names_lie_side_by_side_and_differ_in_shape(tmp_path: Path) -> None:
+    axes = {"stack": ["new", "old"], "switch": ["a", "b"], "flows": ["one", "four"]}
+    drawn = Results(sweep_folder(tmp_path / "r", axes)).plot.metric("completion_ms_mean").to_dict()
+    (points,) = drawn["layer"]
+    assert points["mark"]["type"] == "point"
+    sides = {channel: points["encoding"][channel]["sort"] for channel in ("xOffset", "shape")}
+    assert sides == {"xOffset": ["a", "b"], "shape": ["one", "four"]}
+    # The theme's legends show lines, of which points have none.
+    assert points["encoding"]["color"]["legend"]["symbolType"] == "circle"

@@ -27,6 +27,8 @@ def headline(view: View, metric: str) -> str:
         return f"{words.text}: {_quantity(value, words)}."
     if not view.has(metric):
         return f"{words.text}: none in any run."
+    if x.kind == "nominal":
+        return _ends(view, x, metric, words)
     last = _at(view.points, x, x.values[-1])
     if last.height == 1:
         first = _at(view.points, x, x.values[0])
@@ -39,6 +41,21 @@ def headline(view: View, metric: str) -> str:
     return (
         f"{words.text} at {_place(x, -1)}: {_quantity(least, words)} with {best} "
         f"{joint} {number(greatest)} with {worst}."
+    )
+
+
+def _ends(view: View, x: Axis, metric: str, words: Label) -> str:
+    """The least and the greatest: along names neither the first nor the last says anything."""
+    rows = view.points.drop_nulls(metric).sort(metric)
+
+    def said(i: int, value: str) -> str:
+        place = [_named(x, rows.get_column(x.name)[i]), rows.get_column(GROUP)[i]]
+        return f"{value} ({'; '.join(filter(None, place))})"
+
+    least, greatest = (float(rows.get_column(metric)[i]) for i in (0, -1))
+    return (
+        f"{words.text}: from {said(0, _quantity(least, words))} "
+        f"to {said(-1, _quantity(greatest, words))}."
     )
 
 

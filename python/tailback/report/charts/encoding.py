@@ -53,6 +53,20 @@ def curve_channels(view: View) -> dict[str, Any]:
     return channels
 
 
+def point_channels(view: View) -> dict[str, Any]:
+    """Return the same for points without lines: colours side by side, and shapes for dashes."""
+    channels: dict[str, Any] = {}
+    if view.axes.colour is not None:
+        order = _order(view, COLOUR)
+        colour = alt.Color(COLOUR, type="nominal", sort=order, title=None)
+        channels["color"] = colour.legend(symbolType="circle", symbolSize=60)
+        channels["xOffset"] = alt.XOffset(COLOUR, type="nominal", sort=order)
+    if view.axes.dash is not None:
+        shape = alt.Shape(DASH, type="nominal", sort=_order(view, DASH), title=None)
+        channels["shape"] = shape.legend(symbolType=alt.Undefined, symbolSize=60)
+    return channels
+
+
 def shape_channel(view: View) -> alt.Shape:
     """Return the shapes that tell results beside these ones apart."""
     scale = alt.Scale(range=["triangle-up", "square", "diamond", "triangle-down", "cross"])

@@ -11,6 +11,7 @@ from tailback.report.charts.encoding import (
     curve_channels,
     detail,
     field,
+    point_channels,
     shape_channel,
     tooltips,
     x_channel,
@@ -39,7 +40,8 @@ def metric(view: View, column: str, *, height: int = HEIGHT) -> AnyChart:
     ours = view.points.select(*columns, *spread)
     values = ours.get_column(column)
     y = y_channel(column, words.axis, _number(values.min()), _number(values.max()))
-    shared = {"x": x_channel(axis), **curve_channels(view), "detail": detail(view)}
+    channels = point_channels if axis.kind == "nominal" else curve_channels
+    shared = {"x": x_channel(axis), **channels(view), "detail": detail(view)}
     base = alt.Chart(inline(ours)).encode(**shared)
     tips = tooltips(view, column)
     layers: list[alt.Chart] = []

@@ -76,7 +76,7 @@ def _axis(axis: Axis) -> str:
 def _runs(view: View) -> str:
     summary = view.summary
     text = "one run" if summary.height == 1 else f"{summary.height} runs"
-    if "iterations" in summary.columns:
+    if "iterations" in summary.columns and not view.timed:
         counts = summary.get_column("iterations").unique().sort().to_list()
         per_run = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
         text += f" of {per_run} transactions"
