@@ -18,6 +18,8 @@ COLOUR = "colour"
 """Column with the label that a curve's colour stands for."""
 DASH = "dash"
 """Column with the label that a curve's dashes stand for."""
+_TIMED = {"bulk", "bernoulli"}
+"""Workloads that last as long as they are told to, unless they have so much to send."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ class View:
             return True
         workload = self.results.manifest["scenario"]["workload"]
         sized = workload.get("size") is not None or "size" in self.results.parameters
-        return workload["kind"] == "bulk" and not sized
+        return workload["kind"] in _TIMED and not sized
 
     @cached_property
     def groups(self) -> list[str]:
