@@ -196,7 +196,7 @@ fn a_duration_ends_a_flow() {
     // The host's socket options: TCP_MAXSEG, less the time stamps.
     assert_eq!(sent.tcp_info["snd_mss_bytes"], 988);
     assert!(sent.last_byte_ns - sent.started_ns < 2_000_000_000);
-    // Fifty intervals: few bytes may have gone before the sampler's thread first runs.
+    // In fifty intervals; a flow of few bytes may be over before the sampler's thread first runs.
     assert!(records.iter().any(|r| matches!(r, Record::Sample { .. })));
 }
 
