@@ -13,6 +13,7 @@ pub mod l2cm;
 pub mod link;
 pub mod loss;
 pub mod marking;
+pub mod oscillator;
 pub mod pool;
 pub mod queue;
 pub mod random;

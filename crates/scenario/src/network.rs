@@ -27,6 +27,11 @@ pub enum Network {
     Explicit(Explicit),
 }
 
+/// Whether clocks are off by nothing.
+fn is_exact(clock_ppm: &u32) -> bool {
+    *clock_ppm == 0
+}
+
 /// One switch with a link to every host. Port 0 of the switch is host 0's, port 1 host 1's, ….
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -47,6 +52,11 @@ pub struct Star {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("examples" = [["host0"]]))]
     pub kernels: Vec<String>,
+    /// How far a host's or switch's clock is off at most, parts in a million, 0 to 1000 (IEEE 802.3 allows
+    /// 100). Each draws its deviation from the run's seed and sends over all its links that much faster or slower.
+    #[serde(default, skip_serializing_if = "is_exact")]
+    #[schemars(range(min = 0, max = 1000), extend("examples" = [100]))]
+    pub clock_ppm: u32,
 }
 
 /// Stars whose switches are joined by one core switch.
@@ -72,6 +82,11 @@ pub struct Stars {
     pub core: SwitchConfig,
     /// The link of every star's switch to the core.
     pub uplink: LinkConfig,
+    /// How far a host's or switch's clock is off at most, parts in a million, 0 to 1000 (IEEE 802.3 allows
+    /// 100). Each draws its deviation from the run's seed and sends over all its links that much faster or slower.
+    #[serde(default, skip_serializing_if = "is_exact")]
+    #[schemars(range(min = 0, max = 1000), extend("examples" = [100]))]
+    pub clock_ppm: u32,
 }
 
 /// A fat-tree of switches with `k` ports (Al-Fares, Loukissas, Vahdat, SIGCOMM 2008).
@@ -90,6 +105,11 @@ pub struct FatTree {
     pub switch: SwitchConfig,
     /// Every link.
     pub link: LinkConfig,
+    /// How far a host's or switch's clock is off at most, parts in a million, 0 to 1000 (IEEE 802.3 allows
+    /// 100). Each draws its deviation from the run's seed and sends over all its links that much faster or slower.
+    #[serde(default, skip_serializing_if = "is_exact")]
+    #[schemars(range(min = 0, max = 1000), extend("examples" = [100]))]
+    pub clock_ppm: u32,
 }
 
 /// Hosts at the two ends of a chain of switches.
@@ -110,6 +130,11 @@ pub struct Dumbbell {
     /// The links between switches, from left to right.
     #[schemars(length(min = 1, max = 256))]
     pub trunk: Vec<LinkConfig>,
+    /// How far a host's or switch's clock is off at most, parts in a million, 0 to 1000 (IEEE 802.3 allows
+    /// 100). Each draws its deviation from the run's seed and sends over all its links that much faster or slower.
+    #[serde(default, skip_serializing_if = "is_exact")]
+    #[schemars(range(min = 0, max = 1000), extend("examples" = [100]))]
+    pub clock_ppm: u32,
 }
 
 /// Every host, switch and link by name.
@@ -127,6 +152,11 @@ pub struct Explicit {
     /// The links.
     #[schemars(length(min = 1))]
     pub link: Vec<ExplicitLink>,
+    /// How far a host's or switch's clock is off at most, parts in a million, 0 to 1000 (IEEE 802.3 allows
+    /// 100). Each draws its deviation from the run's seed and sends over all its links that much faster or slower.
+    #[serde(default, skip_serializing_if = "is_exact")]
+    #[schemars(range(min = 0, max = 1000), extend("examples" = [100]))]
+    pub clock_ppm: u32,
 }
 
 /// A host by name.

@@ -25,6 +25,8 @@ pub struct Topology {
     pub switches: Vec<Switch>,
     /// The links. A switch's port 0 is its first link here, port 1 its second, ….
     pub links: Vec<Link>,
+    /// How far a host's or switch's clock is off at most, parts in a million.
+    pub clock_ppm: u32,
 }
 
 /// A host.
@@ -187,6 +189,7 @@ fn from_star(star: &Star, scenario: &Scenario) -> Result<Topology, Vec<Finding>>
     let kernel = Arc::new(kernel.sampled(scenario.record.sample_interval));
     let socket = Arc::new(scenario.socket.clone().unwrap_or_default());
     Ok(Topology {
+        clock_ppm: star.clock_ppm,
         links: (0..hosts)
             .map(|i| Link {
                 a: Node::Host(i),
@@ -305,6 +308,7 @@ fn from_explicit(explicit: &Explicit, scenario: &Scenario) -> Result<Topology, V
         hosts,
         switches,
         links,
+        clock_ppm: explicit.clock_ppm,
     };
     if findings.is_empty() {
         findings.extend(misfits(&topology));

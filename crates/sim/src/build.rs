@@ -18,6 +18,7 @@ use tailback_units::{Bytes, Duration, Time};
 
 use crate::capture::Capture;
 use crate::event::{CROWD, Calendar};
+use crate::oscillators::Oscillators;
 use crate::record::Recorder;
 use crate::route::{self, Attachments, Graph, Routes};
 use crate::samples::Samples;
@@ -42,7 +43,7 @@ pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
     let switches = switches(run, &wiring, links.len());
     let ports: usize = switches.iter().map(|s| s.ports.len()).sum();
     let first_card = (links.len() + ports) as u32;
-    let pushback = pushback(run, &wiring, first_card);
+    let pushback = pushback(run, &wiring, &links, first_card);
     let cards = pushback.as_ref().map_or(0, |p| p.ranks());
     let first_machine = first_card + cards as u32;
     let hosts = hosts(run, &wiring, outside, first_machine);
@@ -196,11 +197,12 @@ fn links(run: &Run, wiring: &Wiring, outside: &[bool]) -> Vec<LinkState> {
         None => run.network.hosts[node].name.as_str(),
         Some(switch) => run.network.switches[switch].name.as_str(),
     };
+    let oscillators = Oscillators::new(run);
     let mut onward = Vec::new();
     let count = wiring.directions.len();
     let state = |(number, direction): (usize, &[(usize, u16); 2])| {
-        let config = &run.network.links[number / 2].config;
         let [(from, _), (to, port)] = *direction;
+        let config = &oscillators.sent_by(from, &run.network.links[number / 2].config);
         let mut sink = match to.checked_sub(wiring.hosts) {
             Some(switch) => Sink::Switch {
                 switch: switch as u16,
@@ -310,7 +312,12 @@ fn switches(run: &Run, wiring: &Wiring, links: usize) -> Vec<SwitchState> {
 }
 
 /// Cards for all hosts, if any switch pushes back.
-fn pushback(run: &Run, wiring: &Wiring, first_card: u32) -> Option<Box<PushBack>> {
+fn pushback(
+    run: &Run,
+    wiring: &Wiring,
+    links: &[LinkState],
+    first_card: u32,
+) -> Option<Box<PushBack>> {
     let hosts = &run.network.hosts;
     let mut switches = run.network.switches.iter();
     if !switches.any(|switch| switch.config.pushes_back())
@@ -318,11 +325,7 @@ fn pushback(run: &Run, wiring: &Wiring, first_card: u32) -> Option<Box<PushBack>
     {
         return None;
     }
-    let line = |host| {
-        run.network.links[wiring.uplink(host) as usize / 2]
-            .config
-            .rate
-    };
+    let line = |host| links[wiring.uplink(host) as usize].link.rate();
     let cards = (0..hosts.len())
         .map(|host| {
             let port = HostPort::new(line(host), run.seed, host as u64);

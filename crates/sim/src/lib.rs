@@ -10,6 +10,7 @@ mod build;
 mod capture;
 mod event;
 mod external;
+mod oscillators;
 mod outcome;
 mod outcome_cores;
 mod outcome_flows;

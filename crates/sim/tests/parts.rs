@@ -102,6 +102,14 @@ fn windows_are_as_long_as_the_link_that_is_cut() {
 }
 
 #[test]
+fn hosts_and_switches_with_clocks_of_their_own_are_the_same_in_parts() {
+    for clock_ppm in ["network.clock_ppm=20", "network.clock_ppm=1000"] {
+        assert_same_on(&[2, 3, 4], &planned(FAT_TREE, &[clock_ppm]));
+        assert_same_on(&[2], &planned(TWO_STARS, &[clock_ppm]));
+    }
+}
+
+#[test]
 fn a_run_whose_time_is_up_stops_where_it_stops_alone() {
     let endless = ["workload.duration=\"3ms\"", "workload.drain=\"0ms\""];
     assert_same_on(&[2, 3], &planned(FAT_TREE, &endless));
@@ -148,10 +156,12 @@ proptest! {
         (load, memory_kb, delay_ns) in (0.2_f64..0.9, 8_u32..200, 0_u32..3000),
         (latency_ns, cut_through) in (0_u32..1000, any::<bool>()),
         (stack, marks, bulk) in (0_usize..2, any::<bool>(), any::<bool>()),
+        clock_ppm in prop::sample::select(vec![0, 50, 100]),
     ) {
         let forwarding = if cut_through { "cut-through" } else { "store-and-forward" };
         let mut overrides = vec![
             format!("run.seed={seed}"),
+            format!("network.clock_ppm={clock_ppm}"),
             format!("network.link.delay=\"{delay_ns}ns\""),
             format!("network.switch.latency=\"{latency_ns}ns\""),
             format!("network.switch.forwarding=\"{forwarding}\""),

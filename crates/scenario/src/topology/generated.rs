@@ -88,6 +88,7 @@ pub(super) fn stars(stars: &Stars, scenario: &Scenario) -> Result<Topology, Vec<
         vlans: Vec::new(),
     }));
     Ok(Topology {
+        clock_ppm: stars.clock_ppm,
         hosts: hosts(names, scenario),
         switches,
         links,
@@ -132,6 +133,7 @@ pub(super) fn dumbbell(dumbbell: &Dumbbell, scenario: &Scenario) -> Result<Topol
         vlans: Vec::new(),
     });
     Ok(Topology {
+        clock_ppm: dumbbell.clock_ppm,
         hosts: hosts(names, scenario),
         switches: (0..=last)
             .map(|s| Switch {
@@ -203,6 +205,7 @@ pub(super) fn fat_tree(tree: &FatTree, scenario: &Scenario) -> Result<Topology, 
     }
     let names = (0..edges * half).map(|i| format!("host{i}"));
     Ok(Topology {
+        clock_ppm: tree.clock_ppm,
         hosts: hosts(names, scenario),
         switches,
         links,

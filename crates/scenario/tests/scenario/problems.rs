@@ -102,6 +102,39 @@ fn zero_hosts_servers_sizes_and_rates_are_told_all_at_once() {
 }
 
 #[test]
+fn clocks_that_no_hardware_has_are_told() {
+    for (text, at) in [
+        (
+            star("hosts = 4", "hosts = 4\nclock_ppm = 1001"),
+            "s.toml:7:13",
+        ),
+        (
+            explicit("[network]", "[network]\nclock_ppm = 1001"),
+            "s.toml:6:13",
+        ),
+    ] {
+        let found = problem(&text, &[]);
+        assert_eq!(
+            found,
+            format!("{at}: network.clock_ppm: 1001 is out of range; 0 to 1000")
+        );
+    }
+    for wrong in ["-1", "2.5", "\"100\""] {
+        let found = problem(
+            &star("hosts = 4", "hosts = 4"),
+            &[&format!("network.clock_ppm={wrong}")],
+        );
+        assert!(found.contains("network.clock_ppm: "), "{found}");
+    }
+    let plain = plan(STAR, &[]);
+    assert_eq!(plain.runs[0].network.clock_ppm, 0);
+    assert!(plain.scenario["network"].get("clock_ppm").is_none());
+    let off = plan(STAR, &["network.clock_ppm=100"]);
+    assert_eq!(off.runs[0].network.clock_ppm, 100);
+    assert_ne!(plain.hash, off.hash);
+}
+
+#[test]
 fn a_switch_with_fewer_ports_than_hosts_is_told() {
     assert_eq!(
         problem(&star("hosts = 4", "hosts = 25"), &[]),

@@ -16,6 +16,9 @@ use crate::world::{Sink, World};
 /// Hosts of the largest part over those of an even share, at most, tenths.
 const IMBALANCE_MAX: usize = 12;
 
+/// Lengths that differ by less than one part in so many do so by the clocks of switches.
+const CLOCKS: u64 = 256;
+
 /// Which part does what.
 #[derive(Debug)]
 pub(super) struct Cut {
@@ -44,7 +47,8 @@ impl Cut {
         let nodes = hosts + world.switches.len();
         let mut lengths: Vec<Duration> = edges.iter().filter_map(|edge| edge.least).collect();
         lengths.sort_unstable();
-        lengths.dedup();
+        // What differs by clocks only is as long as the shortest of it.
+        lengths.dedup_by(|longer, length| *longer - *length <= *length / CLOCKS);
         let parts = parts.min(usize::from(u8::MAX));
         (2..=parts).rev().find_map(|parts| {
             let lengths = lengths.iter().rev().filter(|l| !l.is_zero());

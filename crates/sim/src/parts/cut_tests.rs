@@ -7,12 +7,15 @@ use super::Cut;
 use crate::build;
 
 fn cut(network: &str, parts: usize) -> Option<Cut> {
+    let cuts_through = r#"switch = { preset = "arista-7124s", ports = 8, latency = "500ns" }"#;
+    let own = network.contains("switch = ");
+    let switch = if own { "" } else { cuts_through };
     let text = format!(
         r#"
 name = "cut"
 [network]
 {network}
-switch = {{ preset = "arista-7124s", ports = 8, latency = "500ns" }}
+{switch}
 [host]
 preset = "rhel-5.4-x5540-ne020"
 [stack]
@@ -59,6 +62,18 @@ fn a_fat_tree_is_cut_into_equal_parts_of_whole_pods() {
             assert!(pod.iter().all(|owner| *owner == pod[0]), "{:?}", cut.hosts);
         }
     }
+}
+
+#[test]
+fn clocks_that_differ_do_not_change_where_it_is_cut() {
+    let stored = r#"
+switch = { preset = "arista-7124s", ports = 8, forwarding = "store-and-forward" }"#;
+    let alike = cut(&format!("{FAT_TREE}{stored}"), 4).expect("it can be cut");
+    let off = cut(&format!("{FAT_TREE}{stored}\nclock_ppm = 1000"), 4).expect("it can be cut");
+    assert_eq!((&alike.hosts, &alike.switches), (&off.hosts, &off.switches));
+    // The fastest clock's shortest frame is the window's.
+    assert!(off.window() < alike.window());
+    assert!(off.window() * 1001 > alike.window() * 1000 - Duration::from_ns(2));
 }
 
 #[test]

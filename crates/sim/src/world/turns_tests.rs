@@ -59,11 +59,13 @@ proptest! {
         (delay_us, connections, mbit) in (500_u32..9000, 1_u32..5, 200_u32..3000),
         (ring, window_kb) in (32_u32..512, 64_u32..4000),
         (bound, napi, gro, socket) in (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>()),
+        clock_ppm in prop::sample::select(vec![0, 100]),
         control in prop::sample::select(vec!["bic", "reno", "htcp", "vegas"]),
     ) {
         let affinity = if bound { "kind = \"bound\"" } else { "kind = \"balanced\", period = \"10ms\"" };
         let mut overrides = vec![
             format!("run.seed={seed}"),
+            format!("network.clock_ppm={clock_ppm}"),
             format!("network.link.0.delay=\"{delay_us}us\""),
             format!("host.rx_ring_descriptors={ring}"),
             format!("host.machine.interrupts.affinity={{ {affinity} }}"),
