@@ -378,12 +378,6 @@ impl Link {
         self.flying.prefetch_second();
     }
 
-    /// A frame will be launched soon: brings its place into the processor's cache.
-    #[inline]
-    pub fn prefetch_room(&self) {
-        self.flying.prefetch_back();
-    }
-
     /// When the next frame is to be handled; never if there is none.
     #[inline]
     #[must_use]

@@ -38,8 +38,8 @@ const DAYS_MIN: usize = 1024;
 /// Days are looked at this often to see whether their length fits.
 const DAYS_PER_REVIEW: u32 = 1024;
 /// From so many components on a day holds more events: what they need does not fit the processor's
-/// cache, and whoever looks ahead has it fetched in time.
-pub(crate) const CROWD: usize = 2048;
+/// cache (measured with 2 MiB of second level), and whoever looks ahead has it fetched in time.
+pub(crate) const CROWD: usize = 4096;
 /// So many events has a day of a world that large: of the first few of a day all that they need cannot be
 /// fetched in time, and sorting more costs more.
 const CROWDED_DAY: u32 = 20;

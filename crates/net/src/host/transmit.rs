@@ -64,12 +64,6 @@ impl TransmitQueue {
         self.leaving.push_back(at);
     }
 
-    /// A packet will be sent soon: brings the first in the queue into the processor's cache.
-    #[inline]
-    pub fn prefetch(&self) {
-        self.leaving.prefetch_front();
-    }
-
     /// Packets that the queue and the ring hold.
     #[must_use]
     pub fn limit(&self) -> usize {
