@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -118,3 +119,29 @@ def test_what_goes_on_beside_stops_with_the_others(
     with pytest.raises(Interrupted):
         reproduce_all(folder=tmp_path)
     assert stopped == ["loss-mesh"]
+
+
+def test_a_report_that_fails_is_told_before_the_next_scenario(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ("incast-8mb", "incast-4mb", "incast-striped")
+    monkeypatch.setattr(study, "STUDIES", {"incast": names})
+    failed = threading.Event()
+    made: list[str] = []
+
+    def make(name: str, *_: object) -> str:
+        made.append(name)
+        if name == names[1]:
+            assert failed.wait(60)
+            time.sleep(0.05)  # from here on the thread has only to note the failure
+        return name
+
+    def report(_: object) -> None:
+        failed.set()
+        raise InputError("no room for the report")
+
+    monkeypatch.setattr(study, "_made", make)
+    monkeypatch.setattr(study, "_outcome", report)
+    with pytest.raises(InputError, match="no room"):
+        reproduce("incast", folder=tmp_path)
+    assert made in (["incast-8mb"], ["incast-8mb", "incast-4mb"])

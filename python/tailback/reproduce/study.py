@@ -1,6 +1,6 @@
 """From a study's name to its runs, its reports and the verdict on each of its claims."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -137,9 +137,10 @@ def reproduce(
         raise InputError(f"{study}: no such study; there are {', '.join(STUDIES)}")
     parent = None if folder is None else Path(folder)
     with ThreadPoolExecutor(1) as beside:
-        found = [
-            beside.submit(_outcome, _made(name, parent, jobs, progress)) for name in STUDIES[study]
-        ]
+        found: list[Future[Outcome]] = []
+        for name in STUDIES[study]:
+            _raise_failed(found)
+            found.append(beside.submit(_outcome, _made(name, parent, jobs, progress)))
         return Reproduction(study, [outcome.result() for outcome in found])
 
 
@@ -158,8 +159,9 @@ def reproduce_all(
     one_run = [name for name in names if _is_one_run(name)]
     # A report is written beside the next scenario's runs: it keeps one core busy, and not for long.
     with ThreadPoolExecutor(1) as beside, _ahead(one_run, parent) as ahead:
-        outcomes = {}
+        outcomes: dict[str, Future[Outcome]] = {}
         for name in names:
+            _raise_failed(outcomes.values())
             results = ahead[name].result() if name in ahead else _made(name, parent, jobs, progress)
             outcomes[name] = beside.submit(_outcome, results)
         found = [
@@ -174,6 +176,13 @@ def reproduce_all(
         (parent or Path("results")) / "studies.html",
     )
     return found, report
+
+
+def _raise_failed(outcomes: Iterable[Future[Outcome]]) -> None:
+    """Raise what a report failed of, if one has by now: before the next scenario's runs begin."""
+    for outcome in outcomes:
+        if outcome.done():
+            outcome.result()
 
 
 def _is_one_run(name: str) -> bool:

@@ -54,7 +54,7 @@ _SMALL = 210
 def contents(view: View, kept: Collection[str] = ()) -> Page:
     """Return the report of one run folder: all of its sections, or those of the keys `kept`."""
     manifest = view.results.manifest
-    sections = [make(view) for key, make in _SECTIONS.items() if not kept or key in kept]
+    sections = [make(key, view) for key, make in _SECTIONS.items() if not kept or key in kept]
     return Page(
         title=manifest["title"],
         description=manifest["description"].strip(),
@@ -66,7 +66,7 @@ def contents(view: View, kept: Collection[str] = ()) -> Page:
     )
 
 
-def _main(view: View) -> Section | None:
+def _main(key: str, view: View) -> Section | None:
     if view.axes.x is None:
         return None
     wanted = [m for m in _MAIN if m in view.points.columns]
@@ -82,10 +82,10 @@ def _main(view: View) -> Section | None:
     title = "Completion time and goodput" if transactions else "Throughput, delay and queue"
     if wanted == ["goodput_mbps_mean"]:
         title = "Throughput"
-    return Section("main", title, figures=figures)
+    return Section(key, title, figures=figures)
 
 
-def _shown(view: View) -> Section | None:
+def _shown(key: str, view: View) -> Section | None:
     """What only some runs have: surfaces, spacing of packets, measurements, and so on."""
     drawn: list[tuple[str, Callable[[], AnyChart]]] = [
         (f"surface-{metric}", partial(surface, view, metric))
@@ -103,19 +103,19 @@ def _shown(view: View) -> Section | None:
     for key, draw in drawn:
         with suppress(NothingToDrawError):
             figures.append(Figure.of(key, draw()))
-    return Section("shown", "In detail", figures=figures) if figures else None
+    return Section(key, "In detail", figures=figures) if figures else None
 
 
-def _lost(view: View) -> Section | None:
+def _lost(key: str, view: View) -> Section | None:
     """The path of each run with the losses at their places."""
     try:
         figure = Figure.of("lost-at", lost_at(view))
     except NothingToDrawError:
         return None
-    return Section("lost-at", "Where it was lost", figures=[figure])
+    return Section(key, "Where it was lost", figures=[figure])
 
 
-def _losses(view: View) -> Section | None:
+def _losses(key: str, view: View) -> Section | None:
     """Counts per transaction; those that are zero everywhere are said, not drawn."""
     if view.axes.x is None:
         return None
@@ -126,27 +126,27 @@ def _losses(view: View) -> Section | None:
         return None
     lead = f"Not seen in any run: {', '.join(nowhere)}." if nowhere else ""
     figures = [Figure.of(m, metric(view, m, height=_SMALL), headline(view, m)) for m in drawn]
-    return Section("losses", "Losses and repairs", lead=lead, small=figures)
+    return Section(key, "Losses and repairs", lead=lead, small=figures)
 
 
-def _network(view: View) -> Section | None:
+def _network(key: str, view: View) -> Section | None:
     """Throughput and queue over time, where the runs recorded them."""
     if view.optional("network").is_empty():
         return None
-    return Section("network", "Over time", figures=[Figure.of("network", network(view))])
+    return Section(key, "Over time", figures=[Figure.of("network", network(view))])
 
 
-def _totals_over_time(view: View) -> Section | None:
+def _totals_over_time(key: str, view: View) -> Section | None:
     """Throughput and ping over time as Flent's totals plot, where the runs have them."""
     if view.optional("intervals").is_empty():
         return None
     charts = over_time(view)
     options = {name: [Figure.of(f"totals-{i}", c)] for i, (name, c) in enumerate(charts)}
     choice = Choice("totals-over-time", "Runs", options)
-    return Section("over-time", "Throughput and ping over time", choice=choice)
+    return Section(key, "Throughput and ping over time", choice=choice)
 
 
-def _published(view: View) -> Section | None:
+def _published(key: str, view: View) -> Section | None:
     """Claims held against the run, then the published table point by point."""
     claims = claims_for(view.results.name)
     checks = claims.judge(view) if claims else []
@@ -159,7 +159,7 @@ def _published(view: View) -> Section | None:
     else:
         verdict = f" Of {judged} claims that could be checked, {held} hold." if judged else ""
     section = Section(
-        "published",
+        key,
         "Against what was published",
         lead=claims.source + verdict,
         tables=[tables.checks(checks, claims.note)],
@@ -174,7 +174,7 @@ def _published(view: View) -> Section | None:
     return section
 
 
-def _beside(view: View) -> Section | None:
+def _beside(key: str, view: View) -> Section | None:
     """How far the run is from each of the results beside it."""
     if not view.others:
         return None
@@ -187,7 +187,7 @@ def _beside(view: View) -> Section | None:
         )
         for name, other in view.others.items()
     ]
-    return Section("beside", "Beside other results", tables=found)
+    return Section(key, "Beside other results", tables=found)
 
 
 def _error_figures(view: View) -> list[Figure]:
@@ -206,7 +206,7 @@ def _error_figures(view: View) -> list[Figure]:
     ]
 
 
-def _distribution(view: View) -> Section | None:
+def _distribution(key: str, view: View) -> Section | None:
     if view.transactions.is_empty() or view.timed:
         return None
     figures = [] if view.axes.x is None else [Figure.of("distribution", distribution(view))]
@@ -218,10 +218,10 @@ def _distribution(view: View) -> Section | None:
             "transactions that waited for one.",
         )
     )
-    return Section("distribution", "How completion times are distributed", figures=figures)
+    return Section(key, "How completion times are distributed", figures=figures)
 
 
-def _anatomy(view: View) -> Section | None:
+def _anatomy(key: str, view: View) -> Section | None:
     found = anatomies(view)
     if not found:
         return None
@@ -245,19 +245,19 @@ def _anatomy(view: View) -> Section | None:
         "One recorded transaction per run: what waits in the switch, what each flow has "
         "received, and, shaded, where a flow waits for its retransmission timer."
     )
-    return Section("anatomy", "Anatomy of one transaction", lead=lead, choice=choice)
+    return Section(key, "Anatomy of one transaction", lead=lead, choice=choice)
 
 
-def _totals(view: View) -> Section | None:
+def _totals(key: str, view: View) -> Section | None:
     table = tables.totals(view)
-    return Section("totals", "Totals", tables=[table])
+    return Section(key, "Totals", tables=[table])
 
 
-def _points(view: View) -> Section | None:
-    return Section("points", "Every point in numbers", tables=[tables.points(view)], folded=True)
+def _points(key: str, view: View) -> Section | None:
+    return Section(key, "Every point in numbers", tables=[tables.points(view)], folded=True)
 
 
-_SECTIONS: Mapping[str, Callable[[View], Section | None]] = {
+_SECTIONS: Mapping[str, Callable[[str, View], Section | None]] = {
     "main": _main,
     "shown": _shown,
     "lost-at": _lost,
