@@ -99,7 +99,11 @@ impl ByteTime {
     /// The same where a byte does not take a whole number of picoseconds.
     #[inline(never)]
     const fn time_for_inexact(self, bytes: u64) -> Duration {
-        self.rate.time_for(bytes)
+        // What is sent at once takes no number of more than 64 bits, so one division does.
+        match bytes.checked_mul(8 * PS_PER_SECOND as u64) {
+            Some(bits_ps) if self.rate.0 != 0 => Duration::from_ps(bits_ps.div_ceil(self.rate.0)),
+            _ => self.rate.time_for(bytes),
+        }
     }
 }
 

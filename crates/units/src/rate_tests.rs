@@ -15,6 +15,18 @@ fn inexact_rates_round_up() {
 }
 
 #[test]
+fn a_prepared_rate_gives_the_same_times() {
+    for bps in [0, 3, 999_999_937, 9_584_640_000, 25_000_812_345, u64::MAX] {
+        let rate = Rate::from_bps(bps);
+        // 2 305 843 bytes are the most whose bits in picoseconds a second fit into 64 bits.
+        for bytes in [0, 1, 64, 1538, 9038, 65_573, 2_305_843, 2_305_844, 1 << 40] {
+            let prepared = rate.byte_time().time_for(bytes);
+            assert_eq!(prepared, rate.time_for(bytes), "{bps} {bytes}");
+        }
+    }
+}
+
+#[test]
 fn texts_round_trip() {
     for text in ["10Gbit", "2500Mbit", "1bit"] {
         assert_eq!(text.parse::<Rate>().unwrap().to_string(), text);
