@@ -6,7 +6,7 @@ import polars as pl
 
 from synthetic import sweep_folder
 from tailback.analysis import View
-from tailback.analysis.axes import choose, in_words
+from tailback.analysis.axes import Axis, choose, in_words
 from tailback.results import Results
 
 
@@ -50,6 +50,16 @@ def test_one_value_is_no_axis() -> None:
     axes = choose(pl.DataFrame({"servers": [1], "switch": ["a"]}), ["switch", "servers"])
     assert axes.x is None
     assert [a.name for a in axes.fixed] == ["switch", "servers"]
+
+
+def test_a_value_is_named_with_its_axis_and_unit() -> None:
+    for name, value, words in (
+        ("senders", 3, "senders 3"),
+        ("duration_s", 120, "duration 120 s"),
+        ("start_percent", 30.0, "start 30 %"),
+        ("p_s_mean", 1, "p_s_mean 1"),
+    ):
+        assert in_words(Axis(name, "numeric", (value,)), value) == words
 
 
 def test_a_wide_range_of_numbers_is_logarithmic() -> None:

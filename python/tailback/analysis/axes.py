@@ -11,6 +11,16 @@ Kind = Literal["numeric", "ordinal", "nominal"]
 
 _QUANTITY = re.compile(r"[\d.]+\s*[A-Za-zµ%/]*$")
 _MANY_DECADES = 100.0
+_UNITS = {
+    "s": "s",
+    "ms": "ms",
+    "us": "us",
+    "percent": "%",
+    "gbps": "Gb/s",
+    "mbps": "Mb/s",
+    "bytes": "B",
+}
+"""Units as they end an axis' name -> as they are written."""
 _FEW = 3
 _MANY = 6
 
@@ -125,10 +135,16 @@ def choose(summary: pl.DataFrame, parameters: Sequence[str]) -> Axes:
 
 
 def in_words(axis: Axis, value: object) -> str:
-    """Return an axis' value as a label: names stand alone, numbers name their axis."""
+    """Return an axis' value as a label: names stand alone, numbers name their axis.
+
+    A number has its axis' unit: `duration_s` 20 is `duration 20 s`, `senders` 3 `senders 3`.
+    """
     if axis.kind == "nominal" and not isinstance(value, bool):
         return str(value)
     text = f"{value:g}" if isinstance(value, float) else str(value)
+    name, _, last = axis.name.rpartition("_")
+    if name and last in _UNITS:
+        return f"{name.replace('_', ' ')} {text} {_UNITS[last]}"
     return f"{axis.name} {text}"
 
 

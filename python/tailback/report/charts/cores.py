@@ -10,7 +10,7 @@ from tailback.report.charts.nothing import NothingToDrawError
 from tailback.report.theme import NEUTRAL, WAITING, WIDTH
 
 _ROW = 22
-_LABEL = 330
+_LABEL = 370
 _ROWS_MAX = 36
 _COLUMNS_MAX = 32
 _CORE = "core of"

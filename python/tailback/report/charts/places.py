@@ -11,7 +11,7 @@ from tailback.report.charts.nothing import NothingToDrawError
 from tailback.report.theme import NEUTRAL, WAITING, WIDTH
 
 _ROW = 22
-_LABEL = 330
+_LABEL = 370
 
 
 def lost_at(view: View) -> AnyChart:
