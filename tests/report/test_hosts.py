@@ -13,6 +13,7 @@ from tailback.analysis.probes import probes
 from tailback.report import Plots, write_report
 from tailback.report.charts.nothing import NothingToDrawError
 from tailback.report.charts.surface import sides
+from tailback.report.page.contents import contents
 from tailback.results import Results
 
 
@@ -114,6 +115,19 @@ def test_without_machines_there_are_no_cores(tmp_path: Path) -> None:
     view = folder(tmp_path / "own", ["rate"], summary=[summary(0, rate=1)])
     with pytest.raises(NothingToDrawError, match="no host"):
         Plots(view.results).cores()
+
+
+def test_each_section_has_the_key_it_is_asked_for_by(tmp_path: Path) -> None:
+    rows = [
+        summary(run, pairs=pairs, connections=connections)
+        for run, (pairs, connections) in enumerate((p, c) for p in (1, 2, 3) for c in (1, 2, 3))
+    ]
+    view = folder(tmp_path / "many", ["pairs", "connections"], summary=rows)
+    keys = [section.key for section in contents(view).sections]
+    assert "shown" in keys
+    assert len(keys) > 2
+    for key in keys:
+        assert [section.key for section in contents(view, [key]).sections] == [key]
 
 
 def test_two_numeric_axes_make_a_surface(tmp_path: Path) -> None:

@@ -100,9 +100,9 @@ def _shown(key: str, view: View) -> Section | None:
         ("cores", partial(cores, view)),
     ]
     figures = []
-    for key, draw in drawn:
+    for name, draw in drawn:
         with suppress(NothingToDrawError):
-            figures.append(Figure.of(key, draw()))
+            figures.append(Figure.of(name, draw()))
     return Section(key, "In detail", figures=figures) if figures else None
 
 
