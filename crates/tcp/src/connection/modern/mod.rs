@@ -119,6 +119,8 @@ pub(super) struct Modern {
     /// Timestamps of the segment last received.
     ts_val: u32,
     ts_ecr: u32,
+    /// Packets sent so far, again or not, modulo 2^16.
+    turns: u16,
     tlp_retrans: bool,
     frto: bool,
     /// The receiver has thrown away what it had acknowledged selectively.
@@ -200,6 +202,7 @@ impl Modern {
             syn_ns: 0,
             ts_val: 0,
             ts_ecr: 0,
+            turns: 0,
         }
     }
 }

@@ -292,6 +292,7 @@ impl Connection {
             delivered_ce: 0,
             lost: 0,
             in_flight: 0,
+            turn: 0,
             segments: count,
             mss: mss as u16,
             tags: 0,
@@ -329,6 +330,8 @@ impl Connection {
         let prior_ns = self.modern.wstamp_ns;
         self.modern.wstamp_ns = prior_ns.max(self.clock.ns());
         packet.sent_ns = self.modern.wstamp_ns;
+        self.modern.turns = self.modern.turns.wrapping_add(1);
+        packet.turn = self.modern.turns;
         let payload_bytes = packet.payload_bytes();
         let count = u32::from(packet.segments);
         let mut segment = self.header_of_data();

@@ -2,14 +2,15 @@
 //!
 //! Models Linux 7.2's retransmission queue (tcp_rtx_queue, tcp_skb_cb, tcp_fragment,
 //! tcp_trim_head, tcp_shift_skb_data's merging of what is selectively acknowledged). Where the
-//! kernel keeps a second list ordered by time of sending, walks here go by sequence number and
-//! look at the time. Left out: collapsing of packets when memory is short.
+//! kernel keeps a second list in the order of sending, walks here go by sequence number and
+//! look at the time, and within a microsecond at the turn. Left out: collapsing of packets when
+//! memory is short.
 
 use std::collections::VecDeque;
 
 use prefetch_index::prefetch_index;
 
-use crate::queue::{EVER_RETRANS, RETRANS, SACKED, TAGS, push_last, segments, take_front};
+use crate::queue::{EVER_RETRANS, LOST, RETRANS, SACKED, TAGS, push_last, segments, take_front};
 use crate::seq::Seq;
 
 /// The packet pushes what was written.
@@ -37,6 +38,8 @@ pub(super) struct Sent {
     pub(super) delivered_ce: u32,
     pub(super) lost: u32,
     pub(super) in_flight: u32,
+    /// Which of all that was sent it was when it was last sent, modulo 2^16.
+    pub(super) turn: u16,
     pub(super) segments: u16,
     /// Payload of each segment but the last (gso_size).
     pub(super) mss: u16,
@@ -59,6 +62,12 @@ impl Sent {
     #[inline]
     pub(super) fn retransmitted(&self) -> bool {
         self.has(RETRANS | EVER_RETRANS)
+    }
+
+    /// Whether it is taken to be in the network: not there yet, and not lost since it was last sent.
+    #[inline]
+    pub(super) fn is_out(&self) -> bool {
+        !self.has(SACKED) && (!self.has(LOST) || self.has(RETRANS))
     }
 
     #[inline]
@@ -185,6 +194,10 @@ impl SentQueue {
             count -= u32::from(front.segments);
         }
         Some((first_ns, last, count))
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Sent> {
+        self.packets.iter()
     }
 
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Sent> {

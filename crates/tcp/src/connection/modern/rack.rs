@@ -101,14 +101,21 @@ impl Connection {
     fn detect_loss(&mut self) -> Option<u32> {
         let window_us = self.reordering_window_us();
         let mark = (self.modern.rack.sent_us, self.modern.rack.end_seq);
+        let mut last_turn = None;
         let mut wait = 0;
         for index in 0..self.modern.sent.len() {
             let Some(packet) = self.modern.sent.get(index) else {
                 break;
             };
-            let out = !packet.has(SACKED) && (!packet.has(LOST) || packet.has(RETRANS));
-            if !out || !sent_after(mark, (packet.sent_us(), packet.end_seq)) {
+            let sent_us = packet.sent_us();
+            if !packet.is_out() || !sent_after(mark, (sent_us, packet.end_seq)) {
                 continue;
+            }
+            if sent_us == mark.0 {
+                let last = *last_turn.get_or_insert_with(|| self.last_turn(mark));
+                if last.is_some_and(|last| (last.wrapping_sub(packet.turn) as i16) < 0) {
+                    continue;
+                }
             }
             let remaining = self.rack_remaining_us(packet, window_us);
             if remaining <= 0 {
@@ -118,6 +125,15 @@ impl Connection {
             }
         }
         (wait > 0).then_some(wait)
+    }
+
+    /// The kernel walks in the order of sending and goes no further than the first packet that was not
+    /// sent before the mark. Of those sent in the mark's own microsecond, by turn, which is that?
+    fn last_turn(&self, mark: (u64, Seq)) -> Option<u16> {
+        let sent = self.modern.sent.iter();
+        let tied = sent.filter(|p| p.sent_us() == mark.0 && p.is_out());
+        let turns = tied.filter(|p| !mark.1.after(p.end_seq)).map(|p| p.turn);
+        turns.reduce(|a, b| if (a.wrapping_sub(b) as i16) < 0 { a } else { b })
     }
 
     /// After an acknowledgement. True if the reordering timer was set.

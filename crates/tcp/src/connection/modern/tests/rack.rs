@@ -77,6 +77,26 @@ fn a_lost_retransmission_is_found_by_what_was_sent_after_it() {
 }
 
 #[test]
+fn of_one_microsecond_a_retransmission_waits_for_the_data_sent_before_it() {
+    let mut script = flight();
+    script.write(20);
+    // Acknowledgements of one instant: each of two sets a new segment free, the third shows a loss.
+    script.sack(0, &[(1, 2)]);
+    script.sack(0, &[(1, 3)]);
+    script.sack(0, &[(1, 10)]);
+    let sent = script.ranges();
+    assert_eq!(sent[..3], [(10, 11), (11, 12), (0, 1)], "{sent:?}");
+    script.wait(RTT_US);
+    // The first of the two arrives: the walk in the order of sending ends at the second.
+    script.sack(0, &[(1, 11)]);
+    assert!(!script.ranges().contains(&(0, 1)));
+    // With the second the retransmission is next, which by its number counts as sent before.
+    script.sack(0, &[(1, 12)]);
+    assert!(script.ranges().contains(&(0, 1)));
+    assert_eq!(script.tcp.stats().lost_retransmissions, 1);
+}
+
+#[test]
 fn the_window_comes_down_in_proportion_to_what_arrives_rfc_6937() {
     let mut script = flight();
     script.write(30);
