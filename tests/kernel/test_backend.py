@@ -6,6 +6,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
@@ -116,6 +117,39 @@ def test_a_route_s_least_timeout_is_its_connections(tmp_path: Path) -> None:
     # The least variation that a timeout allows for, and the round trip, a millisecond at the most.
     assert 200_000 <= least_us[0] <= 202_000
     assert 7_000 <= least_us[1] <= 9_000
+
+
+def test_hosts_that_join_frames_do_as_kernels_do(tmp_path: Path) -> None:
+    # Two senders, marks from an empty memory on: bursts, interrupts and acknowledgements decide.
+    scenario = tailback.load("ecn-switch").override(
+        'sweep.marking=[{label={marking="ce"},set={"network.switch.marking"='
+        '{kind="linear",probability_rise=1.0,mem_start_point=0.0}}}]',
+        "sweep.test=[{label={senders=2},set={}}]",
+        'sweep.tcp_congestion_control=["reno", "dctcp"]',
+        "workload.senders=2",
+        'workload.measured="all"',
+        'workload.duration="60ms"',
+        'stack.preset="linux-7.2"',
+        "stack.tcp_ecn=1",
+        'record.sample_interval="20ms"',
+        # Kernels take no time; every 16 us an interrupt, on both sides.
+        'kernel.interrupt_moderation="16us"',
+        'host.interrupt_gap="16us"',
+        *(f'host.{time}="0s"' for time in ("interrupt_delay", "interrupt_jitter")),
+        *(f'host.{cost}="0s"' for cost in ("rx_segment_cost", "rx_kilobyte_cost")),
+    )
+    gbps, frames_per_ack = {}, {}
+    for name in ("kernel", "sim"):
+        results = tailback.run(scenario, out=tmp_path / name, backend=name)
+        flows = results.table("flows")
+        gbps[name] = flows.group_by("tcp_congestion_control").agg(pl.col("bandwidth_gbps").sum())
+        ends = results.table("samples").filter(host="receiver").group_by("run", "peer")
+        counts = ends.agg(pl.col("data_segs_in", "segs_out").max()).sum()
+        frames_per_ack[name] = (counts["data_segs_in"] / counts["segs_out"]).item()
+    both = gbps["kernel"].join(gbps["sim"], on="tcp_congestion_control", suffix="_sim")
+    for row in both.iter_rows(named=True):
+        assert row["bandwidth_gbps_sim"] == pytest.approx(row["bandwidth_gbps"], rel=0.05), row
+    assert 3 < frames_per_ack["sim"] == pytest.approx(frames_per_ack["kernel"], rel=0.1)
 
 
 def test_programs_that_this_machine_lacks_are_named(tmp_path: Path) -> None:

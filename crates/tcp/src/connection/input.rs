@@ -106,6 +106,11 @@ impl Connection {
         self.receive.set_frame(memory_bytes, mss);
         self.handle_segment(now, segment);
         self.receive.set_frame(0, 0);
+        // The others of them count too (tcp_segs_in).
+        let beyond_first = u32::from(segment.payload_bytes).saturating_sub(1);
+        let others = u64::from(beyond_first.checked_div(mss).unwrap_or(0));
+        self.stats.segments_received += others;
+        self.stats.data_segments_received += others;
     }
 
     /// The application reads up to `most` bytes; answers how many it got.

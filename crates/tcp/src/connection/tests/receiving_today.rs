@@ -283,6 +283,24 @@ fn the_first_mark_is_told_at_once_and_a_reduced_window_too() {
 }
 
 #[test]
+fn segments_that_the_host_has_joined_are_counted_one_by_one() {
+    let mut net = opened();
+    let before = net.end(SERVER).stats().clone();
+    let mut joined = ahead(&mut net, 0);
+    joined.payload_bytes = (2 * MSS + 100) as u16;
+    let now = net.now;
+    net.end(SERVER).handle_aggregate(now, &joined, MSS, 8192);
+    let info = net.end(SERVER).tcp_info(now);
+    let counted = [before.segments_received, before.data_segments_received].map(|n| n as u32 + 3);
+    assert_eq!([info.segs_in, info.data_segs_in], counted);
+    // One that was not joined has no segment size.
+    let alone = ahead(&mut net, 0);
+    net.end(SERVER).handle_aggregate(now, &alone, 0, 2048);
+    let info = net.end(SERVER).tcp_info(now);
+    assert_eq!([info.segs_in, info.data_segs_in], counted.map(|n| n + 1));
+}
+
+#[test]
 fn a_second_syn_asks_for_no_ecn() {
     // RFC 3168 section 6.1.1.1.
     let mut net = Net::of(Stack {
