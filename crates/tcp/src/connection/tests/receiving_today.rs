@@ -285,7 +285,7 @@ fn the_first_mark_is_told_at_once_and_a_reduced_window_too() {
 #[test]
 fn segments_that_the_host_has_joined_are_counted_one_by_one() {
     let mut net = opened();
-    let before = net.end(SERVER).stats().clone();
+    let before = *net.end(SERVER).stats();
     let mut joined = ahead(&mut net, 0);
     joined.payload_bytes = (2 * MSS + 100) as u16;
     let now = net.now;
