@@ -98,6 +98,11 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
         include_str!("../../../scenarios/parity/tcp-parity.toml"),
     ),
     (
+        "two-senders",
+        "scenarios/parity/two-senders.toml",
+        include_str!("../../../scenarios/parity/two-senders.toml"),
+    ),
+    (
         "congestion-parity",
         "scenarios/parity/congestion-parity.toml",
         include_str!("../../../scenarios/parity/congestion-parity.toml"),
