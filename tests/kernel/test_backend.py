@@ -132,13 +132,7 @@ def test_hosts_that_join_frames_do_as_kernels_do(tmp_path: Path) -> None:
         'stack.preset="linux-7.2"',
         "stack.tcp_ecn=1",
         'record.sample_interval="20ms"',
-        # Kernels take no time and have virtio_net's receive buffers; an interrupt every 16 us.
-        'kernel.interrupt_moderation="16us"',
-        'host.interrupt_gap="16us"',
-        'host.rx_page="4096B"',
-        'host.skb_overhead="832B"',
-        *(f'host.{time}="0s"' for time in ("interrupt_delay", "interrupt_jitter")),
-        *(f'host.{cost}="0s"' for cost in ("rx_segment_cost", "rx_kilobyte_cost")),
+        'host.preset="uml-virtio"',
     )
     gbps, frames_per_ack = {}, {}
     for name in ("kernel", "sim"):

@@ -86,6 +86,10 @@ const HOSTS: &[(&str, &str)] = &[
         include_str!("../presets/hosts/server-25g.toml"),
     ),
     (
+        "uml-virtio",
+        include_str!("../presets/hosts/uml-virtio.toml"),
+    ),
+    (
         "xeon-e7330-ixgbe",
         include_str!("../presets/hosts/xeon-e7330-ixgbe.toml"),
     ),
