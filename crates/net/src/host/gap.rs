@@ -6,7 +6,12 @@
 //! end of its time on the line.
 //! Left out: limits by frames (rx-frames), adaptive rates, a vector for each way.
 
+use std::collections::VecDeque;
+
 use tailback_units::{Duration, Time};
+
+/// So many packets that nobody was interrupted for are looked through when another is sent.
+const MANY: usize = 64;
 
 /// Interrupts at a distance.
 #[derive(Clone, Debug)]
@@ -14,9 +19,8 @@ pub(super) struct Gap {
     gap: Duration,
     /// No interrupt before this.
     quiet_until: Time,
-    /// What was sent and not interrupted for: the first and the last of it; never: nothing. Between them it is
-    /// taken for a stream without a pause.
-    sent: (Time, Time),
+    /// When packets that were sent and not interrupted for leave, the first first.
+    sent: VecDeque<Time>,
 }
 
 impl Gap {
@@ -25,17 +29,18 @@ impl Gap {
         (!gap.is_zero()).then_some(Gap {
             gap,
             quiet_until: Time::ZERO,
-            sent: (Time::NEVER, Time::NEVER),
+            sent: VecDeque::new(),
         })
     }
 
-    /// A packet's time on the line ends at `at`, no earlier than those before.
-    // What it interrupts for meanwhile is seen to when a frame comes: `at` may be long after that.
-    pub(super) fn sent(&mut self, at: Time) {
-        if self.sent.0 == Time::NEVER {
-            self.sent.0 = at;
+    /// A packet's time on the line ends at `at`, no earlier than those before: with segmentation offload,
+    /// that of its last frame.
+    // What it interrupts for meanwhile is seen to when a frame comes, or when many have been sent.
+    pub(super) fn sent(&mut self, now: Time, at: Time) {
+        if self.sent.len() >= MANY {
+            self.settle(now);
         }
-        self.sent.1 = at;
+        self.sent.push_back(at);
     }
 
     /// A frame arrives at `at`, and the CPU has nothing to do: when the interrupt for it comes.
@@ -48,24 +53,19 @@ impl Gap {
 
     /// Interrupts for what was sent that come no later than `until`.
     fn settle(&mut self, until: Time) {
-        while self.sent.0 != Time::NEVER {
-            let interrupt = self.sent.0.max(self.quiet_until);
+        while let Some(first) = self.sent.front() {
+            let interrupt = self.quiet_until.max(*first);
             if interrupt > until {
                 return;
             }
-            // Within the stream they follow each other at the gap, however many that are.
-            let stream = until.min(self.sent.1).max(interrupt).since(interrupt);
-            let more = stream.as_ps() / self.gap.as_ps();
-            self.interrupted(interrupt + self.gap * more);
+            self.interrupted(interrupt);
         }
     }
 
     fn interrupted(&mut self, at: Time) {
         self.quiet_until = at + self.gap;
-        if self.sent.1 <= at || self.sent.0 == Time::NEVER {
-            self.sent = (Time::NEVER, Time::NEVER);
-        } else {
-            self.sent.0 = self.sent.0.max(at);
+        while self.sent.front().is_some_and(|first| *first <= at) {
+            self.sent.pop_front();
         }
     }
 }
@@ -88,7 +88,7 @@ mod tests {
         assert_eq!(gap.interrupt(us(100)), us(100));
         assert_eq!(gap.interrupt(us(130)), us(130));
         // Answered at once: the card tells of it when it may, at 146, and of the next frame 16 us later.
-        gap.sent(us(131));
+        gap.sent(us(130), us(131));
         assert_eq!(gap.interrupt(us(150)), us(162));
     }
 
@@ -96,7 +96,7 @@ mod tests {
     fn a_stream_that_is_sent_interrupts_all_along() {
         let mut gap = gap();
         for at in 0..50 {
-            gap.sent(us(at));
+            gap.sent(us(at), us(at));
         }
         // At 0, 16, 32 and 48; the last at 64, unless a frame comes.
         assert_eq!(gap.interrupt(us(50)), us(64));
@@ -106,8 +106,8 @@ mod tests {
     #[test]
     fn a_short_gap_in_a_long_stream_takes_no_longer() {
         let mut gap = Gap::new(Duration::from_ps(1)).expect("a gap");
-        gap.sent(us(0));
-        gap.sent(us(3_600_000_000));
+        gap.sent(us(0), us(0));
+        gap.sent(us(0), us(3_600_000_000));
         assert_eq!(gap.interrupt(us(3_600_000_001)), us(3_600_000_001));
     }
 
@@ -115,8 +115,29 @@ mod tests {
     fn an_interrupt_for_a_frame_tells_of_what_was_sent() {
         let mut gap = gap();
         assert_eq!(gap.interrupt(us(10)), us(10));
-        gap.sent(us(12));
+        gap.sent(us(10), us(12));
         assert_eq!(gap.interrupt(us(20)), us(26), "and the packet sent");
         assert_eq!(gap.interrupt(us(60)), us(60));
+    }
+
+    #[test]
+    fn a_burst_interrupts_when_all_of_it_has_left() {
+        let mut gap = gap();
+        // Two bursts of 50 us: told of at 50 and 100, so that a frame between them is told of at once.
+        gap.sent(us(0), us(50));
+        gap.sent(us(0), us(100));
+        assert_eq!(gap.interrupt(us(30)), us(30));
+        assert_eq!(gap.interrupt(us(60)), us(66));
+        assert_eq!(gap.interrupt(us(90)), us(90));
+        assert_eq!(gap.interrupt(us(101)), us(106));
+    }
+
+    #[test]
+    fn who_only_sends_is_not_remembered_for_ever() {
+        let mut gap = gap();
+        for at in 0..10_000 {
+            gap.sent(us(at), us(at + 20));
+        }
+        assert!(gap.sent.len() <= MANY + 1, "{}", gap.sent.len());
     }
 }

@@ -129,12 +129,12 @@ impl ReceiveRing {
             && self.moderation.is_none()
     }
 
-    /// The card has got a packet that leaves it at `leaves`: a completion that moderation counts.
+    /// The card has got a packet at `now` that leaves it at `leaves`: a completion that moderation counts.
     #[inline]
-    pub fn sent(&mut self, leaves: Time) {
+    pub fn sent(&mut self, now: Time, leaves: Time) {
         self.completions += 1;
         if let Some(gap) = &mut self.gap {
-            gap.sent(leaves);
+            gap.sent(now, leaves);
         }
     }
 

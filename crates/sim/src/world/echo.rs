@@ -116,7 +116,7 @@ impl World {
             &mut self.ledger,
         );
         self.hosts[host].leaves(now, at, finish);
-        self.hosts[host].sent(finish, payload_bytes);
+        self.hosts[host].sent(self.now, finish, payload_bytes);
         if let Some(at) = first {
             self.calendar.schedule(uplink, at);
         }

@@ -127,11 +127,11 @@ impl HostState {
         }
     }
 
-    /// The card was handed a packet with so much payload, which leaves it at `leaves`.
+    /// The card was handed a packet at `now` with so much payload, which leaves it at `leaves`.
     #[inline]
-    pub(super) fn sent(&mut self, leaves: Time, payload_bytes: u32) {
+    pub(super) fn sent(&mut self, now: Time, leaves: Time, payload_bytes: u32) {
         match &mut self.machine {
-            None => self.ring.sent(leaves),
+            None => self.ring.sent(now, leaves),
             Some(state) => {
                 let cost = state.machine.config().costs.send(payload_bytes);
                 state.machine.charge(cost);
@@ -357,7 +357,7 @@ impl World {
             let cut = Cut::new(transmit, endpoint.priority, to);
             let (first, last) = send_plainly(&mut state.link, books, now, cut);
             sender.queue.leaves(last);
-            sender.ring.sent(last);
+            sender.ring.sent(now, last);
             connection.handed_over(now, Some(last));
             if let Some(first) = first {
                 self.calendar.schedule(uplink, first);
@@ -390,7 +390,7 @@ impl World {
             let (first, last) = send::<false>(state, &mut self.hosts, books, at, cut);
             let sender = &mut self.hosts[host];
             sender.leaves(now, at, last);
-            sender.sent(last, payload_bytes);
+            sender.sent(now, last, payload_bytes);
             connection.handed_over(now, Some(last));
             if let Some(first) = first {
                 schedule_launch(&mut self.calendar, &mut self.turns, uplink, first);
@@ -429,7 +429,7 @@ impl World {
                 }
             }
             if let Some(left) = left {
-                self.hosts[host].sent(left, payload_bytes);
+                self.hosts[host].sent(now, left, payload_bytes);
             }
         }
         self.serve_card(host);
