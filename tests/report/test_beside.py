@@ -66,3 +66,14 @@ def test_results_of_another_sweep_are_refused_with_the_reason(tmp_path: Path) ->
     other = Results(sweep_folder(tmp_path / "other", {"rto_min": ["1ms", "10ms"]}))
     with pytest.raises(InputError, match=r"has no switch, servers"):
         _ = View(ours, named(ours, [other])).beside
+
+
+@pytest.mark.parametrize(("more", "own"), [({}, "Columns"), ({"marking": ["off", "ce"]}, "Points")])
+def test_along_names_the_caption_names_what_is_drawn(
+    tmp_path: Path, more: dict[str, list[str]], own: str
+) -> None:
+    axes = {"tcp_congestion_control": ["reno", "cubic", "bbr"], **more}
+    ours = Results(sweep_folder(tmp_path / "ours", axes))
+    other = Results(sweep_folder(tmp_path / "other", axes))
+    main = next(s for s in contents(View(ours, named(ours, [other]))).sections if s.key == "main")
+    assert f"{own}: this run. Small shapes: the results beside it." in main.figures[0].caption

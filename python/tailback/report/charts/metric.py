@@ -77,9 +77,13 @@ def metric(view: View, column: str, *, height: int = HEIGHT) -> AnyChart:
                 tooltip=[alt.Tooltip(BESIDE, type="nominal", title="Results"), *tips],
             )
         )
-    reading = ["Lines: this run."] if has_reference or not beside.is_empty() else []
+    own, others_are = "Lines", "Filled shapes"
+    if axis.kind == "nominal":
+        own = "Columns" if view.axes.colour is None else "Points"
+        others_are = "Small shapes"
+    reading = [f"{own}: this run."] if has_reference or not beside.is_empty() else []
     reading += ["Circles: published."] if has_reference else []
-    reading += ["Filled shapes: the results beside it."] if not beside.is_empty() else []
+    reading += [f"{others_are}: the results beside it."] if not beside.is_empty() else []
     title = alt.TitleParams(words.full, subtitle=[" ".join(reading)] if reading else [])
     return alt.layer(*layers).properties(
         width=WIDTH,
