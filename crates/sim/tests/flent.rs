@@ -69,7 +69,7 @@ fn rrul_loads_both_directions_and_then_lets_go() {
         let gbps = measures(&outcome, "summary", way)[0];
         assert!((0.75..0.97).contains(&gbps), "{way}: {gbps}");
     }
-    assert_eq!(counts(&outcome, "summary", "pings"), [4 * 41]);
+    assert_eq!(counts(&outcome, "summary", "pings"), [4 * 40]);
     // Pings are short before and after the load, and long under it.
     let (at, rtt) = (
         measures(&outcome, "pings", "time_s"),

@@ -92,7 +92,8 @@ impl MeasuredApp {
                 priority: one.flow.priority,
             });
         }
-        if self.next_ping <= now {
+        // None when all ends: nobody would see its answer.
+        if self.next_ping <= now && now < self.spec.end {
             self.next_ping = now + self.spec.ping_interval;
             for line in &self.spec.pings {
                 actions.push_back(Action::Ping {
