@@ -1,5 +1,6 @@
 """What a page is made of."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,11 +45,15 @@ class Figure:
 
 @dataclass(frozen=True)
 class Cell:
-    """A table's cell: text, whether it is a number, and a mark that colours it."""
+    """A table's cell: text, whether it is a number, and a mark that colours it.
+
+    `links` are words and the sections of the page that they lead to; they stand after the text.
+    """
 
     text: str
     number: bool = False
     mark: str = ""
+    links: Sequence[tuple[str, str]] = ()
 
 
 @dataclass(frozen=True)
@@ -91,7 +96,10 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """The whole report."""
+    """The whole report.
+
+    With `listed` it begins with links to all of its sections; a page of many has a table for that.
+    """
 
     title: str
     description: str
@@ -100,3 +108,4 @@ class Page:
     findings: list[str]
     sections: list[Section]
     scenario: str
+    listed: bool = True

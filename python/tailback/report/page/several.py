@@ -7,16 +7,20 @@ from datetime import datetime
 from typing import Any
 
 from tailback.analysis.view import View
+from tailback.compare.studies import claims_for
 from tailback.report.page.contents import contents
 from tailback.report.page.facts import duration
-from tailback.report.page.model import Figure, Page, Section
+from tailback.report.page.model import Cell, Figure, Page, Section, Table
 
 _KEPT = ("main", "shown", "lost-at", "network", "published")
 """Sections of a folder's own report that stand on the common page."""
 
 
 def several(title: str, description: str, views: Sequence[View]) -> Page:
-    """Return one page with the claims and main figures of all folders, in their order."""
+    """Return one page with the claims and main figures of all folders, in their order.
+
+    It begins with a table of what holds and what does not, which leads to all else.
+    """
     pages = [(view, contents(view, _KEPT)) for view in views]
     sections = [_named(view, section) for view, page in pages for section in page.sections]
     spans = [_span(view.results.manifest) for view in views]
@@ -25,12 +29,43 @@ def several(title: str, description: str, views: Sequence[View]) -> Page:
         description=description,
         strap=f"{len(views)} scenarios · {duration(taken_s(spans))} in all",
         facts=[(view.results.name, page.strap) for view, page in pages],
-        findings=[f"{view.results.name}: {said}" for view, page in pages for said in _held(page)],
-        sections=sections,
+        findings=[],
+        sections=[_overview(pages), *sections],
         scenario=json.dumps(
             {view.results.name: view.results.manifest["scenario_hash"] for view in views}, indent=2
         ),
+        listed=False,
     )
+
+
+def _overview(pages: Iterable[tuple[View, Page]]) -> Section:
+    """A row a scenario: how many claims hold, which do not, and where all of it is."""
+    heads = ("Study", "Scenario", "Claims that hold", "What does not hold", "On this page")
+    rows: list[list[Cell]] = []
+    before = ""
+    for view, page in pages:
+        name = view.results.name
+        claims = claims_for(name)
+        study = claims.source.rstrip(".") if claims else ""
+        marked = [row for s in page.sections if s.key == "published" for row in s.tables[0].rows]
+        held = [row[0].text for row in marked if row[-1].mark == "within"]
+        missed = [row[0].text for row in marked if row[-1].mark == "outside"]
+        judged = len(held) + len(missed)
+        links = [(section.title, f"{name}-{section.key}") for section in page.sections]
+        rows.append(
+            [
+                Cell(study if study != before else ""),
+                Cell(name),
+                Cell(
+                    f"{len(held)} of {judged}" if judged else "",
+                    mark="outside" if missed else "within",
+                ),
+                Cell("; ".join(missed)),
+                Cell("", links=links),
+            ]
+        )
+        before = study
+    return Section("held", "What holds", tables=[Table([Cell(head) for head in heads], rows)])
 
 
 def _span(manifest: Mapping[str, Any]) -> tuple[float, float]:
@@ -45,10 +80,6 @@ def taken_s(spans: Iterable[tuple[float, float]]) -> float:
         total_s += max(0.0, end - max(start, end_s))
         end_s = max(end_s, end)
     return total_s
-
-
-def _held(page: Page) -> list[str]:
-    return [section.lead for section in page.sections if section.key == "published"]
 
 
 def _named(view: View, section: Section) -> Section:
