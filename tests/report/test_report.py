@@ -76,7 +76,7 @@ def test_it_holds_every_part(incast: tuple[str, Parts]) -> None:
     for part in (
         "135 % longer with arista-7124s than with cisco-nexus-5010",
         "Completion time and goodput",
-        "Losses and repairs",
+        "Queue, losses and repairs",
         "Against what was published",
         "Of 11 claims that could be checked, 11 hold.",
         "How completion times are distributed",

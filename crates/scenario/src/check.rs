@@ -10,8 +10,12 @@ use tailback_units::{Bytes, Duration, Rate};
 
 use crate::nearest;
 use crate::path;
+use crate::preset::{self, Kind};
 use crate::problem::Finding;
 use crate::schema;
+
+/// From so many missing keys on, a table that may begin with a preset is told so, rather than each.
+const MISSING_MANY: usize = 4;
 
 /// All that is wrong with `value`, which stands at `at`, by `node` of the schema. Nothing at or
 /// below a path in `skip` is looked at.
@@ -34,6 +38,22 @@ pub(crate) fn resolve(node: &Value) -> &Value {
         Some(reference) => resolve(schema::definition(reference)),
         None => node,
     }
+}
+
+/// What the preset that may stand at a node is of, if one may.
+fn preset_of(node: &Value) -> Option<Kind> {
+    let reference = node.get(schema::COMPLETE)?.get("$ref")?.as_str()?;
+    Kind::of_definition(reference.rsplit('/').next()?)
+}
+
+fn preset_words(kind: Kind) -> String {
+    let names: Vec<&str> = preset::built_in(kind).iter().map(|p| p.0).collect();
+    let first = names.iter().find(|n| **n == "plain").or(names.last());
+    format!(
+        "a preset, as preset = {:?} (there are {})",
+        first.copied().unwrap_or_default(),
+        names.join(", ")
+    )
 }
 
 /// The property that tells the branches of a `oneOf` of tables apart, if it is one.
@@ -62,7 +82,39 @@ impl Checker<'_> {
         if self.skip.iter().any(|s| s == at) {
             return;
         }
-        let node = resolve(node);
+        let before = self.findings.len();
+        self.check_resolved(resolve(node), value, at);
+        if let Some(kind) = preset_of(node) {
+            self.join_missing(kind, before, at);
+        }
+    }
+
+    /// Puts into one finding that a table lacks much of what a preset would bring.
+    fn join_missing(&mut self, kind: Kind, before: usize, at: &str) {
+        let missing =
+            |f: &Finding| f.reason.starts_with("the key ") && f.reason.ends_with("is missing");
+        if self.findings[before..]
+            .iter()
+            .filter(|f| missing(f))
+            .count()
+            < MISSING_MANY
+        {
+            return;
+        }
+        let (gone, rest): (Vec<_>, Vec<_>) = self.findings.drain(before..).partition(missing);
+        self.findings.extend(rest);
+        let keys: Vec<&str> = gone
+            .iter()
+            .map(|f| f.path[at.len()..].trim_start_matches('.'))
+            .collect();
+        self.find(
+            at,
+            format!("the keys {} are missing", keys.join(", ")),
+            format!("begin with {}, or give them all", preset_words(kind)),
+        );
+    }
+
+    fn check_resolved(&mut self, node: &Value, value: &Value, at: &str) {
         if let Some(branches) = node.get("oneOf").and_then(Value::as_array) {
             return match tag(branches) {
                 Some(tag) => self.check_tagged(branches, tag, value, at),
@@ -239,7 +291,11 @@ impl Checker<'_> {
         for key in required.into_iter().flatten().filter_map(Value::as_str) {
             let here = path::join(at, key);
             if !map.contains_key(key) && !meant.contains(&key) && !self.skip.contains(&here) {
-                let remedy = describe(&known[key]);
+                let property = &known[key];
+                let remedy = match preset_of(property) {
+                    Some(kind) => format!("{}; give {}", describe(property), preset_words(kind)),
+                    None => describe(property),
+                };
                 self.find(&here, format!("the key {key:?} is missing"), remedy);
             }
         }

@@ -184,6 +184,19 @@ impl Document {
         self.origins.get(path)
     }
 
+    /// Where the value at `path` was written, or the nearest table around it: what an override gives as a
+    /// whole has no places of its parts.
+    pub fn origin_around(&self, path: &str) -> Option<&Origin> {
+        let mut at = Some(path);
+        while let Some(path) = at {
+            if let Some(origin) = self.origins.get(path) {
+                return Some(origin);
+            }
+            at = path::parent(path);
+        }
+        None
+    }
+
     /// The origin of the override `text`.
     pub fn origin_of_override(text: &str) -> Origin {
         Origin {
@@ -275,18 +288,8 @@ impl Document {
 
     /// A finding with its place: that of its path, or of the nearest table around it.
     pub fn problem(&self, finding: Finding, severity: Severity) -> Problem {
-        let mut at = Some(finding.path.as_str());
-        let mut exact = true;
-        let origin = loop {
-            match at {
-                Some(path) => match self.origins.get(path) {
-                    Some(origin) => break Some(origin),
-                    None => at = path::parent(path),
-                },
-                None => break None,
-            }
-            exact = false;
-        };
+        let exact = self.origins.contains_key(&finding.path);
+        let origin = self.origin_around(&finding.path);
         let source = origin.map_or(&self.main, |o| &o.source);
         let place = match (origin, &source.text) {
             (Some(origin), Some(text)) => {

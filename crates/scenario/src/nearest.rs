@@ -13,7 +13,8 @@ pub(crate) fn nearest<'a>(
     for candidate in candidates {
         let lower = candidate.to_lowercase();
         // A part of the right word counts as well: `buffer` for `port_buffer`.
-        let part = wrong.len() >= 3 && (lower.contains(&wrong) || wrong.contains(&lower));
+        let part =
+            wrong.len().min(lower.len()) >= 3 && (lower.contains(&wrong) || wrong.contains(&lower));
         let likeness =
             strsim::normalized_damerau_levenshtein(&wrong, &lower) + if part { 0.3 } else { 0.0 };
         if likeness >= LIKENESS && best.is_none_or(|(_, b)| likeness > b) {

@@ -19,6 +19,7 @@ fn slips_of_the_finger_find_their_word() {
 fn other_words_find_none_and_get_the_list() {
     assert_eq!(nearest("colour", KEYS), None);
     assert_eq!(nearest("", KEYS), None);
+    assert_eq!(nearest("foo", ["f", "o"]), None);
     assert_eq!(
         suggest("colour", KEYS),
         "one of iterations, servers, port_buffer, rto_min"

@@ -229,8 +229,8 @@ impl Planner<'_> {
             let at = path::join("sweep", &axis.key);
             let element = path::index(&at, i);
             let place = if axis.listed { &element } else { &at };
-            let origin = document.origin(place).or(document.origin(&at)).cloned();
-            let Some(origin) = origin else { continue };
+            let origin = document.origin_around(place).cloned();
+            let origin = origin.unwrap_or_else(|| Document::origin_of_override(&at));
             let mut set = |steps, value: &Value| {
                 if let Err(finding) = document.set(steps, value.clone(), &origin) {
                     findings.push(finding);

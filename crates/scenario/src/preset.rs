@@ -41,6 +41,11 @@ impl Kind {
         }
     }
 
+    /// What a complete one must meet is in this definition of the schema.
+    pub(crate) fn of_definition(name: &str) -> Option<Kind> {
+        Kind::ALL.iter().copied().find(|k| k.definition() == name)
+    }
+
     /// The schema's definition of a complete one.
     pub(crate) const fn definition(self) -> &'static str {
         match self {
@@ -70,6 +75,7 @@ const SWITCHES: &[(&str, &str)] = &[
         "cisco-nexus-5010",
         include_str!("../presets/switches/cisco-nexus-5010.toml"),
     ),
+    ("plain", include_str!("../presets/switches/plain.toml")),
 ];
 
 const HOSTS: &[(&str, &str)] = &[
@@ -77,6 +83,7 @@ const HOSTS: &[(&str, &str)] = &[
         "das2-p3-gbe",
         include_str!("../presets/hosts/das2-p3-gbe.toml"),
     ),
+    ("plain", include_str!("../presets/hosts/plain.toml")),
     (
         "rhel-5.4-x5540-ne020",
         include_str!("../presets/hosts/rhel-5.4-x5540-ne020.toml"),

@@ -14,6 +14,8 @@ from tailback.analysis.words import number, percent
 _METRIC = "completion_ms_mean"
 _OF_TIMED = ("goodput_mbps_mean", "loss_percent")
 _NEARLY_ALL = 0.95
+_HARDLY = 1.05
+"""Times that differ by less hardly differ."""
 _PLACES = {"servers": "{} servers", "hosts": "{} hosts", "flows": "{} flows"}
 """Axes that count something read as a quantity; others as `name value`."""
 
@@ -66,7 +68,7 @@ def key_findings(view: View) -> list[str]:
         return [headline(view, metric) for metric in wanted if view.has(metric)]
     if view.axes.x is None:
         return [_single(view)]
-    found = [headline(view, _METRIC)]
+    found = [headline(view, _METRIC), *_enough(view, view.axes.x)]
     if len(view.groups) == 2:
         found = _two(view, view.axes.x)
     found += _goodput_extremes(view, view.axes.x)
@@ -107,6 +109,19 @@ def _crossing(view: View, x: Axis, contest: _Contest) -> list[str]:
     if not ahead:
         return []
     return [f"{contest.slow} is ahead at {_listed(x, ahead)} only."]
+
+
+def _enough(view: View, x: Axis) -> list[str]:
+    """From where on more of x hardly helps: the answer to how much buffer is needed."""
+    if x.kind == "nominal" or len(view.groups) != 1:
+        return []
+    times = [float(_at(view.points, x, value).get_column(_METRIC)[0]) for value in x.values]
+    least = min(times)
+    late = [i for i, time in enumerate(times) if time > _HARDLY * least]
+    if not late or late[-1] >= len(times) - 2:
+        return []
+    share = percent(_HARDLY - 1, decimals=0)
+    return [f"From {_place(x, late[-1] + 1)} on it is within {share} of the least."]
 
 
 def _goodput_extremes(view: View, x: Axis) -> list[str]:

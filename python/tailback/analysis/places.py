@@ -1,6 +1,8 @@
 """Where frames were lost: every drop of a run at its place on the path."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
@@ -110,6 +112,48 @@ def places(view: View) -> Places | None:
         left_out=most.height - ordered.height,
         lossless=repetitions.height - most.height,
     )
+
+
+def by_port(view: View) -> pl.DataFrame | None:
+    """Return the losses of all runs by place and cause, the most first; `None` without any.
+
+    Columns: `place`, `towards` (who is at that port, where the network tells), `cause`, `frames`,
+    `data_frames`, `payload_bytes` and `runs`, in how many runs.
+    """
+    drops = view.optional("drops")
+    if drops.is_empty() or "data_frames" not in drops.columns:
+        return None
+    towards = neighbours(view.results.manifest["scenario"].get("network", {}))
+    return (
+        drops.group_by(PLACE, "cause", maintain_order=True)
+        .agg(
+            pl.col("frames", "data_frames", "payload_bytes").sum(),
+            pl.col("run").n_unique().alias("runs"),
+        )
+        .sort("frames", descending=True, maintain_order=True)
+        .with_columns(
+            pl.col(PLACE)
+            .replace_strict(towards, default=None, return_dtype=pl.String)
+            .alias("towards")
+        )
+    )
+
+
+def neighbours(network: Mapping[str, Any]) -> dict[str, str]:
+    """Return who is at each switch port, `switch:number` -> name, of a star or explicit network."""
+    if network.get("topology") == "star":
+        count = network.get("hosts", 0)
+        names = network.get("names") or [f"host{i}" for i in range(count)]
+        return {f"switch:{i}": name for i, name in enumerate(names)}
+    if network.get("topology") != "explicit":
+        return {}
+    ports: dict[str, list[str]] = {s["name"]: [] for s in network.get("switch", []) if "name" in s}
+    for link in network.get("link", []):
+        a, b = link["ends"]
+        for here, there in ((a, b), (b, a)):
+            if here in ports:
+                ports[here].append(there)
+    return {f"{s}:{i}": name for s, ends in ports.items() for i, name in enumerate(ends)}
 
 
 def _roles(view: View) -> pl.DataFrame:

@@ -48,7 +48,7 @@ def command(name: str, overrides: tuple[str, ...], *, resolved: bool, as_json: b
 def _preset(name: str) -> str | None:
     from tailback import _native
 
-    for texts in json.loads(_native.presets()).values():
-        if name in texts:
-            return str(texts[name])
-    return None
+    found = {k: t[name] for k, t in json.loads(_native.presets()).items() if name in t}
+    if len(found) > 1:
+        return "\n".join(f"# The {kind} preset {name}\n\n{text}" for kind, text in found.items())
+    return next(iter(found.values()), None)

@@ -80,6 +80,7 @@ def _config(ink: str, faint: str, grid: str, palette: list[str]) -> dict[str, An
         "range": {"category": palette},
         "line": {"strokeWidth": 2},
         "point": {"size": 34, "filled": True},
+        "rule": {"color": ink},
         "text": {"color": ink},
     }
 

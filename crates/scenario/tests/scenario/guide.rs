@@ -15,6 +15,24 @@ fn the_worked_example_is_twelve_runs() {
 }
 
 #[test]
+fn the_own_network_is_six_runs_under_every_change_that_its_page_names() {
+    let page = include_str!("../../../../docs/guide/own-network.md");
+    let text = page
+        .split("```toml\n")
+        .nth(1)
+        .and_then(|p| p.split("```").next());
+    let office = text.expect("an example");
+    let marking = "network.switch.marking={ kind = \"step\", threshold = \"60KB\" }";
+    let limit = "network.switch.buffer.tx_limit={ kind = \"dynamic\", alpha = 1.0 }";
+    let dctcp = "stack.tcp_congestion_control=dctcp";
+    for changes in [vec![], vec![marking, dctcp], vec![limit]] {
+        assert_eq!(plan(office, &changes).runs.len(), 6);
+    }
+    let controls = "sweep.tcp_congestion_control=[\"cubic\", \"bbr\"]";
+    assert_eq!(plan(office, &[controls]).runs.len(), 12);
+}
+
+#[test]
 fn the_other_examples_fit_into_a_scenario() {
     let blocks = blocks();
     let [_, switches, socket, preset, explicit, capture] = blocks.as_slice() else {

@@ -58,13 +58,27 @@ fn a_table_without_a_preset_must_be_complete() {
         "preset = \"rhel-5.4-x5540-ne020\"",
         "rx_segment_cost = \"1us\"",
     );
-    let found = problems(&text, &[]);
-    assert!(found.len() > 5, "{found:?}");
+    let found = problem(&text, &[]);
     assert!(
-        found
-            .iter()
-            .all(|f| f.contains(": host.") && f.contains("is missing")),
-        "{found:?}"
+        found.contains(": host: the keys tx_queue_packets, "),
+        "{found}"
+    );
+    assert!(found.contains(
+        "send_call_cost are missing; begin with a preset, as preset = \"plain\" (there are "
+    ));
+}
+
+#[test]
+fn a_scenario_without_hosts_is_told_of_the_presets() {
+    let text = STAR.replace("[host]\npreset = \"rhel-5.4-x5540-ne020\"\n", "");
+    let found = problem(&text, &[]);
+    assert!(
+        found.contains(": host: the key \"host\" is missing"),
+        "{found}"
+    );
+    assert!(
+        found.contains("; give a preset, as preset = \"plain\" (there are "),
+        "{found}"
     );
 }
 

@@ -156,6 +156,25 @@ fn a_swept_value_need_not_stand_in_the_scenario() {
 }
 
 #[test]
+fn a_sweep_given_as_a_whole_by_an_override_is_swept() {
+    let plan = plan(
+        STAR,
+        &["sweep={ servers = [1, 3], hosts = { from = 4, to = 5 } }"],
+    );
+    let servers: Vec<u32> = plan
+        .runs
+        .iter()
+        .map(|r| r.network.hosts.len() as u32)
+        .collect();
+    assert_eq!(servers, [4, 5, 4, 5]);
+    let found = problem(STAR, &["sweep={ servers = [1, 9] }"]);
+    assert!(
+        found.starts_with("--set sweep={ servers = [1, 9] }: workload.servers: 9 servers"),
+        "{found}"
+    );
+}
+
+#[test]
 fn a_swept_presets_name_keeps_what_is_laid_over_it() {
     let text = star("switch = [\"arista-7124s\", \"cisco-nexus-5010\"]").replace(
         "switch = \"arista-7124s\"\n",

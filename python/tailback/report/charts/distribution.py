@@ -9,7 +9,7 @@ from tailback.analysis.columns import axis_label
 from tailback.analysis.distribution import quantiles
 from tailback.analysis.view import GROUP, View
 from tailback.report.charts.data import AnyChart, inline
-from tailback.report.charts.encoding import LADDER, curve_channels, field, tooltips
+from tailback.report.charts.encoding import LADDER, curve_channels, field, log_values, tooltips
 from tailback.report.charts.nothing import NothingToDrawError
 from tailback.report.theme import HEIGHT, WIDTH
 
@@ -79,4 +79,4 @@ def _time(column: str) -> alt.Y:
         type="quantitative",
         title="Completion time (ms)",
         scale=alt.Scale(type="log", nice=False, padding=8),
-    ).axis(format=",~r", values=LADDER)
+    ).axis(format=",~r", values=log_values("y", LADDER))

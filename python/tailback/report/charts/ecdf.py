@@ -8,7 +8,13 @@ from tailback.analysis.columns import axis_label
 from tailback.analysis.distribution import ecdf as steps
 from tailback.analysis.view import View
 from tailback.report.charts.data import AnyChart, inline
-from tailback.report.charts.encoding import FINE_LADDER, curve_channels, detail, tooltips
+from tailback.report.charts.encoding import (
+    FINE_LADDER,
+    curve_channels,
+    detail,
+    log_values,
+    tooltips,
+)
 from tailback.report.theme import HEIGHT, WIDTH
 
 _AT = "at"
@@ -32,7 +38,7 @@ def ecdf(view: View) -> AnyChart:
                 type="quantitative",
                 title="Completion time (ms)",
                 scale=alt.Scale(type="log", nice=False, padding=8),
-            ).axis(format=",~r", grid=True, values=FINE_LADDER),
+            ).axis(format=",~r", grid=True, values=log_values("x", FINE_LADDER)),
             y=alt.Y(
                 "share",
                 type="quantitative",

@@ -1,5 +1,6 @@
 """Channels that charts share: the sweep's axes as x, colour and dashes."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
@@ -15,6 +16,19 @@ LADDER = [step * 10.0**power for power in range(-3, 7) for step in (1, 2, 5)]
 """Where a logarithmic axis has its labels and grid lines: 1, 2, 5 in every decade."""
 FINE_LADDER = [step * 10.0**power for power in range(-3, 7) for step in (1, 1.5, 2, 3, 4, 5, 7)]
 """The same for an axis that may span less than a decade."""
+
+
+def log_values(channel: str, ladder: Sequence[float]) -> alt.ExprRef:
+    """Return where a logarithmic axis has its labels: `ladder`, or even steps in little.
+
+    Times that hardly differ lie between two steps of any ladder, and the axis would stay empty.
+    """
+    low, high = f"domain('{channel}')[0]", f"domain('{channel}')[1]"
+    decade = f"pow(10, floor(log(({high} - {low}) / 4) / LN10))"
+    span = f"({high} - {low}) / {decade}"
+    step = f"({decade} * ({span} > 16 ? 5 : {span} > 8 ? 2 : 1))"
+    even = f"sequence(ceil({low} / {step}) * {step}, {high}, {step})"
+    return alt.ExprRef(expr=f"{high} > 1.6 * {low} ? {list(ladder)} : {even}")
 
 
 def field(name: str) -> str:

@@ -20,13 +20,16 @@ def flows(view: View) -> AnyChart:
         raise NothingToDrawError(f"it draws a single run with at most {_FLOWS_MAX} flows")
     ranked = _ranked(rates.get_column("mbps"), "this run")
     table = published.for_scenario(view.results.name)
-    layers: list[alt.Chart] = [_base(ranked).mark_bar(opacity=0.45)]
+    shown = table is not None and "bandwidth_mbps" in table.frame.columns
+    layers: list[alt.Chart] = [_base(ranked, legend=shown).mark_bar(opacity=0.45)]
     least, most = (float(str(v)) for v in (rates["mbps"].min(), rates["mbps"].max()))
     words = f"{rates.height} flows, from {least:.4g} to {most:.4g}."
     subtitle = []
-    if table is not None and "bandwidth_mbps" in table.frame.columns:
+    if table is not None and shown:
         theirs = _ranked(table.frame.get_column("bandwidth_mbps"), "published")
-        layers.append(_base(theirs).mark_point(size=64, filled=False, strokeWidth=1.6))
+        layers.append(
+            _base(theirs, legend=shown).mark_point(size=64, filled=False, strokeWidth=1.6)
+        )
         subtitle = ["Bars: this run. Circles: published, its flows ranked likewise."]
     return alt.layer(*layers).properties(
         width=WIDTH,
@@ -43,10 +46,11 @@ def _ranked(rates: pl.Series, who: str) -> pl.DataFrame:
     )
 
 
-def _base(rows: pl.DataFrame) -> alt.Chart:
+def _base(rows: pl.DataFrame, *, legend: bool) -> alt.Chart:
+    colour = alt.Color("who", type="nominal", title=None)
     return alt.Chart(inline(rows)).encode(
         x=alt.X("rank", type="ordinal", title="Flow, by rank").axis(labelAngle=0),
         y=alt.Y("mbps", type="quantitative", title="Rate (Mb/s)"),
-        color=alt.Color("who", type="nominal", title=None),
+        color=colour if legend else colour.legend(None),
         tooltip=["who:N", "rank:O", alt.Tooltip("mbps:Q", format=",.4~r")],
     )

@@ -45,6 +45,8 @@ _MAIN = (
     "queue_bytes_mean",
 )
 """What is drawn first, where the runs have it."""
+_QUEUE = "queue_bytes_max"
+"""How much buffer one port has used."""
 _CURVES_MAX = 24
 """With more curves than these nobody can tell them apart."""
 _SMALL = 210
@@ -112,21 +114,24 @@ def _lost(key: str, view: View) -> Section | None:
         figure = Figure.of("lost-at", lost_at(view))
     except NothingToDrawError:
         return None
-    return Section(key, "Where it was lost", figures=[figure])
+    return Section(key, "Where it was lost", figures=[figure], below=tables.ports(view))
 
 
 def _losses(key: str, view: View) -> Section | None:
-    """Counts per transaction; those that are zero everywhere are said, not drawn."""
+    """Queue, then counts per transaction; those that are zero everywhere are said, not drawn."""
     if view.axes.x is None:
         return None
     known = [m for m in COUNTS if m in view.points.columns]
-    drawn = [m for m in known if view.has(m)]
-    nowhere = [label(m).text.lower() for m in known if m not in drawn]
     if not known:
         return None
+    drawn = [m for m in known if view.has(m)]
+    if view.has(_QUEUE) and len(view.groups) <= _CURVES_MAX:
+        drawn.insert(0, _QUEUE)
+    nowhere = [label(m).text.lower() for m in known if m not in drawn]
     lead = f"Not seen in any run: {', '.join(nowhere)}." if nowhere else ""
     figures = [Figure.of(m, metric(view, m, height=_SMALL), headline(view, m)) for m in drawn]
-    return Section(key, "Losses and repairs", lead=lead, small=figures)
+    title = "Queue, losses and repairs" if _QUEUE in drawn else "Losses and repairs"
+    return Section(key, title, lead=lead, small=figures)
 
 
 def _network(key: str, view: View) -> Section | None:
@@ -250,7 +255,7 @@ def _anatomy(key: str, view: View) -> Section | None:
 
 def _totals(key: str, view: View) -> Section | None:
     table = tables.totals(view)
-    return Section(key, "Totals", tables=[table])
+    return Section(key, "Totals", tables=[table], folded=len(table.rows) > _CURVES_MAX)
 
 
 def _points(key: str, view: View) -> Section | None:

@@ -82,7 +82,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page under one heading."""
+    """A part of the page under one heading; `below` is folded under its figures."""
 
     key: str
     title: str
@@ -90,6 +90,7 @@ class Section:
     figures: list[Figure] = field(default_factory=list)
     small: list[Figure] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
+    below: Table | None = None
     choice: Choice | None = None
     folded: bool = False
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from tailback.analysis.columns import COUNTS, axis_label, label
+from tailback.analysis.places import ROWS_MAX, by_port
 from tailback.analysis.totals import totals as totals_of
 from tailback.analysis.view import GROUP, View
 from tailback.analysis.words import number, percent
@@ -84,6 +85,33 @@ def totals(view: View) -> Table:
         for group, total in found.items()
     ]
     return Table(heads=heads, rows=rows, caption="GB is 10^9 bytes, Mb/s 10^6 bit/s.")
+
+
+def ports(view: View) -> Table | None:
+    """Return every place and cause of losses by itself, over all runs; `None` without losses."""
+    found = by_port(view)
+    if found is None:
+        return None
+    shown = found.head(ROWS_MAX)
+    known = shown.get_column("towards").is_not_null().any()
+    heads = [Cell("Place"), *([Cell("Towards")] if known else []), Cell("Cause")]
+    heads += [Cell(h, number=True) for h in ("Frames", "With data", "Payload (MB)", "Runs")]
+    rows = [
+        [
+            Cell(row["place"]),
+            *([Cell(row["towards"] or "")] if known else []),
+            Cell(row["cause"]),
+            Cell(f"{row['frames']:,}", number=True),
+            Cell(f"{row['data_frames']:,}", number=True),
+            Cell(f"{row['payload_bytes'] / 1e6:,.2f}", number=True),
+            Cell(f"{row['runs']:,}", number=True),
+        ]
+        for row in shown.iter_rows(named=True)
+    ]
+    left = found.height - shown.height
+    more = f" {left} more places are in the table drops." if left else ""
+    caption = f"Sums over all runs and repetitions. A switch's port is switch:number.{more}"
+    return Table(caption=caption, heads=heads, rows=rows)
 
 
 def points(view: View) -> Table:

@@ -1,0 +1,73 @@
+"""Losses by place: which port, towards whom."""
+
+from pathlib import Path
+
+import pytest
+
+from synthetic import sweep_folder, write_folder
+from tailback.analysis import View
+from tailback.analysis.findings import key_findings
+from tailback.analysis.places import by_port, neighbours
+from tailback.report.page.contents import contents
+from tailback.results import Results
+
+
+def test_ports_of_a_star_and_of_an_explicit_network_have_names() -> None:
+    star = {"topology": "star", "hosts": 2}
+    assert neighbours(star) == {"switch:0": "host0", "switch:1": "host1"}
+    assert neighbours(star | {"names": ["nas", "a"]}) == {"switch:0": "nas", "switch:1": "a"}
+    explicit = {
+        "topology": "explicit",
+        "host": [{"name": "a"}, {"name": "b"}],
+        "switch": [{"name": "s"}, {"name": "t"}],
+        "link": [{"ends": ["a", "s"]}, {"ends": ["s", "t"]}, {"ends": ["t", "b"]}],
+    }
+    assert neighbours(explicit) == {"s:0": "a", "s:1": "t", "t:0": "s", "t:1": "b"}
+    assert neighbours({"topology": "dumbbell", "link": {"rate": "1Gbit"}}) == {}
+
+
+@pytest.fixture
+def lossy(tmp_path: Path) -> Path:
+    rows = [
+        {"run": run, "shared": shared, "repetition": 0, "completion_ms_mean": mean}
+        | {"goodput_mbps_mean": 1e4 / mean, "queue_bytes_max": 1000, "switch_drops_mean": 1.0}
+        | {"data_bytes_total": 1, "duration_s_total": 1.0}
+        for run, (shared, mean) in enumerate([("1MB", 20.0), ("2MB", 10.0), ("4MB", 10.1)])
+    ]
+    drops = [
+        {"run": run, "place": place, "cause": "buffer-full", "frames": frames}
+        | {"data_frames": frames, "payload_bytes": 1448 * frames}
+        for run, place, frames in [(0, "switch:1", 3), (0, "switch:0", 2), (1, "switch:0", 2)]
+    ]
+    return write_folder(
+        tmp_path / "r",
+        name="office",
+        title="Office",
+        study=None,
+        parameters=["shared"],
+        tables={"summary": rows, "drops": drops},
+    )
+
+
+def test_places_are_counted_over_all_runs_the_most_first(lossy: Path) -> None:
+    found = by_port(View(Results(lossy)))
+    assert found is not None
+    assert found.select("place", "frames", "runs").rows() == [
+        ("switch:0", 4, 2),
+        ("switch:1", 3, 1),
+    ]
+
+
+def test_the_report_has_the_longest_queue_and_every_port(lossy: Path) -> None:
+    page = contents(View(Results(lossy)))
+    sections = {section.key: section for section in page.sections}
+    assert sections["losses"].small[0].key == "queue_bytes_max"
+    below = sections["lost-at"].below
+    assert below is not None
+    assert [cell.text for cell in below.rows[0]][:2] == ["switch:0", "buffer-full"]
+
+
+def test_a_finding_says_from_where_on_more_hardly_helps(lossy: Path, tmp_path: Path) -> None:
+    assert "From shared 2MB on it is within 5 % of the least." in key_findings(View(Results(lossy)))
+    rising = View(Results(sweep_folder(tmp_path / "up", {"servers": [1, 2, 3]})))
+    assert not any("From " in finding for finding in key_findings(rising))
