@@ -92,6 +92,8 @@ impl Connection {
                 return;
             }
             self.queue_data(jiffies, segment);
+        } else if segment.has_timestamps && !opening {
+            self.receive.hear_echo(segment.ts_ecr);
         }
         self.push(jiffies);
         self.check_space(jiffies);

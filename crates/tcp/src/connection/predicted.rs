@@ -122,8 +122,11 @@ impl Connection {
     /// Takes such an acknowledgement in.
     #[inline(always)]
     pub(super) fn take_predicted_ack_once(&mut self, now: Jiffies, segment: &Segment) {
-        if segment.has_timestamps && !segment.seq.after(self.receive.rcv_wup) {
-            self.ts_recent = segment.ts_val;
+        if segment.has_timestamps {
+            if !segment.seq.after(self.receive.rcv_wup) {
+                self.ts_recent = segment.ts_val;
+            }
+            self.receive.hear_echo(segment.ts_ecr);
         }
         self.questions = 0;
         self.probes = 0;

@@ -134,6 +134,15 @@ impl Receive {
             || self.tuning == RcvbufTuning::TwiceRead
     }
 
+    /// The echo in a segment without data: data that echoes the same is no sample any more
+    /// (tcp_rcv_established of today).
+    #[inline]
+    pub(crate) fn hear_echo(&mut self, echo: u32) {
+        if self.tuning == RcvbufTuning::LowRtt {
+            self.last_echo = echo;
+        }
+    }
+
     /// The echo of a timestamp in a data segment (tcp_rcv_rtt_measure_ts).
     #[inline]
     pub(crate) fn measure_rtt_by_echo(&mut self, ticks: u32, payload_bytes: u32) {

@@ -53,6 +53,7 @@ impl Connection {
                 self.ts_recent = segment.ts_val;
             }
             self.modern.stamped(segment);
+            self.receive.hear_echo(segment.ts_ecr);
         }
         let (prior_una, una) = (self.snd_una, segment.ack);
         let prior_in_flight = self.packets_out;

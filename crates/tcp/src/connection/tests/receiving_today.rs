@@ -112,6 +112,31 @@ fn in_a_lan_it_grows_with_the_round_trip_only() {
 }
 
 #[test]
+fn an_echo_that_an_acknowledgement_brought_is_no_round_trip() {
+    // tcp_rcv_established: the answer echoes what the acknowledgement of the question did, however late it is.
+    let measured = |acknowledged: bool| {
+        let mut net = Net::of(today());
+        for wire in &mut net.wires {
+            wire.delay = MS * 5;
+        }
+        net.connect();
+        net.run_for(MS * 100);
+        if !acknowledged {
+            net.end(SERVER).receive.ack.enter_pingpong();
+        }
+        net.write(CLIENT, 100);
+        net.run_for(MS * 8);
+        net.write(SERVER, u64::from(MSS));
+        net.run_for(MS * 10);
+        assert_eq!(net.delivered[CLIENT], u64::from(MSS));
+        let now = net.now;
+        net.end(CLIENT).tcp_info(now).rcv_rtt
+    };
+    assert_eq!(measured(true), 0);
+    assert_eq!(measured(false), 13_000);
+}
+
+#[test]
 fn the_fourth_acknowledgement_of_a_hole_waits_for_more() {
     let mut net = steady(today());
     for n in 1..=10 {
