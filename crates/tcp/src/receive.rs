@@ -83,6 +83,8 @@ pub(crate) struct Receive {
     joined: u32,
     /// Packets that came in order since nothing waited to be read, but for those collapsed.
     packets: u32,
+    /// Where the first of them ends, if there are more.
+    first_end: Seq,
     /// Bytes that a reader waits for (SO_RCVLOWAT).
     pub(crate) rcvlowat: u32,
     /// The part of the buffer that is window, in 256ths; zero: by `adv_win_scale`.
@@ -139,6 +141,7 @@ impl Receive {
             head: 0,
             joined: 0,
             packets: 0,
+            first_end: Seq(0),
             collapsed: Collapsed::default(),
             frame: (truesize, 0),
             advmss,
@@ -327,6 +330,7 @@ impl Receive {
     pub(crate) fn read(&mut self, bytes: u32, now: u32) {
         let readable = self.readable();
         let in_order = self.queued_memory - self.reassembly.memory().min(self.queued_memory);
+        let first = self.first_of(bytes);
         let freed = if bytes >= readable {
             self.packets = 0;
             self.collapsed = Collapsed::default();
@@ -339,7 +343,7 @@ impl Receive {
         };
         self.queued_memory -= freed;
         self.copied += bytes;
-        self.adjust_space(now);
+        self.adjust_space(now, bytes - first);
     }
 
     /// What TCP_INFO tells of this half; `us` makes microseconds of ticks.

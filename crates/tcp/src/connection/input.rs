@@ -284,8 +284,12 @@ impl Connection {
             return;
         }
         let dsack = self.dsack();
+        let frames = self.receive.reassembly.first_frames();
         let (next, superfluous) = self.receive.reassembly.advance(self.receive.rcv_nxt, dsack);
         self.stats.bytes_received += u64::from(next - self.receive.rcv_nxt);
+        if next != self.receive.rcv_nxt {
+            self.receive.queue_reassembled(frames);
+        }
         self.receive.rcv_nxt = next;
         self.receive.release(superfluous);
         if self.receive.reassembly.is_empty() {

@@ -213,9 +213,41 @@ impl Receive {
             self.joined += 1;
             self.release(self.head);
         } else {
+            self.begin_packet();
             self.joined = 1;
-            self.packets += 1;
         }
+    }
+
+    /// What comes next in order is not in the packet before.
+    #[inline]
+    fn begin_packet(&mut self) {
+        if self.packets == 1 {
+            self.first_end = self.rcv_nxt;
+        }
+        self.packets += 1;
+    }
+
+    /// What was out of order follows what waits to be read, with so many frames in its first packet: in the packet
+    /// before, if that has pages left (tcp_ofo_queue).
+    pub(crate) fn queue_reassembled(&mut self, frames: u32) {
+        if self.head == 0 || self.joined + frames > MAX_FRAGS {
+            self.begin_packet();
+        }
+    }
+
+    /// Of `bytes` about to be read, those in the first packet.
+    #[inline]
+    pub(super) fn first_of(&self, bytes: u32) -> u32 {
+        if self.packets <= 1 {
+            return bytes;
+        }
+        let first = if self.first_end.after(self.copied) {
+            self.first_end - self.copied
+        } else {
+            // Some of the packets were read: where the next ends is not known.
+            MAX_FRAGS * self.ack.rcv_mss
+        };
+        first.min(bytes)
     }
 
     /// What was kept turned out to be superfluous.

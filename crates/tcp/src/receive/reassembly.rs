@@ -75,6 +75,14 @@ impl Reassembly {
         self.exact = exact;
     }
 
+    /// Frames in the first packet of what is out of order.
+    pub(crate) fn first_frames(&self) -> u32 {
+        match self.runs.first() {
+            Some(run) if run.packets == 1 => run.joined,
+            _ => MAX_FRAGS,
+        }
+    }
+
     /// Where the last of what is out of order ends.
     pub(crate) fn last_end(&self) -> Option<Seq> {
         self.runs.last().map(|run| run.end)

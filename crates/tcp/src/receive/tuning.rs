@@ -3,18 +3,19 @@
 //! Models Linux net/ipv4/tcp_input.c: tcp_grow_window, tcp_rcv_rtt_*, tcp_rcv_space_adjust and
 //! tcp_rcvbuf_grow of 2.4 (tcp_grow_window alone), of 2.6.18, of 4.14 to 6.15, and of 7.2 (dynamic right-sizing, Feng and Fisk);
 //! [`RcvbufTuning`] says which. Times are by the receiver's clock: jiffies in 2.6.18, microseconds
-//! later. A read counts once here; the kernel measures after each frame of it.
+//! later. 2.6.18's measures a read as a whole here, the kernel after each packet of it.
 
 use super::Receive;
 use super::rules::{RcvbufTuning, Receiver};
 use crate::rtt::SAMPLE_MAX;
 
 impl Receive {
-    /// Receive-buffer auto-tuning (tcp_rcv_space_adjust).
+    /// Receive-buffer auto-tuning (tcp_rcv_space_adjust), when all has been read; all but `others` bytes of it
+    /// were in the first packet.
     #[inline(always)]
-    pub(super) fn adjust_space(&mut self, now: u32) {
+    pub(super) fn adjust_space(&mut self, now: u32, others: u32) {
         if self.tuning != RcvbufTuning::TwiceRead {
-            return self.adjust_space_today(now);
+            return self.adjust_space_today(now, others);
         }
         self.adjust_space_once(now);
     }
@@ -39,21 +40,23 @@ impl Receive {
         self.space_time = now;
     }
 
-    /// The same of kernels that foresee a sender in slow start.
+    /// The same of kernels that foresee a sender in slow start. They ask after each packet that is read, so that
+    /// the first one is measured, and the others no time later.
     #[inline(always)]
-    fn adjust_space_today(&mut self, now: u32) {
+    fn adjust_space_today(&mut self, now: u32, others: u32) {
         if self.rtt == 0 || now.wrapping_sub(self.space_time) < self.rtt >> 3 {
             return;
         }
-        let mut read = self.copied - self.space_seq;
+        let copied = self.copied - others;
+        let mut read = copied - self.space_seq;
         if self.tuning == RcvbufTuning::LowRtt {
             // What waits to be read already is no sign of a need for more.
-            read = read.saturating_sub(self.rcv_nxt - self.copied);
+            read = read.saturating_sub(self.rcv_nxt - copied);
         }
         if read > self.space {
             self.grow_for(read);
         }
-        self.space_seq = self.copied;
+        self.space_seq = copied;
         self.space_time = now;
     }
 

@@ -96,6 +96,42 @@ fn the_buffer_grows_with_what_is_read_in_a_round_trip() {
 }
 
 #[test]
+fn a_read_is_measured_at_its_first_packet() {
+    // tcp_recvmsg_locked asks after each packet: at the first of a filled hole what waits is no need for more, and
+    // at the others no time has passed.
+    let space_after = |frames: u32| {
+        let mut net = Net::of(today());
+        for wire in &mut net.wires {
+            wire.delay = MS * 5;
+        }
+        net.connect();
+        net.write(CLIENT, 4 * u64::from(MSS));
+        net.run_for(MS * 200);
+        net.end(SERVER).receive.set_head(832);
+        for n in 1..=frames {
+            let segment = ahead(&mut net, n * MSS);
+            net.inject(SERVER, &segment);
+        }
+        net.run_for(MS * 50);
+        let missing = ahead(&mut net, 0);
+        net.inject(SERVER, &missing);
+        assert_eq!(net.delivered[SERVER], u64::from((4 + 1 + frames) * MSS));
+        let now = net.now;
+        let at_once = net.end(SERVER).tcp_info(now).rcv_space;
+        net.run_for(MS * 50);
+        let next = ahead(&mut net, 0);
+        net.inject(SERVER, &next);
+        let now = net.now;
+        (at_once, net.end(SERVER).tcp_info(now).rcv_space)
+    };
+    // A round trip later all counts but that first packet.
+    assert_eq!(space_after(40), (10 * MSS, 41 * MSS));
+    // Where a packet has pages for all, it is the first.
+    let (at_once, later) = space_after(16);
+    assert!(at_once >= 17 * MSS && later == at_once, "{at_once} {later}");
+}
+
+#[test]
 fn in_a_lan_it_grows_with_the_round_trip_only() {
     // tcp_rcvbuf_low_rtt: below a millisecond in proportion.
     let grown = |low_rtt| {
