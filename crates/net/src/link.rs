@@ -392,16 +392,14 @@ impl Link {
         taken
     }
 
-    /// Takes the next frame, if it is to be handled by now, which is some time.
+    /// Takes the next frame, whose time has come: [`Link::next_at`] is not never.
+    // Not an option of a frame: that would be written and read once more on the way.
     #[inline(always)]
-    pub fn land(&mut self, now: Time) -> Option<Flight> {
-        debug_assert!(now < Time::NEVER, "now is some time");
-        if self.next_at > now {
-            return None;
-        }
+    pub fn land(&mut self) -> Flight {
+        debug_assert!(self.next_at < Time::NEVER, "a frame is on its way");
         let (landed, next) = self.flying.next_front();
         self.next_at = next.map_or(Time::NEVER, |next| next.at);
-        Some(landed)
+        landed
     }
 
     /// Frames on their way.

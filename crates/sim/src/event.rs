@@ -129,7 +129,8 @@ pub(crate) struct Calendar {
     /// When the first of `far` is.
     far_at: Time,
     review: Review,
-    turned: bool,
+    /// The day it was when this was last asked.
+    asked: u64,
     /// Nothing has been put on the wheel since nothing was found there.
     bare: bool,
 }
@@ -160,7 +161,7 @@ impl Calendar {
             far: BinaryHeap::new(),
             far_at: Time::NEVER,
             review: Review::default(),
-            turned: false,
+            asked: 0,
             bare: false,
         }
     }
@@ -282,7 +283,7 @@ impl Calendar {
     /// Whether another day has begun since this was last asked.
     #[inline]
     pub(crate) fn take_turned(&mut self) -> bool {
-        std::mem::take(&mut self.turned)
+        std::mem::replace(&mut self.asked, self.today) != self.today
     }
 
     /// Whose events are still to come today, the earliest first.
@@ -388,7 +389,6 @@ impl Calendar {
         week.busy &= week.busy - 1;
         let node = week.days[day];
         self.today = self.week_start + day as u64;
-        self.turned = true;
         self.review.days += 1;
         if node.next == NONE {
             return node.event();
@@ -405,6 +405,10 @@ impl Calendar {
             if !self.sorted.is_empty() {
                 return false;
             }
+            if self.weeks[self.week].busy != 0 {
+                self.review.weeks += 1;
+                return true;
+            }
         }
         self.enter_week()
     }
@@ -413,7 +417,7 @@ impl Calendar {
     #[inline]
     fn enter_week(&mut self) -> bool {
         let all = self.weeks.len();
-        for ahead in 0..all {
+        for ahead in 1..all {
             let week = (self.week + ahead) & (all - 1);
             if self.weeks[week].busy != 0 {
                 self.review.weeks += 1;

@@ -214,6 +214,14 @@ impl JiffyClock {
         Time::from_ps((ticks * self.tick_ps).saturating_sub(self.phase_ps))
     }
 
+    /// The first tick that begins at `at` or after it; none if that is more than some days away.
+    pub(crate) fn first_tick(&self, at: Time) -> Option<Jiffies> {
+        let ps = at.as_ps().checked_add(self.phase_ps)?;
+        let tick = BASE + ps.div_ceil(self.tick_ps);
+        let ahead = tick as i64 - self.now as i64;
+        (ahead.unsigned_abs() < 1 << 30).then_some(tick as Jiffies)
+    }
+
     /// A span in ticks, at least one unless it is zero.
     pub(crate) fn ticks(&self, span: Duration) -> Jiffies {
         span.as_ps()

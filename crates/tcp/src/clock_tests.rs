@@ -13,6 +13,22 @@ fn a_timer_of_n_jiffies_fires_at_the_nth_tick() {
 }
 
 #[test]
+fn the_first_tick_from_a_time_on_is_that_which_begins_then_or_next() {
+    let mut clock = JiffyClock::new(250, 0, Duration::from_us(300));
+    let now = clock.jiffies(Time::ZERO + Duration::from_ms(40));
+    for ahead in 0..9 {
+        let begins = clock.time_ahead(ahead);
+        let tick = now.wrapping_add_signed(ahead);
+        assert_eq!(clock.first_tick(begins), Some(tick));
+        assert_eq!(
+            clock.first_tick(begins + Duration::from_ps(1)),
+            Some(tick + 1)
+        );
+    }
+    assert_eq!(clock.first_tick(Time::NEVER), None);
+}
+
+#[test]
 fn spans_round_up_to_ticks() {
     let clock = JiffyClock::new(1000, 0, Duration::ZERO);
     assert_eq!(clock.ticks(Duration::from_ms(200)), 200);

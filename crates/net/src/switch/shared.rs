@@ -98,8 +98,6 @@ pub struct Admitted {
     pub pool: Pool,
     /// Segments of it.
     segments: u16,
-    /// Bytes that wait for its port before it, as far as they have been settled.
-    pub queued_bytes: u64,
 }
 
 /// A frame that is leaving: what it holds, until when.
@@ -310,12 +308,10 @@ impl SharedBuffer {
             let egress = &mut self.egress[usize::from(out_port)];
             self.shared_used -= egress.settle_plain(now);
             let held = egress.shared_segments;
-            let queued_bytes = egress.queued_bytes;
             if self.shared_used + segments <= self.shared_limit && held < self.most_segments() {
                 return Ok(Admitted {
                     pool: Pool::Shared,
                     segments: segments as u16,
-                    queued_bytes,
                 });
             }
             return self.offer_anew(now, in_port, out_port, frame_bytes);
@@ -495,7 +491,6 @@ impl SharedBuffer {
             Ok(Admitted {
                 pool,
                 segments: segments as u16,
-                queued_bytes: egress.queued_bytes,
             })
         };
         if egress.private_segments + segments <= self.tx_private {

@@ -43,6 +43,9 @@ pub(crate) struct Endpoint {
 pub(crate) struct Armed {
     near: Time,
     far: Time,
+    /// The earlier of the two, and its tick by the connection's clock; never where nothing is known.
+    first: Time,
+    first_tick: u32,
 }
 
 impl Armed {
@@ -50,6 +53,8 @@ impl Armed {
     pub(crate) const NEVER: Armed = Armed {
         near: Time::NEVER,
         far: Time::NEVER,
+        first: Time::NEVER,
+        first_tick: 0,
     };
 
     /// The event at `at` has come; false if it is out of date.
@@ -62,6 +67,7 @@ impl Armed {
         let fires = *armed == at;
         if fires {
             *armed = Time::NEVER;
+            self.first = Time::NEVER;
         }
         fires
     }
@@ -93,15 +99,51 @@ impl Endpoint {
     /// away is found out when the calendar looks; only one that came closer costs anything now.
     #[inline(always)]
     pub(super) fn arm(&mut self, rank: u32, calendar: &mut Calendar) {
-        let mut deadline = self.app_wake;
-        if let Some(connection) = &self.connection {
-            deadline = deadline.min(connection.poll_timeout());
+        let Armed {
+            first, first_tick, ..
+        } = self.armed;
+        // Mostly none has come closer; then it need not be known when it is.
+        let sooner = first == Time::NEVER
+            || self.app_wake < first
+            || match &self.connection {
+                Some(connection) => connection.may_time_out_before(first, first_tick),
+                None => true,
+            };
+        if sooner {
+            self.arm_sooner(rank, calendar);
         }
-        if deadline < self.armed.near.min(self.armed.far) {
+        debug_assert!(
+            self.deadline() >= self.armed.near.min(self.armed.far),
+            "nobody looks in time"
+        );
+    }
+
+    /// When somebody has to look at it.
+    #[inline]
+    fn deadline(&self) -> Time {
+        match &self.connection {
+            Some(connection) => self.app_wake.min(connection.poll_timeout()),
+            None => self.app_wake,
+        }
+    }
+
+    /// The same where it may be that a deadline has come closer.
+    #[inline(never)]
+    fn arm_sooner(&mut self, rank: u32, calendar: &mut Calendar) {
+        let deadline = self.deadline();
+        let armed = &mut self.armed;
+        if deadline < armed.near.min(armed.far) {
             match calendar.schedule(rank, deadline) {
-                Wait::Near => self.armed.near = deadline,
-                Wait::Far => self.armed.far = deadline,
+                Wait::Near => armed.near = deadline,
+                Wait::Far => armed.far = deadline,
             }
+        }
+        armed.first = Time::NEVER;
+        let first = armed.near.min(armed.far);
+        let tick = self.connection.as_ref().and_then(|c| c.first_tick(first));
+        if let Some(tick) = tick {
+            armed.first = first;
+            armed.first_tick = tick;
         }
     }
 }

@@ -183,15 +183,30 @@ impl World {
         let segment = &self.frames.get(frame.frame).segment;
         let told = connection.handle_segment_and_read(self.now, segment);
         self.frames.release(frame.frame);
-        if let Told::Read(bytes) = told {
-            endpoint.read_bytes += bytes;
-            let notice = Notice::Received(bytes);
-            self.workload
-                .notice(self.now, frame.to, notice, &mut self.actions);
-        } else if told == Told::More {
-            return self.drive(frame.to);
+        // The endpoint is at hand: what follows is `drive_on` without another look for it.
+        let sends = connection.may_have_output();
+        let noticed = match told {
+            Told::Nothing => false,
+            Told::Read(bytes) => {
+                endpoint.read_bytes += bytes;
+                let notice = Notice::Received(bytes);
+                self.workload
+                    .notice(self.now, frame.to, notice, &mut self.actions);
+                true
+            }
+            Told::More => return self.drive(frame.to),
+        };
+        if self.pushback.is_some() {
+            return self.drive_by_card(frame.to, noticed);
         }
-        self.drive_on(frame.to, told != Told::Nothing, false);
+        if sends {
+            self.send_all(frame.to);
+        } else {
+            endpoint.arm(self.first_timer + frame.to.0, &mut self.calendar);
+        }
+        if noticed && !self.actions.is_empty() {
+            self.do_actions();
+        }
     }
 
     /// The same where nobody listens yet, the application does not read at once, or the buffer that the
@@ -321,9 +336,9 @@ impl World {
         };
         if connection.may_have_output() {
             self.send_all(id);
+        } else {
+            endpoint.arm(self.first_timer + id.0, &mut self.calendar);
         }
-        let endpoint = &mut self.endpoints[id.0 as usize];
-        endpoint.arm(self.first_timer + id.0, &mut self.calendar);
         if woken {
             self.begin_call(id);
         }
@@ -332,7 +347,7 @@ impl World {
         }
     }
 
-    /// Puts all that an endpoint's connection has to send on the wire.
+    /// Puts all that an endpoint's connection has to send on the wire, and sees to its next event.
     #[inline(never)]
     fn send_all(&mut self, id: EndpointId) {
         let now = self.now;
@@ -363,6 +378,7 @@ impl World {
                 self.calendar.schedule(uplink, first);
             }
         }
+        endpoint.arm(self.first_timer + id.0, &mut self.calendar);
     }
 
     /// The same on a host with a machine, or with a link on which something may happen to frames.
@@ -396,6 +412,7 @@ impl World {
                 schedule_launch(&mut self.calendar, &mut self.turns, uplink, first);
             }
         }
+        endpoint.arm(self.first_timer + id.0, &mut self.calendar);
     }
 
     /// The rest of [`World::drive`] on a host whose card holds frames back.

@@ -142,18 +142,11 @@ impl World {
             }
         }
         while !self.done {
-            let mut left = EVENTS_PER_CHECK;
-            while left > 0 {
-                if !self.handle_next() {
-                    return Err(self.stalled());
-                }
-                left -= 1;
-                if self.done {
-                    break;
-                }
+            if !self.handle_next() {
+                return Err(self.stalled());
             }
-            self.events += EVENTS_PER_CHECK - left;
-            if left == 0 {
+            self.events += 1;
+            if self.events.is_multiple_of(EVENTS_PER_CHECK) {
                 control.check(self.workload.progress())?;
             }
         }

@@ -19,9 +19,10 @@ impl World {
     pub(super) fn handle_landing(&mut self, rank: u32) {
         let state = &mut self.links[rank as usize];
         // An event whose frame has been overtaken, and landed, is out of date; a link that is polled has none.
-        let Some(frame) = state.link.land(self.now) else {
+        if state.link.next_at() > self.now {
             return self.handle_host_behind(rank);
-        };
+        }
+        let frame = state.link.land();
         let sink = state.sink;
         let next_at = state.link.next_at();
         if next_at != Time::NEVER {
@@ -118,7 +119,7 @@ impl World {
                 if state.marker.is_on() {
                     let look = QueueLook {
                         port: out_port,
-                        queued_bytes: admitted.queued_bytes,
+                        queued_bytes: buffer.queued_bytes(out_port),
                         free_at: egress.link.free_at(),
                     };
                     let frames = &mut self.frames;

@@ -1,5 +1,7 @@
 //! What tests ask of a connection: its books must agree with its queue, after every input.
 
+use tailback_units::{Duration, Time};
+
 use super::{Connection, TimerKind};
 use crate::queue::{LOST, RETRANS, SACKED};
 use crate::segment::{Flags, Segment};
@@ -34,9 +36,25 @@ impl Connection {
             .collect()
     }
 
+    /// The short look at the timers says what the long one says.
+    fn check_timeouts(&self) {
+        let due = self.poll_timeout();
+        let now = self.clock.now();
+        let step = Duration::from_ps(1);
+        for at in [now, now + Duration::from_ms(7), due, due + step] {
+            let Some(tick) = self.first_tick(at).filter(|_| at > Time::ZERO) else {
+                continue;
+            };
+            let sooner = self.may_time_out_before(at, tick);
+            assert!(sooner || due >= at, "{due:?} is before {at:?}");
+            assert!(!sooner || due < at || self.modern.has_deadline());
+        }
+    }
+
     /// Panics where counts and queue disagree, or nothing would ever wake the connection again.
     pub(crate) fn check_invariants(&mut self) {
         self.queue.check_places();
+        self.check_timeouts();
         let mut counted = [0_u32; 4];
         let mut next = None;
         for (seq, end_seq, segments, tags) in self.outstanding() {

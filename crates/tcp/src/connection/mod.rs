@@ -58,7 +58,7 @@ use std::sync::Arc;
 
 use tailback_units::{Duration, Time};
 
-use crate::clock::{Jiffies, JiffyClock};
+use crate::clock::{self, Jiffies, JiffyClock};
 use crate::congestion::{Congestion, CongestionKind, View, Window};
 use crate::queue::{LazyQueue, take_front};
 use crate::receive::{AckPolicy, Receive};
@@ -370,16 +370,14 @@ impl Connection {
     /// be told, or the host's queue refuses it ([`Connection::local_congestion`]).
     #[inline(always)]
     pub fn handed_over(&mut self, now: Time, left: Option<Time>) {
-        let Some(transmit) = self.out.front() else {
+        let Some(Transmit { segment, .. }) = take_front(&mut self.out) else {
             return;
         };
-        let (seq, bytes) = (transmit.segment.seq, transmit.segment.payload_bytes);
-        let end_seq = transmit.segment.end_seq();
-        take_front(&mut self.out);
+        let bytes = segment.payload_bytes;
         if bytes > 0 && self.is_modern() {
             self.polled(bytes.into());
             if let Some(at) = left {
-                self.waits_until(now, at, (seq, end_seq), bytes.into());
+                self.waits_until(now, at, (segment.seq, segment.end_seq()), bytes.into());
             }
         }
         if left.is_none() {
@@ -427,6 +425,25 @@ impl Connection {
         } else {
             deadline
         }
+    }
+
+    /// Whether [`Connection::poll_timeout`] may be before `at`, of which [`Connection::first_tick`] has told the
+    /// tick; if not, it surely is not. Costs less than that.
+    #[inline(always)]
+    #[must_use]
+    pub fn may_time_out_before(&self, at: Time, tick: u32) -> bool {
+        let sooner = |timer: Option<Jiffies>| timer.is_some_and(|due| clock::before(due, tick));
+        sooner(self.timer.map(|(_, due)| due))
+            || sooner(self.receive.ack.deadline())
+            || sooner(self.life_timer)
+            || self.receive.ack.compression.due() < at
+            || self.modern.has_deadline()
+    }
+
+    /// The first tick of this host's clock that begins at `at` or after it, if it is not far away.
+    #[must_use]
+    pub fn first_tick(&self, at: Time) -> Option<u32> {
+        self.clock.first_tick(at)
     }
 
     /// What has been counted so far.
