@@ -26,6 +26,8 @@ pub(super) struct Rate {
     delivered: u32,
     interval_us: u32,
     sample_app_limited: bool,
+    /// A write waits for room: what is written next belongs to the same call.
+    pub(super) write_waits: bool,
 }
 
 impl Default for Rate {
@@ -37,6 +39,7 @@ impl Default for Rate {
             delivered: 0,
             interval_us: 0,
             sample_app_limited: true,
+            write_waits: false,
         }
     }
 }

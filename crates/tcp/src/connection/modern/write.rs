@@ -25,7 +25,10 @@ impl Connection {
         flags: WriteFlags,
     ) -> u64 {
         self.forget_departed();
-        self.check_app_limited();
+        // Who waits in a call is not asked again when there is room.
+        if !self.modern.rate.write_waits {
+            self.check_app_limited();
+        }
         let mss = self.current_mss();
         let goal = self.size_goal_today(mss);
         let mut accepted = 0;
@@ -68,6 +71,7 @@ impl Connection {
                 self.write_out(now, mss, Nagle::Push, Limit::One);
             }
         }
+        self.modern.rate.write_waits = accepted < bytes;
         if accepted > 0 {
             let nagle = match self.nagle() {
                 _ if accepted < bytes => Nagle::Push,

@@ -173,7 +173,8 @@ impl Script {
         (self.now.as_ps() - self.opened.as_ps()) / 1_000_000
     }
 
-    fn collect(&mut self) {
+    /// Takes what it sends.
+    pub(super) fn collect(&mut self) {
         self.tcp.check_invariants();
         while let Some(transmit) = self.tcp.poll_transmit(self.now) {
             let segment = transmit.segment;

@@ -124,6 +124,37 @@ fn tcp_notsent_lowat_stops_a_writer() {
 }
 
 #[test]
+fn a_write_that_waits_for_room_is_not_limited_by_the_application() {
+    // tcp_sendmsg_locked asks when it is called, not when it goes on.
+    let mut script = Script::open(
+        Stack {
+            tcp_wmem: [Bytes::new(4096), Bytes::new(16_384), Bytes::new(16_384)],
+            ..today()
+        },
+        1000,
+    );
+    let mut left = u64::from(30 * MSS);
+    let mut acked = 0;
+    while left > 0 {
+        let now = script.now();
+        left -= script.tcp.write(now, left);
+        script.collect();
+        let sent = script.sent();
+        assert!(sent.len() < 10, "the congestion window limits nothing");
+        // What was sent before anything was known to limit is, up to its acknowledgement.
+        let limited = script.tcp.modern.rate.is_app_limited();
+        assert_eq!(limited, acked == 0, "{acked}");
+        script.wait(1000);
+        acked = sent.last().map_or(acked, |s| s.to);
+        script.ack(acked);
+    }
+    script.wait(1000);
+    script.ack(30);
+    script.write(1);
+    assert!(script.tcp.modern.rate.is_app_limited());
+}
+
+#[test]
 fn without_tcp_early_retrans_a_lost_tail_waits_for_its_timeout() {
     for (early, first_ms) in [(3, 42..=44), (0, 220..=240)] {
         let mut script = Script::open(
