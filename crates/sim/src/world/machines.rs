@@ -487,6 +487,10 @@ impl World {
             }
         }
         self.drive_held(id);
+        // What the application does about what it has read, or has learnt of: nobody else may come by.
+        if !self.actions.is_empty() {
+            self.do_actions();
+        }
         if !waits {
             self.begin_call(id);
         }
