@@ -211,7 +211,11 @@ impl JiffyClock {
     pub(crate) fn time_ahead(&self, ticks: i32) -> Time {
         let ahead = i64::from(ticks);
         let ticks = self.now.wrapping_add_signed(ahead).saturating_sub(BASE);
-        Time::from_ps((ticks * self.tick_ps).saturating_sub(self.phase_ps))
+        Time::from_ps(
+            ticks
+                .saturating_mul(self.tick_ps)
+                .saturating_sub(self.phase_ps),
+        )
     }
 
     /// The first tick that begins at `at` or after it; none if that is more than some days away.
@@ -259,7 +263,7 @@ pub(crate) fn wheel(hz: u32, expires: Jiffies, now: Jiffies) -> Jiffies {
         .unwrap_or(LEVELS);
     let shift = 3 * level;
     let ticks = expires.wrapping_sub(boot);
-    (((ticks >> shift) + 1) << shift).wrapping_add(boot)
+    ((ticks >> shift).wrapping_add(1) << shift).wrapping_add(boot)
 }
 
 #[cfg(test)]

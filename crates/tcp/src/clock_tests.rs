@@ -1,6 +1,6 @@
 use tailback_units::{Duration, Time};
 
-use super::JiffyClock;
+use super::{BASE, JiffyClock, wheel};
 
 #[test]
 fn a_timer_of_n_jiffies_fires_at_the_nth_tick() {
@@ -51,4 +51,11 @@ fn timestamps_begin_anywhere_unless_they_are_the_jiffies() {
     let mut jiffies = JiffyClock::new(250, 0, Duration::ZERO).with_timestamp_offset(77);
     let ticks = jiffies.jiffies(Time::ZERO + Duration::from_ms(8));
     assert_eq!(jiffies.timestamp(), ticks);
+}
+
+#[test]
+fn a_timer_set_when_the_counter_of_ticks_wraps_fires_at_the_next_tick() {
+    // Linux counts from five minutes before the wrap.
+    let boot = BASE as u32 + 300_000;
+    assert_eq!(wheel(1000, boot - 1, boot - 1), boot);
 }

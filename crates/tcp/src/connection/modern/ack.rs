@@ -382,8 +382,8 @@ impl Connection {
             ..Measured::default()
         };
         if let Some(first_us) = first_us.filter(|_| !news.retransmitted_acked) {
-            measured.seq_us = Some((now_us - first_us) as u32);
-            measured.ca_us = Some((now_us - last_us) as u32);
+            measured.seq_us = Some(now_us.saturating_sub(first_us) as u32);
+            measured.ca_us = Some(now_us.saturating_sub(last_us) as u32);
             let alarming = news.data_sacked || news.ece || news.dsacking;
             // A lone short packet over the round trip: its acknowledgement was likely delayed.
             news.maybe_delayed = acked == 1
@@ -395,8 +395,8 @@ impl Connection {
         }
         measured.maybe_delayed = news.maybe_delayed;
         if let Some(first) = news.first_sacked_us {
-            measured.sack_us = Some((now_us - first) as u32);
-            measured.ca_us = Some((now_us - news.last_sacked_us) as u32);
+            measured.sack_us = Some(now_us.saturating_sub(first) as u32);
+            measured.ca_us = Some(now_us.saturating_sub(news.last_sacked_us) as u32);
         }
         let (ca_us, updated) = self.update_rtt(now, measured, Connection::echo_rtt_us);
         news.rate.rtt_us = ca_us;
@@ -414,8 +414,8 @@ impl Connection {
             }
         } else if let (Some(head), true, Some(sack_us)) = (head, updated, measured.sack_us) {
             // Selective acknowledgements of what was sent before the head was last sent do not
-            // put off its timeout.
-            news.set_timer |= u64::from(sack_us) > now_us - head.sent_us();
+            // put off its timeout. A paced head may be stamped with when it may leave, which is yet to come.
+            news.set_timer |= u64::from(sack_us) > now_us.saturating_sub(head.sent_us());
         }
         let sample = AckSample {
             packets: acked,
