@@ -16,6 +16,11 @@ use crate::schema;
 
 /// From so many missing keys on, a table that may begin with a preset is told so, rather than each.
 const MISSING_MANY: usize = 4;
+/// Largest quantities: with them no sum or product of the simulator's leaves 64 bits.
+const MOST_BYTES: u64 = 1_000_000_000_000_000;
+const MOST_BPS: u64 = 1_000_000_000_000_000;
+/// The simulator's clock ends after 213 days; a run waits for several of the times that it is told.
+const LONGEST: Duration = Duration::from_secs(10 * 86_400);
 
 /// All that is wrong with `value`, which stands at `at`, by `node` of the schema. Nothing at or
 /// below a path in `skip` is looked at.
@@ -354,15 +359,32 @@ impl Checker<'_> {
         if let Some(word) = node.get("const").and_then(Value::as_str) {
             return self.check_word(&[word], &Value::from(text), at);
         }
-        let error = match node.get("format").and_then(Value::as_str) {
-            Some("tailback-Bytes") => text.parse::<Bytes>().err(),
-            Some("tailback-Rate") => text.parse::<Rate>().err(),
-            Some("tailback-Duration") => text.parse::<Duration>().err(),
-            _ => None,
+        let beyond = |too_large: bool, most: &'static str| too_large.then_some(most);
+        let parsed = match node.get("format").and_then(Value::as_str) {
+            Some("tailback-Bytes") => text
+                .parse::<Bytes>()
+                .map(|bytes| beyond(bytes.get() > MOST_BYTES, "1000TB")),
+            Some("tailback-Rate") => text
+                .parse::<Rate>()
+                .map(|rate| beyond(rate.as_bps() > MOST_BPS, "1000Tbit")),
+            Some("tailback-Duration") => text
+                .parse::<Duration>()
+                .map(|time| beyond(time > LONGEST, "864000s, ten days")),
+            _ => Ok(None),
         };
-        if let Some(error) = error {
-            let first = node["examples"][0].as_str().unwrap_or_default();
-            self.find(at, error.to_string(), format!("for instance {first:?}"));
+        match parsed {
+            Err(error) => {
+                let first = node["examples"][0].as_str().unwrap_or_default();
+                self.find(at, error.to_string(), format!("for instance {first:?}"));
+            }
+            Ok(Some(most)) => {
+                self.find(
+                    at,
+                    format!("{text:?} is out of range"),
+                    format!("at most {most}"),
+                );
+            }
+            Ok(None) => {}
         }
         let least = node.get("minLength").and_then(Value::as_u64).unwrap_or(0);
         if (text.chars().count() as u64) < least {

@@ -21,6 +21,10 @@ use tailback_tcp::{FastRecovery, Sender, Stack};
 const SMALLEST_MTU_BYTES: u64 = 576;
 /// The usual limit of switches that carry jumbo frames.
 const LARGEST_MTU_BYTES: u64 = 9216;
+/// One that copies a megabyte a second.
+const DEAREST_KILOBYTE: Duration = Duration::from_ms(1);
+/// irqbalance looks every ten seconds.
+const SHORTEST_LOOK: Duration = Duration::from_us(1);
 /// Ethernet header and FCS.
 const FRAME_OVERHEAD_BYTES: u64 = 18;
 
@@ -314,6 +318,32 @@ fn check_host(host: &HostConfig) -> Vec<Finding> {
         )),
         _ => None,
     });
+    let restless = machine.and_then(|m| match m.interrupts.affinity {
+        Affinity::Balanced { period } if period < SHORTEST_LOOK => Some(Finding::new(
+            "machine.interrupts.affinity.period",
+            format!("with {period} between looks there is time for nothing else"),
+            format!("at least {SHORTEST_LOOK}; irqbalance's is \"10s\""),
+        )),
+        _ => None,
+    });
+    let slow = machine.into_iter().flat_map(|m| {
+        [
+            ("machine.costs.copy_kilobyte", m.costs.copy_kilobyte),
+            (
+                "machine.costs.copy_kilobyte_cold",
+                m.costs.copy_kilobyte_cold,
+            ),
+        ]
+    });
+    let slow = slow.chain([("rx_kilobyte_cost", host.rx_kilobyte_cost)]);
+    let slow = slow.filter(|(_, cost)| *cost > DEAREST_KILOBYTE);
+    let slow = slow.map(|(path, cost)| {
+        Finding::new(
+            path,
+            format!("no machine takes {cost} for a kilobyte"),
+            format!("at most {DEAREST_KILOBYTE}"),
+        )
+    });
     let waits = (host.interrupt_jitter > host.interrupt_delay).then(|| {
         Finding::new(
             "interrupt_jitter",
@@ -350,6 +380,8 @@ fn check_host(host: &HostConfig) -> Vec<Finding> {
         .chain(dear)
         .chain(long)
         .chain(elsewhere)
+        .chain(restless)
+        .chain(slow)
         .chain(twice)
         .collect()
 }
@@ -396,6 +428,13 @@ fn stack_findings(stack: &Stack, at: &str) -> Vec<Finding> {
         findings.push(Finding::new(
             "rto_min",
             format!("{} is shorter than a tick of this clock", stack.rto_min),
+            format!("at least {tick}, or a larger hz"),
+        ));
+    }
+    if stack.rto_initial < tick {
+        findings.push(Finding::new(
+            "rto_initial",
+            format!("{} is shorter than a tick of this clock", stack.rto_initial),
             format!("at least {tick}, or a larger hz"),
         ));
     }

@@ -67,16 +67,21 @@ pub(crate) fn unanswered<'a>(
         MarkingConfig::Step(step) => step.mark,
         MarkingConfig::Linear(linear) => linear.mark,
         MarkingConfig::Red(red) => red.mark,
-        MarkingConfig::Wred(wred) => wred.profiles.first().map_or(Mark::Ce, |red| red.mark),
+        MarkingConfig::Wred(_) => Mark::Ce,
+    };
+    let profile = match &switch.marking {
+        MarkingConfig::Wred(wred) => wred.profiles.iter().position(|red| red.mark == Mark::Sce),
+        _ => None,
     };
     let queue = match &switch.buffer {
         BufferConfig::Queued(queued) => queue_mark(&queued.queue),
         _ => None,
     };
-    let path = match (marking, queue) {
-        (Mark::Sce, _) => "marking.mark",
-        (Mark::Ce, Some(path)) => path,
-        (Mark::Ce, None) => return None,
+    let path = match (marking, profile, queue) {
+        (Mark::Sce, _, _) => "marking.mark".to_owned(),
+        (Mark::Ce, Some(class), _) => format!("marking.profiles[{class}].mark"),
+        (Mark::Ce, None, Some(path)) => path.to_owned(),
+        (Mark::Ce, None, None) => return None,
     };
     (!stacks.any(|stack| stack.tcp_ecn > 0)).then(|| {
         Finding::new(

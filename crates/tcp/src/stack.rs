@@ -226,8 +226,10 @@ pub struct Stack {
     pub ack_filled_hole: bool,
     /// Longest that acknowledgements of out-of-order data are held back to be sent as one,
     /// nanoseconds.
+    #[schemars(range(min = 0, max = 1_000_000_000_000_u64))]
     pub tcp_comp_sack_delay_ns: u64,
     /// How much later their timer may fire, nanoseconds.
+    #[schemars(range(min = 0, max = 1_000_000_000_000_u64))]
     pub tcp_comp_sack_slack_ns: u64,
     /// Acknowledgements held back at most; 0 for none.
     #[schemars(range(min = 0, max = 255))]

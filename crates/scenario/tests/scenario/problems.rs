@@ -528,3 +528,41 @@ fn socket_options_are_held_to_their_names_and_ranges() {
         "s.toml:16:14: socket.TCP_MAXSEG: Linux does not take this value (EINVAL); 88B to 32767B"
     );
 }
+
+#[test]
+fn quantities_that_no_network_has_are_out_of_range() {
+    for (set, most) in [
+        ("network.link.delay=9000000s", "at most 864000s, ten days"),
+        ("workload.size=18446744073709551615B", "at most 1000TB"),
+        (
+            "network.link.rate=18446744073709551615bit",
+            "at most 1000Tbit",
+        ),
+    ] {
+        let found = problem(STAR, &[set]);
+        assert!(
+            found.contains("is out of range") && found.ends_with(most),
+            "{found}"
+        );
+    }
+}
+
+#[test]
+fn looks_at_cores_without_time_between_them_are_told() {
+    let set = r#"host.machine.interrupts.affinity={ kind = "balanced", period = "0s" }"#;
+    let text = star("rhel-5.4-x5540-ne020", "das2-p3-gbe");
+    let found = problem(&text, &[set]);
+    assert!(
+        found.contains("host.machine.interrupts.affinity.period: with 0s between looks"),
+        "{found}"
+    );
+}
+
+#[test]
+fn times_that_no_machine_takes_are_told() {
+    assert!(
+        problem(STAR, &["host.rx_kilobyte_cost=2ms"])
+            .contains("no machine takes 2ms for a kilobyte")
+    );
+    assert!(problem(STAR, &["stack.rto_initial=0s"]).contains("stack.rto_initial: 0s is shorter"));
+}

@@ -290,3 +290,21 @@ fn parameters_of_dcqcn_that_contradict_one_another_are_told() {
         said(&[RED, ECN, &format!("host.dcqcn={settings}")], expected);
     }
 }
+
+#[test]
+fn the_profile_of_wred_that_marks_sce_for_nobody_is_named() {
+    let profile = |mark: &str| {
+        format!(
+            r#"{{ min = "30KB", max = "90KB", probability = 0.1, avpkt = "1000B", burst = 55, bandwidth = "10Gbit", ecn = true, mark = "{mark}" }}"#
+        )
+    };
+    let set = format!(
+        r#"network.switch.marking={{ kind = "wred", profiles = [{}, {}] }}"#,
+        profile("ce"),
+        profile("sce")
+    );
+    said(
+        &[&set],
+        "network.switch.marking.profiles[1].mark: SCE marks",
+    );
+}
