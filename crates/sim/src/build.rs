@@ -64,8 +64,9 @@ pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
     }));
     let series = run.record.series.as_ref().map(|config| {
         let host = config.host(&run.network);
-        let [_, (switch, port)] = wiring.directions[wiring.uplink(host) as usize];
-        let port = ((switch - wiring.hosts) as u16, port);
+        let [_, (node, port)] = wiring.directions[wiring.uplink(host) as usize];
+        let switch = node.checked_sub(wiring.hosts);
+        let port = switch.map(|switch| (switch as u16, port));
         Series::new(config.interval, HostId(host as u16), port)
     });
     let recorder = {

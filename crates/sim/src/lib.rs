@@ -75,13 +75,16 @@ pub enum SimError {
         /// The links.
         cycle: String,
     },
-    /// Nothing is left to happen, but the workload is not done: a defect of the simulator.
-    #[error("the run stalled at {at:?} after {done} iterations: no event is left")]
+    /// Nothing is left to happen, but the workload is not done: connections that it needs are gone, or a
+    /// defect of the simulator.
+    #[error("the run stalled at {at:?} after {done} iterations: no event is left; {why}")]
     Stalled {
         /// When.
         at: Time,
         /// Iterations finished.
         done: u64,
+        /// What the workload waits for, and what would help.
+        why: String,
     },
 }
 

@@ -8,8 +8,9 @@ use crate::tables::Table;
 use crate::workload::MeasuredApp;
 use crate::world::{FlowRecord, World};
 
-/// Header of TCP with timestamps, bytes.
-const TCP_HEADER_BYTES: f64 = 32.0;
+/// Header of TCP, and its timestamps, bytes.
+const TCP_HEADER_BYTES: f64 = 20.0;
+const TIMESTAMPS_BYTES: f64 = 12.0;
 
 /// What the window saw of the flows that `wanted` names: bytes received, segments retransmitted.
 fn seen(world: &World, app: &MeasuredApp, wanted: impl Fn(&MeasuredFlow) -> bool) -> (u64, u64) {
@@ -80,7 +81,12 @@ fn utilisation(world: &World, app: &MeasuredApp) -> f64 {
     };
     let bytes = way(true).max(way(false));
     let mtu = f64::from(world.hosts[0].config.mss) + 40.0;
-    let payload = mtu - f64::from(IP_HEADER_BYTES) - TCP_HEADER_BYTES;
+    let mut stacks = world.hosts.iter().map(|host| &host.config.stack);
+    let options = match stacks.all(|stack| stack.tcp_timestamps) {
+        true => TIMESTAMPS_BYTES,
+        false => 0.0,
+    };
+    let payload = mtu - f64::from(IP_HEADER_BYTES) - TCP_HEADER_BYTES - options;
     let wire = mtu + f64::from(ETHERNET_BYTES + GAP_BYTES);
     let link = &world.links[world.hosts[0].uplink as usize].link;
     let bps = link.rate().as_bps() as f64 * payload / wire;

@@ -447,3 +447,27 @@ fn a_mark_is_rewritten_before_tcp_sees_it() {
         );
     }
 }
+
+#[test]
+fn a_series_of_a_network_without_switches_has_no_queue() {
+    let outcome = run(
+        "kind = \"bulk\"\nduration = \"10ms\"",
+        &[r#"record.series={ interval = "1ms" }"#],
+    );
+    let queued = count(&outcome, "network", "queue_bytes");
+    assert!(
+        queued.len() >= 9 && queued.iter().all(|bytes| *bytes == 0),
+        "{queued:?}"
+    );
+}
+
+#[test]
+fn of_doubled_datagrams_both_are_read() {
+    let outcome = udp(
+        "100Mbit",
+        &["network.link.0.impairment={ duplicate = 0.5 }"],
+    );
+    let [sent, received] = ["datagrams_sent", "datagrams_received"]
+        .map(|column| count(&outcome, "summary", column)[0]);
+    assert!(received > sent, "{received} of {sent}");
+}

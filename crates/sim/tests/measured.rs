@@ -272,3 +272,14 @@ fn questions_of_kernels_are_answered_in_the_network_s_time() {
         assert_eq!(again.tables, outcome.tables);
     }
 }
+
+#[test]
+fn a_link_is_full_at_most_whatever_options_segments_carry() {
+    let text = IPERF3.replace(
+        "preset = \"linux-7.2\"",
+        "preset = \"linux-7.2\"\ntcp_timestamps = false",
+    );
+    let outcome = modelled(&text);
+    let utilisation = measure(&outcome, "summary", "utilisation")[0];
+    assert!((0.99..1.001).contains(&utilisation), "{utilisation}");
+}

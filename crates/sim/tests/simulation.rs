@@ -375,3 +375,49 @@ drain = "2s"
     assert_eq!(course(&[saves, forgets]), course(&[forgets]));
     assert_ne!(course(&[saves]), course(&[saves, forgets]));
 }
+
+#[test]
+fn a_workload_whose_connection_is_gone_says_so() {
+    let stalled = |set: &str| {
+        let overrides = [
+            "workload.servers=1".to_owned(),
+            "workload.iterations=1".to_owned(),
+            set.to_owned(),
+        ];
+        let plan = Plan::from_toml(STAR, "test.toml", &overrides, None).expect("a scenario");
+        let told = simulate(&plan.runs[0], &Control::default());
+        told.expect_err("nothing comes through").to_string()
+    };
+    let lost = stalled("network.link.loss=1.0");
+    assert!(
+        lost.contains("host0's end of its connection with host1 got no answer and gave up"),
+        "{lost}"
+    );
+    let unread = stalled("socket.SO_RCVLOWAT=1000B");
+    assert!(
+        unread.contains("64 bytes from host0 wait at host1"),
+        "{unread}"
+    );
+}
+
+#[test]
+fn a_paced_head_may_be_stamped_with_a_time_to_come() {
+    // An acknowledgement in disorder finds the head sent again, by its pace a little later than now.
+    let text = r#"
+name = "paced"
+host = "server-25g"
+stack = { pacing = "fq" }
+[network]
+topology = "fat-tree"
+k = 4
+switch = { ports = 6, forwarding = "store-and-forward", latency = "1us", buffer = { kind = "shared", shared = "8MB", segment = "1B", rx_private = "0B", tx_private = "0B", tx_limit = { kind = "none" } }, marking = { kind = "off" } }
+link = { rate = "25Gbit", delay = "1us", mtu = "1500B", impairment = { script = [{ direction = "backward", frames = [40], action = "delay", by = "4530ns" }] } }
+[workload]
+kind = "iperf3"
+senders = 1
+measured = "all"
+duration = "2ms"
+"#;
+    let plan = Plan::from_toml(text, "test.toml", &[], None).expect("a scenario");
+    simulate(&plan.runs[0], &Control::default()).expect("a good run");
+}

@@ -359,8 +359,8 @@ impl QcnReaction {
             let rest = (self.target_bps - self.current_bps) / 2;
             self.current_bps += rest.min(self.config.efr_max.as_bps());
         }
-        // Half a distance of a few bits a second never ends.
-        if self.line_bps - self.current_bps < self.line_bps / 10_000 {
+        // Half a distance of a few bits a second never ends; r_min or efr may be above the line's rate.
+        if self.line_bps.saturating_sub(self.current_bps) < self.line_bps.div_ceil(10_000) {
             self.current_bps = self.line_bps;
         }
     }

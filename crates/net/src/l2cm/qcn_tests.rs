@@ -267,3 +267,15 @@ fn a_queue_at_its_aim_says_nothing() {
     point.queue_before = 26_000 / 64;
     assert!((0..10_000).all(|_| point.arrive(26_000, 1500).is_none()));
 }
+
+#[test]
+fn a_least_rate_above_the_line_s_ends_the_limiter() {
+    let config = QcnConfig {
+        r_min: Rate::from_gbps(20),
+        ..bytes_only()
+    };
+    let mut rp = reaction(&config);
+    rp.message(Time::ZERO, cut(63));
+    stages(&mut rp, 2);
+    assert_eq!(rp.rate(), LINE);
+}

@@ -24,7 +24,6 @@ use tailback_net::loss::Losses;
 use tailback_scenario::{Run, Workload};
 use tailback_units::Time;
 
-use crate::world::World;
 use crate::{Control, RunOutcome, SimError, build, capture, outcome};
 
 use cable::Cable;
@@ -238,7 +237,7 @@ fn drive(
                 cable.world.step()?;
                 cable.deliver(kernels);
             }
-            None if in_kernels == Time::NEVER => return Err(stalled(&cable.world)),
+            None if in_kernels == Time::NEVER => return Err(cable.world.stalled()),
             _ => {
                 cable.note_totals();
                 cable.world.now = to_world(in_kernels);
@@ -255,11 +254,4 @@ fn drive(
     }
     cable.note_totals();
     control.check(cable.world.workload.progress())
-}
-
-fn stalled(world: &World) -> SimError {
-    SimError::Stalled {
-        at: world.now,
-        done: world.workload.progress(),
-    }
 }

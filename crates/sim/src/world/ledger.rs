@@ -43,6 +43,8 @@ impl std::ops::AddAssign for Tally {
 pub(crate) struct Ledger {
     pub(crate) sent: Tally,
     pub(crate) delivered: Tally,
+    /// Frames that links have made a second time, which are sent too.
+    pub(crate) doubled: Tally,
     /// By flow of datagrams, if the workload is those: runs of them lost at one place.
     pub(crate) lost: Vec<Vec<LostRun>>,
     /// The frames themselves, if they are wanted.
@@ -177,7 +179,12 @@ impl World {
             if is_outside(endpoint.host) || is_outside(peer.host) {
                 continue;
             }
-            if endpoint.read_bytes > peer.written_bytes {
+            // TCP reads nothing twice; of datagrams both copies are read.
+            let again = match self.datagrams.is_empty() {
+                true => 0,
+                false => self.ledger.doubled.payload_bytes,
+            };
+            if endpoint.read_bytes > peer.written_bytes + again {
                 return Err(SimError::Conservation(format!(
                     "endpoint {index} read {} bytes of the {} its peer wrote",
                     endpoint.read_bytes, peer.written_bytes

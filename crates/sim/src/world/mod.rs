@@ -27,6 +27,7 @@ mod pushback;
 mod queued;
 mod series;
 mod sockets;
+mod stalled;
 mod switching;
 mod turns;
 mod window;
@@ -180,14 +181,6 @@ impl World {
             return Ok(());
         }
         Err(self.stalled())
-    }
-
-    #[cold]
-    fn stalled(&self) -> SimError {
-        SimError::Stalled {
-            at: self.now,
-            done: self.workload.progress(),
-        }
     }
 
     /// Handles the earliest event: frames and ports before timers, then by rank. False if there is

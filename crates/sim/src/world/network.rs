@@ -426,6 +426,7 @@ impl LinkState {
             Fate::Late(by) => frame.at += by,
             Fate::Doubled => {
                 ledger.sent.count(&frame);
+                ledger.doubled.count(&frame);
                 let copy = *frames.get(frame.frame);
                 let double = frames.put(frame.at, &copy);
                 first = self.link.launch_out_of_order(double);

@@ -10,9 +10,9 @@ use crate::tables::Table;
 #[derive(Debug)]
 pub(crate) struct Series {
     interval: Duration,
-    /// The host that is looked at by itself, and the port that leads to it.
+    /// The host that is looked at by itself, and the port that leads to it, if a switch does.
     host: HostId,
-    port: (u16, u16),
+    port: Option<(u16, u16)>,
     next: Time,
     rows: Vec<Look>,
 }
@@ -32,8 +32,8 @@ struct Look {
 }
 
 impl Series {
-    /// Looks `interval` apart, at `host` behind `port` of a switch too.
-    pub(crate) fn new(interval: Duration, host: HostId, port: (u16, u16)) -> Series {
+    /// Looks `interval` apart, at `host` behind `port` of a switch too; on a direct cable there is none.
+    pub(crate) fn new(interval: Duration, host: HostId, port: Option<(u16, u16)>) -> Series {
         Series {
             interval,
             host,
@@ -90,10 +90,12 @@ impl World {
     /// Looks at the network, which was then as it is now.
     pub(super) fn look_at_network(&mut self) {
         let Some(series) = &self.series else { return };
-        let (at, host, (switch, port)) = (series.next, series.host, series.port);
-        let state = &mut self.switches[usize::from(switch)];
-        state.settle(at);
-        let queue_bytes = state.queued_bytes(port);
+        let (at, host) = (series.next, series.host);
+        let queue_bytes = series.port.map_or(0, |(switch, port)| {
+            let state = &mut self.switches[usize::from(switch)];
+            state.settle(at);
+            state.queued_bytes(port)
+        });
         let totals = self.totals();
         let ends = self.endpoints.iter().filter(|e| e.host == host);
         let (pauses, notices) = self

@@ -1,0 +1,54 @@
+//! Runs that stand still: nothing is left to happen, and the workload is not done.
+
+use tailback_net::frame::HostId;
+use tailback_tcp::Failure;
+
+use super::World;
+use crate::SimError;
+
+impl World {
+    /// The error that this is.
+    #[cold]
+    pub(crate) fn stalled(&self) -> SimError {
+        SimError::Stalled {
+            at: self.now,
+            done: self.workload.progress(),
+            why: self.why_stalled(),
+        }
+    }
+
+    /// What the workload waits for, as far as connections tell.
+    fn why_stalled(&self) -> String {
+        let name = |host: HostId| self.hosts[usize::from(host.0)].name.as_str();
+        let connections = || {
+            let ends = self.endpoints.iter();
+            ends.filter_map(|end| Some((end, end.connection.as_ref()?)))
+        };
+        let failed = connections().find_map(|(end, tcp)| Some((end, tcp.failure()?)));
+        if let Some((end, failure)) = failed {
+            let how = match failure {
+                Failure::Refused => "was refused",
+                Failure::Reset | Failure::BrokenPipe => "was reset",
+                Failure::TimedOut => "got no answer and gave up",
+                Failure::Aborted => "was aborted",
+            };
+            return format!(
+                "{}'s end of its connection with {} {how}, and the workload waits for it; \
+                 less loss, more tcp_retries2 or tcp_syn_retries, or a longer TCP_USER_TIMEOUT",
+                name(end.host),
+                name(end.peer_host)
+            );
+        }
+        let unread = connections().find(|(_, tcp)| tcp.readable() > 0);
+        if let Some((end, tcp)) = unread {
+            return format!(
+                "{} bytes from {} wait at {} and nobody reads them; \
+                 SO_RCVLOWAT no larger than what is sent at a time",
+                tcp.readable(),
+                name(end.peer_host),
+                name(end.host)
+            );
+        }
+        "a defect of the simulator".to_owned()
+    }
+}
