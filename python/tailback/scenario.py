@@ -100,7 +100,13 @@ def load(name_or_path: str | Path) -> Scenario:
     name = str(name_or_path)
     if name in known:
         return known[name]
-    near = difflib.get_close_matches(name, known, n=1)
+    if path.is_dir():
+        is_run = (path / "manifest.json").is_file()
+        remedy = "`tailback report` shows it" if is_run else "give a .toml file in it"
+        what = "a results folder" if is_run else "a folder"
+        raise InputError(f"{name}: is {what}, not a scenario; {remedy}")
+    file = path.with_name(f"{path.name}.toml")
+    near = [str(file)] if file.is_file() else difflib.get_close_matches(name, known, n=1)
     remedy = f"did you mean '{near[0]}'?" if near else f"built in are {', '.join(known)}"
     raise InputError(f"{name}: no such file, and no built-in scenario of this name; {remedy}")
 

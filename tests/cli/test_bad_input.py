@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from helpers import SMALL_ARGS, Answer, Command
+from synthetic import sweep_folder
 
 
 def refused(answer: Answer, *said: str) -> None:
@@ -113,3 +114,21 @@ def test_a_partial_folder_of_another_scenario(command: Command, tmp_path: Path) 
     partial.mkdir()
     (partial / "manifest.json").write_text("{}")
     refused(command("run", "incast-8mb", *SMALL_ARGS, "--out", out), "not a run folder")
+
+
+def test_a_misspelt_command_a_study_and_a_file_without_its_ending(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    refused(command("compaer", "a", "b"), "No such command 'compaer'; did you mean 'compare'?")
+    refused(command("reproduce", "incats"), "incats: no such study; did you mean 'incast'?")
+    Path("office.toml").write_text('name = "office"\n')
+    refused(command("check", "office"), "did you mean 'office.toml'?")
+    refused(command("run", tmp_path), "is a folder, not a scenario; give a .toml file in it")
+
+
+def test_a_damaged_table(command: Command, tmp_path: Path) -> None:
+    folder = sweep_folder(tmp_path / "r", {"servers": [1, 2]})
+    refused(command("run", folder), "is a results folder, not a scenario; `tailback report` shows")
+    (folder / "summary.parquet").write_bytes(b"x")
+    refused(command("report", folder), "summary.parquet: cannot be read: ", "copy the folder anew")

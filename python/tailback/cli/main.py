@@ -22,7 +22,7 @@ COMMANDS = {
     "reproduce": "Run a published study and hold it against what was published.",
     "fit": "Search the values of parameters that predict a table best.",
     "kernel": "Real Linux kernels as hosts: build, list, check.",
-    "export": "A table of a results folder as CSV, Parquet or JSON lines.",
+    "export": "A table of a results folder as CSV, Parquet or JSON lines; tests for Flent.",
 }
 """Name and one line of help, in the order shown; each lives in `tailback.cli.NAME`. Held here so
 that `--help` need not import them."""
@@ -41,6 +41,19 @@ class LazyGroup(click.Group):
             return None
         module = importlib.import_module(f"tailback.cli.{cmd_name}")
         return cast(click.Command, module.command)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is called; of a misspelt one the nearest is named."""
+        name = args[0]
+        if not name.startswith("-") and name not in COMMANDS:
+            import difflib
+
+            near = difflib.get_close_matches(name, COMMANDS, n=1)
+            remedy = f"did you mean '{near[0]}'?" if near else f"There are {', '.join(COMMANDS)}."
+            ctx.fail(f"No such command '{name}'; {remedy}")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list of commands, without importing them."""

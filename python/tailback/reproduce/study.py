@@ -1,5 +1,6 @@
 """From a study's name to its runs, its reports and the verdict on each of its claims."""
 
+import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -32,6 +33,9 @@ STUDIES: Mapping[str, tuple[str, ...]] = {
     "lambda-rings": ("lambda-udp", "lambda-tcp", "lambda-batching", "lambda-direct", "loss-mesh"),
 }
 """Study -> the built-in scenarios that have published figures to be held against."""
+
+_OTHERS = ("studies", "response-functions", "congestion-gallery", "tcp-parity", "congestion-parity")
+"""What `tailback reproduce` runs besides."""
 
 PUBLISHED: Mapping[str, tuple[str, ...]] = {
     "incast": ("incast-8mb", "incast-4mb", "incast-striped"),
@@ -134,7 +138,10 @@ def reproduce(
         Interrupted: by Ctrl-C; the same call goes on from there.
     """
     if study not in STUDIES:
-        raise InputError(f"{study}: no such study; there are {', '.join(STUDIES)}")
+        known = [*STUDIES, *_OTHERS]
+        near = difflib.get_close_matches(study, known, n=1)
+        remedy = f"did you mean '{near[0]}'? There" if near else "there"
+        raise InputError(f"{study}: no such study; {remedy} are {', '.join(known)}")
     parent = None if folder is None else Path(folder)
     with ThreadPoolExecutor(1) as beside:
         found: list[Future[Outcome]] = []

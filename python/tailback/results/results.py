@@ -58,7 +58,13 @@ class Results:
             raise InputError(
                 f"{self.path}: has no table '{name}'; there are {', '.join(self.tables)}"
             )
-        return pl.read_parquet(self.path / f"{name}.parquet")
+        file = self.path / f"{name}.parquet"
+        try:
+            return pl.read_parquet(file)
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise InputError(
+                f"{file}: cannot be read: {error}; copy the folder anew, or run the scenario again"
+            ) from error
 
     @cached_property
     def summary(self) -> pl.DataFrame:

@@ -28,7 +28,10 @@ def metric(view: View, column: str, *, height: int = HEIGHT) -> AnyChart:
     no line to draw, only columns, or points where there are several to a name.
     """
     if column not in view.points.columns:
-        raise NothingToDrawError(f"the summary has no metric '{column}'")
+        known = [c for c in view.points.columns if f"{c}_low" in view.points.columns]
+        raise NothingToDrawError(
+            f"the summary has no metric '{column}'; there are {', '.join(known)}"
+        )
     axis = view.axes.x
     if axis is None:
         raise NothingToDrawError("nothing varies in this sweep, so there is no axis to draw along")
