@@ -71,3 +71,25 @@ def test_a_finding_says_from_where_on_more_hardly_helps(lossy: Path, tmp_path: P
     assert "From shared 2MB on it is within 5 % of the least." in key_findings(View(Results(lossy)))
     rising = View(Results(sweep_folder(tmp_path / "up", {"servers": [1, 2, 3]})))
     assert not any("From " in finding for finding in key_findings(rising))
+
+
+def test_two_that_end_alike_are_not_ranked(tmp_path: Path) -> None:
+    times = {("1MB", "cubic"): 20.0, ("1MB", "bbr"): 30.0, ("2MB", "cubic"): 10.0}
+    times |= {("2MB", "bbr"): 10.01}
+    rows = [
+        {"run": run, "shared": shared, "tcp_congestion_control": control, "repetition": 0}
+        | {"completion_ms_mean": mean, "data_bytes_total": 1, "duration_s_total": 1.0}
+        for run, ((shared, control), mean) in enumerate(times.items())
+    ]
+    folder = write_folder(
+        tmp_path / "r",
+        name="office",
+        title="Office",
+        study=None,
+        parameters=["shared", "tcp_congestion_control"],
+        tables={"summary": rows},
+    )
+    assert key_findings(View(Results(folder))) == [
+        "At shared 2MB, transactions with cubic and bbr take the same time within 1 %.",
+        "cubic is ahead at shared 1MB.",
+    ]

@@ -49,6 +49,18 @@ def test_the_page_draws_and_compares_them(tmp_path: Path) -> None:
     assert "20.0 %" in completion  # 1 / 1.25 is 20 % less
 
 
+def test_of_a_single_curve_others_have_colours_of_their_own(tmp_path: Path) -> None:
+    ours, theirs = (
+        Results(sweep_folder(tmp_path / name, {"servers": [1, 2]})) for name in ("ours", "theirs")
+    )
+    view = View(ours, named(ours, [theirs]))
+    main = next(s for s in contents(view).sections if s.key == "main")
+    line, *_, others = main.figures[0].spec["layer"]
+    assert line["encoding"]["color"] == {"datum": "this run"}
+    for channel in ("color", "shape"):
+        assert others["encoding"][channel]["scale"]["domain"] == ["this run", "theirs"]
+
+
 def test_without_others_there_is_no_such_section(tmp_path: Path) -> None:
     page = contents(View(Results(incast_folder(tmp_path / "ours", servers=(1, 2)))))
     assert "beside" not in [s.key for s in page.sections]

@@ -14,6 +14,8 @@ from tailback.analysis.words import number, percent
 _METRIC = "completion_ms_mean"
 _OF_TIMED = ("goodput_mbps_mean", "loss_percent")
 _NEARLY_ALL = 0.95
+_ALIKE = 1.01
+"""Where two end, below this ratio neither is ahead."""
 _HARDLY = 1.05
 """Times that differ by less hardly differ."""
 _PLACES = {"servers": "{} servers", "hosts": "{} hosts", "flows": "{} flows"}
@@ -81,6 +83,11 @@ class _Contest:
     fast: str
     ratio: float
 
+    @property
+    def turned(self) -> "_Contest":
+        """The same seen from the other."""
+        return _Contest(self.fast, self.slow, self.ratio)
+
 
 def _two(view: View, x: Axis) -> list[str]:
     a, b = view.groups
@@ -88,6 +95,9 @@ def _two(view: View, x: Axis) -> list[str]:
     if ratio is None:
         return []
     contest = _Contest(a, b, ratio) if ratio >= 1 else _Contest(b, a, 1 / ratio)
+    if contest.ratio < _ALIKE:
+        tied = f"At {_place(x, -1)}, transactions with {a} and {b} take the same time within 1 %."
+        return [tied, *_crossing(view, x, contest), *_crossing(view, x, contest.turned)]
     first = (
         f"At {_place(x, -1)}, a transaction takes {(contest.ratio - 1) * 100:.3g} % longer with "
         f"{contest.slow} than with {contest.fast}"
@@ -103,12 +113,13 @@ def _two(view: View, x: Axis) -> list[str]:
 
 
 def _crossing(view: View, x: Axis, contest: _Contest) -> list[str]:
-    """Where the one that loses in the end is ahead, leaving differences under 1 % aside."""
+    """Where the slower in the end is ahead, leaving differences under 1 % aside."""
     curves = pair(view, view.points, _METRIC, contest.slow, contest.fast)
     ahead = [v for v, r in zip(curves.x, curves.ratios, strict=True) if r is not None and r < 0.99]
     if not ahead:
         return []
-    return [f"{contest.slow} is ahead at {_listed(x, ahead)} only."]
+    only = "" if contest.ratio < _ALIKE else " only"
+    return [f"{contest.slow} is ahead at {_listed(x, ahead)}{only}."]
 
 
 def _enough(view: View, x: Axis) -> list[str]:

@@ -81,9 +81,15 @@ def point_channels(view: View) -> dict[str, Any]:
     return channels
 
 
-def shape_channel(view: View) -> alt.Shape:
-    """Return the shapes that tell results beside these ones apart."""
-    scale = alt.Scale(range=["triangle-up", "square", "diamond", "triangle-down", "cross"])
+def shape_channel(view: View, ours: str | None = None) -> alt.Shape:
+    """Return the shapes that tell results beside these ones apart.
+
+    With `ours` they have the domain of colours that do so too, so that there is one legend.
+    """
+    shapes = ["triangle-up", "square", "diamond", "triangle-down", "cross"]
+    scale = alt.Scale(range=shapes)
+    if ours is not None:
+        scale = alt.Scale(domain=[ours, *view.others], range=["circle", *shapes])
     return alt.Shape(BESIDE, type="nominal", sort=list(view.others), title=None, scale=scale)
 
 

@@ -1,5 +1,7 @@
 """One metric along the sweep: lines for what was run, hollow points for what was published."""
 
+from typing import Any
+
 import altair as alt
 import polars as pl
 
@@ -19,6 +21,8 @@ from tailback.report.charts.encoding import (
 )
 from tailback.report.charts.nothing import NothingToDrawError
 from tailback.report.theme import HEIGHT, WIDTH
+
+_OURS = "this run"
 
 
 def metric(view: View, column: str, *, height: int = HEIGHT) -> AnyChart:
@@ -45,7 +49,9 @@ def metric(view: View, column: str, *, height: int = HEIGHT) -> AnyChart:
     y = y_channel(column, words.axis, _number(values.min()), _number(values.max()))
     channels = point_channels if axis.kind == "nominal" else curve_channels
     shared = {"x": x_channel(axis), **channels(view), "detail": detail(view)}
-    base = alt.Chart(inline(ours)).encode(**shared)
+    beside = _beside(view, column)
+    own_colour, others_colour = _who(view) if not beside.is_empty() else ({}, {})
+    base = alt.Chart(inline(ours)).encode(**(shared | own_colour))
     tips = tooltips(view, column)
     layers: list[alt.Chart] = []
     if axis.kind != "nominal":
@@ -67,16 +73,15 @@ def metric(view: View, column: str, *, height: int = HEIGHT) -> AnyChart:
             .mark_point(size=64, filled=False, strokeWidth=1.6, opacity=0.9)
             .encode(**shared, y=y, tooltip=tips)
         )
-    beside = _beside(view, column)
     if not beside.is_empty():
-        others = alt.Chart(inline(beside)).encode(**shared, y=y)
+        others = alt.Chart(inline(beside)).encode(**(shared | others_colour), y=y)
         if axis.kind != "nominal":
             layers.append(
                 others.mark_line(opacity=0.35).encode(detail=[*detail(view), f"{BESIDE}:N"])
             )
         layers.append(
             others.mark_point(size=48, filled=True, opacity=0.9).encode(
-                shape=shape_channel(view),
+                shape=shape_channel(view, ours=_OURS if others_colour else None),
                 tooltip=[alt.Tooltip(BESIDE, type="nominal", title="Results"), *tips],
             )
         )
@@ -94,6 +99,15 @@ def metric(view: View, column: str, *, height: int = HEIGHT) -> AnyChart:
         title=title,
         description=_described(view, column, has_reference=has_reference),
     )
+
+
+def _who(view: View) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Colours for whose results they are: ours, and others', where curves need none."""
+    if view.axes.colour is not None:
+        return {}, {}
+    scale = alt.Scale(domain=[_OURS, *view.others])
+    colour = alt.Color(BESIDE, type="nominal", title=None, scale=scale)
+    return {"color": alt.ColorDatum(_OURS)}, {"color": colour.legend(symbolType=alt.Undefined)}
 
 
 def _beside(view: View, column: str) -> pl.DataFrame:

@@ -12,6 +12,8 @@ from tailback.report.theme import NEUTRAL, WAITING, WIDTH
 
 _ROW = 22
 _LABEL = 370
+_RUN, _CELL = 130, 92
+"""Least width of a row's label and of a cell, px; on narrow pages the picture is scrolled."""
 
 
 def lost_at(view: View) -> AnyChart:
@@ -60,6 +62,7 @@ def lost_at(view: View) -> AnyChart:
     more = f" {found.left_out} runs that lost less are not shown." if found.left_out else ""
     more += f" {found.lossless} other runs lost nothing." if found.lossless else ""
     return alt.layer(cells, words).properties(
+        usermeta={"minWidth": _RUN + _CELL * len(found.names)},
         width=WIDTH,
         height=height,
         title=alt.TitleParams(

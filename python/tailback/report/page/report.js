@@ -7,7 +7,7 @@ const MARGIN = 68;
 
 function fitted(element) {
   const spec = JSON.parse(document.getElementById(element.dataset.spec).textContent);
-  const width = Math.max(element.clientWidth, 220);
+  const width = Math.max(element.clientWidth, spec.usermeta?.minWidth ?? 220);
   if (spec.vconcat) {
     for (const panel of spec.vconcat) panel.width = width - MARGIN;
   } else if (spec.spec) {
