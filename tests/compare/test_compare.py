@@ -118,3 +118,13 @@ def test_points_not_run_are_said_not_judged(tmp_path: Path) -> None:
     text = io.StringIO()
     Console(file=text, width=160).print(checks_table(checks))
     assert "not run" in text.getvalue()
+
+
+def test_in_a_narrow_terminal_nothing_is_cut(tmp_path: Path) -> None:
+    found = compare(incast_folder(tmp_path / "r", servers=(1, 8)), "published:incast-8MB")
+    said = io.StringIO()
+    print_comparison(found, Console(file=said, width=80, force_terminal=True, no_color=True))
+    text = said.getvalue()
+    assert "…" not in text
+    for word in ("arista-7124s", "cisco-nexus-5010", "difference", "Retransmissions"):
+        assert word in text

@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
+from rich import box
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -17,32 +19,45 @@ _PIPE_WIDTH = 200
 def print_comparison(comparison: Comparison, console: Console) -> None:
     """Print one line per group and metric, then how many points one side lacks.
 
-    Into a pipe or file as wide as it needs to be.
+    Into a pipe or file as wide as it needs to be; in a narrow terminal groups stand above their
+    metrics.
     """
     if not console.is_terminal:
         console = Console(file=console.file, width=max(console.width, _PIPE_WIDTH))
-    console.print(comparison_table(comparison))
+    table = comparison_table(comparison)
+    unbound = console.options.update(max_width=_PIPE_WIDTH)
+    if Measurement.get(console, unbound, table).maximum > console.width:
+        table = comparison_table(comparison, narrow=True)
+    console.print(table)
     for count, name in ((comparison.only_a, comparison.a), (comparison.only_b, comparison.b)):
         if count:
             console.print(f"{count} point(s) are in {name} only.", highlight=False, markup=False)
 
 
-def comparison_table(comparison: Comparison) -> Table:
+def comparison_table(comparison: Comparison, *, narrow: bool = False) -> Table:
     """Return mean absolute error, bias and worst point per group and metric."""
-    table = Table(title=Text(f"{comparison.a} against {comparison.b}"), title_justify="left")
+    table = Table(
+        title=Text(f"{comparison.a} against {comparison.b}"),
+        title_justify="left",
+        box=box.SIMPLE_HEAD if narrow else box.HEAVY_HEAD,
+        padding=(0, 1, 0, 0) if narrow else (0, 1),
+    )
     grouped = any(comparison.groups)
-    if grouped:
+    if grouped and not narrow:
         table.add_column("Group")
-    table.add_column("Metric")
+    table.add_column("Metric", min_width=22 if narrow else None)
     for head in ("Mean abs. error", "Bias", "Worst", "Points", "Near zero: difference"):
-        table.add_column(head, justify="right")
+        most = (12 if head == "Worst" else 10) if narrow else None
+        table.add_column(head, justify="right", max_width=most)
     for group in comparison.groups:
         errors = [error for error in comparison.errors if error.group == group]
+        if grouped and narrow:
+            table.add_row(Text(group, style="bold"))
         for error in errors:
             worst = percent(error.worst, signed=True)
             small = error.small_difference
             table.add_row(
-                *([Text(group if error is errors[0] else "")] if grouped else []),
+                *([Text(group if error is errors[0] else "")] if grouped and not narrow else []),
                 label(error.metric).full,
                 percent(error.mean_absolute_error),
                 percent(error.bias, signed=True),
