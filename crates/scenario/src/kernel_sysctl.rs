@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tailback_tcp::Stack;
+use tailback_tcp::congestion::CongestionKind;
 use tailback_units::{Bytes, Duration};
 
 use crate::problem::Finding;
@@ -100,7 +101,16 @@ fn text(name: &str, value: &Value) -> Option<String> {
                 return Some(bytes.get().to_string());
             }
             let Ok(time) = text.parse::<Duration>() else {
-                return Some(text.clone());
+                // Older kernels' CUBIC has a name of its own here only.
+                let cubic = text == CongestionKind::Cubic21.name();
+                return Some(
+                    if cubic {
+                        CongestionKind::Cubic.name()
+                    } else {
+                        text
+                    }
+                    .to_owned(),
+                );
             };
             let unit = UNITS_US.iter().find(|(known, _)| *known == name);
             Some((time.as_us() / unit.map_or(1, |unit| unit.1)).to_string())

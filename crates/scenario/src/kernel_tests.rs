@@ -54,6 +54,11 @@ fn a_stack_profile_is_set_by_sysctls() {
         "the most that the kernel takes"
     );
     assert!(host.sysctls.is_empty());
+    let older = KernelHost::new(None, None, &named("linux-2.6.24"));
+    assert_eq!(
+        older.profile_sysctls["net.ipv4.tcp_congestion_control"],
+        "cubic"
+    );
     let today = named("linux-7.2");
     let host = KernelHost::new(None, None, &today);
     let value = |name: &str| host.profile_sysctls[name].as_str();

@@ -20,6 +20,8 @@ use crate::config::{GuestConfig, Task};
 use crate::record::{Record, Recorder};
 use crate::{sys, traffic};
 
+const CONGESTION_CONTROL: &str = "net.ipv4.tcp_congestion_control";
+
 /// The environment variable (from the kernel's command line) that names the guest's folder.
 pub const HOST_VARIABLE: &str = "TAILBACK_HOST";
 
@@ -118,6 +120,12 @@ fn mount_all(name: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// The congestion controls that the kernel has, as it lists them.
+fn congestion_controls() -> String {
+    let list = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
+    list.unwrap_or_default().trim().replace(' ', ", ")
+}
+
 /// The configuration, in force, and what of the profile's sysctls is not.
 fn set_up(folder: &Path) -> Result<(GuestConfig, BTreeMap<String, String>), String> {
     let path = folder.join("config.json");
@@ -130,6 +138,10 @@ fn set_up(folder: &Path) -> Result<(GuestConfig, BTreeMap<String, String>), Stri
     let mut not_set = BTreeMap::new();
     for (name, value) in &config.profile_sysctls {
         if let Err(why) = set_sysctl(name, value) {
+            // Another congestion control under this one's name would be taken for it.
+            if name == CONGESTION_CONTROL && !config.sysctls.contains_key(name) {
+                return Err(format!("{why}; there are {}", congestion_controls()));
+            }
             not_set.insert(name.clone(), why);
         }
     }
