@@ -76,12 +76,14 @@ const IP_TO_WIRE_BYTES: u32 = ETHERNET_BYTES + GAP_BYTES;
 #[derive(Debug)]
 pub struct Link {
     byte_time: ByteTime,
+    /// Octets handed to the transmitter; the frames lie apart, for two counters side by side would be moved to
+    /// wide registers and back.
+    octets: u64,
     /// What a frame has around it on the line, and what its framing adds to that of Ethernet: bytes modulo
     /// 2^64.
     around_bytes: u64,
     delay: Duration,
-    /// Octets and frames handed to the transmitter.
-    octets: u64,
+    /// Frames handed to the transmitter.
     frames: u64,
     /// When the transmitter has sent all it was given.
     free_at: Time,

@@ -304,21 +304,21 @@ impl Calendar {
 
     /// Takes the earliest event out.
     pub(crate) fn pop(&mut self) -> Option<Event> {
-        let first = self.take_first();
-        (first.at != Time::NEVER).then_some(first)
+        self.take_first()
     }
 
-    /// The same; an event that is never if there is none.
+    /// The same, as part of whatever does it.
     #[inline(always)]
-    pub(crate) fn take_first(&mut self) -> Event {
+    pub(crate) fn take_first(&mut self) -> Option<Event> {
         let near = match self.sorted.pop() {
             Some(near) => near,
             None => self.turn(),
         };
-        if self.far_at <= near.at {
-            return self.pop_either(near);
+        if near.at < self.far_at {
+            return Some(near);
         }
-        near
+        let first = self.pop_either(near);
+        (first.at != Time::NEVER).then_some(first)
     }
 
     /// The same of the events before `horizon`: one that is never if the earliest is not.

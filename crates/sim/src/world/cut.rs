@@ -30,22 +30,43 @@ pub(super) fn send<const MACHINE: bool>(
 #[inline(always)]
 pub(super) fn send_plainly(
     link: &mut Link,
+    books: (&mut FramePool, &mut Ledger),
+    now: Time,
+    cut: Cut<'_>,
+) -> (Option<Time>, Time) {
+    if cut.is_last() {
+        send_last(link, books, now, &cut)
+    } else {
+        send_burst(link, books, now, cut)
+    }
+}
+
+/// The same of a frame that is the last.
+#[inline(always)]
+fn send_last(
+    link: &mut Link,
     (frames, ledger): (&mut FramePool, &mut Ledger),
     now: Time,
-    mut cut: Cut<'_>,
+    cut: &Cut<'_>,
 ) -> (Option<Time>, Time) {
-    let mut first = None;
-    if !cut.is_last() {
-        (first, cut) = send_run(link, frames, ledger, now, cut);
-    }
     let mut flight = frames.write(now, |frame| cut.write_as(frame, true));
     ledger.sent.count(&flight);
     let finish = link.transmit(now, &flight);
     flight.at = link.arrival(finish);
-    if link.launch(flight) {
-        first = Some(flight.at);
-    }
-    (first, finish)
+    (link.launch(flight).then_some(flight.at), finish)
+}
+
+/// The same of several frames.
+#[inline(never)]
+fn send_burst(
+    link: &mut Link,
+    (frames, ledger): (&mut FramePool, &mut Ledger),
+    now: Time,
+    cut: Cut<'_>,
+) -> (Option<Time>, Time) {
+    let (first, cut) = send_run(link, frames, ledger, now, cut);
+    let (lone, finish) = send_last(link, (frames, ledger), now, &cut);
+    (first.or(lone), finish)
 }
 
 /// The same on a link on which something may happen to frames.
@@ -78,7 +99,7 @@ fn send_with_care<const MACHINE: bool>(
 
 /// Puts all frames but the last, which are alike but for their places, on a link on which nothing happens
 /// to them. Answers when the link's next event is, if it had none, and what is left to cut.
-#[inline(never)]
+#[inline(always)]
 fn send_run<'a>(
     link: &mut Link,
     frames: &mut FramePool,

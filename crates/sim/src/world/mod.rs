@@ -187,12 +187,11 @@ impl World {
     /// none. Part of the loop of [`World::run`], which calls it for every event there is.
     #[inline(always)]
     fn handle_next(&mut self) -> bool {
-        let event = self.calendar.take_first();
-        let any = event.at != Time::NEVER;
-        if any {
-            self.handle(event);
-        }
-        any
+        let Some(event) = self.calendar.take_first() else {
+            return false;
+        };
+        self.handle(event);
+        true
     }
 
     /// Handles all events before `horizon`.

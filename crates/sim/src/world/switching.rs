@@ -112,9 +112,12 @@ impl World {
                     Err(cause) => return self.drop_frame(switch, out_port, cause, &frame),
                 };
                 let out_link = port.out_link;
-                let took = state
-                    .cut_through
-                    .then(|| self.links[in_link as usize].link.serialisation(&frame));
+                let mut earliest = now + state.latency;
+                if state.cut_through {
+                    let egress = &self.links[out_link as usize].link;
+                    let took = self.links[in_link as usize].link.serialisation(&frame);
+                    earliest = cut_through_from(earliest, took, egress, &frame);
+                }
                 let egress = &mut self.links[out_link as usize];
                 if state.marker.is_on() {
                     let look = QueueLook {
@@ -134,10 +137,6 @@ impl World {
                     ) {
                         return self.drop_frame(switch, out_port, DropCause::Early, &frame);
                     }
-                }
-                let mut earliest = now + state.latency;
-                if let Some(took) = took {
-                    earliest = cut_through_from(earliest, took, &egress.link, &frame);
                 }
                 let finish = egress.link.transmit(earliest, &frame);
                 let queued_bytes =

@@ -156,10 +156,9 @@ impl World {
     /// Hands events that are hosts' over to their calendars. Answers when the first is that is nobody's.
     fn hand_out(&mut self) -> Time {
         loop {
-            let event = self.calendar.take_first();
-            if event.at == Time::NEVER {
-                return event.at;
-            }
+            let Some(event) = self.calendar.pop() else {
+                return Time::NEVER;
+            };
             match (self.host_of(event.rank), &mut self.turns) {
                 (Some(host), Some(turns)) => {
                     turns.calendars[host].schedule(event.rank, event.at);

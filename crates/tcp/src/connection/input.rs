@@ -308,8 +308,10 @@ impl Connection {
         let rcv_wnd = self.receive.rcv_wnd;
         let fixed_bytes = self.fixed_header_bytes();
         self.receive.measure_mss(segment, fixed_bytes);
-        let receiver_now = self.receiver_now(jiffies);
-        self.receive.measure_rtt_by_window(receiver_now);
+        if !self.receive.awaits_window() {
+            let receiver_now = self.receiver_now(jiffies);
+            self.receive.measure_rtt_by_window(receiver_now);
+        }
         let timeout = self.timeout();
         self.receive.ack.data_received(rcv_wnd, timeout, jiffies);
         self.latch_congestion(segment);

@@ -158,13 +158,16 @@ impl Receive {
         }
     }
 
+    /// Less than a window's worth of data has come since the last look.
+    #[inline]
+    pub(crate) fn awaits_window(&self) -> bool {
+        self.rtt_time != 0 && self.rcv_nxt.before(self.rtt_seq)
+    }
+
     /// A window's worth of data is in (tcp_rcv_rtt_measure).
     #[inline]
     pub(crate) fn measure_rtt_by_window(&mut self, now: u32) {
         if self.rtt_time != 0 {
-            if self.rcv_nxt.before(self.rtt_seq) {
-                return;
-            }
             self.sample_rtt(now.wrapping_sub(self.rtt_time), true);
         }
         self.rtt_seq = self.rcv_nxt + self.rcv_wnd;
@@ -216,6 +219,9 @@ impl Receive {
 
     #[inline(always)]
     fn grow_window_by(&mut self, payload_bytes: u32, memory: u32) {
+        if self.rcv_ssthresh >= self.window_clamp {
+            return;
+        }
         let most = self.window_clamp.min(self.free_space());
         let Some(room) = most.checked_sub(self.rcv_ssthresh).filter(|r| *r > 0) else {
             return;

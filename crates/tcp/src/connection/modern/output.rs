@@ -192,11 +192,13 @@ impl Connection {
             if self.pacing_waits() {
                 break;
             }
-            let room = match (self.cwnd_room(), limit) {
-                (0, Limit::Probe) => 1,
-                (0, _) => break,
-                (room, _) => room,
-            };
+            let mut room = self.cwnd_room();
+            if room == 0 {
+                if limit != Limit::Probe {
+                    break;
+                }
+                room = 1;
+            }
             if max_segments == 0 {
                 max_segments = self.tso_segments(mss);
             }
