@@ -26,7 +26,14 @@ def explained(path: Path, remedy: str) -> Iterator[None]:
 
 
 def write_bytes(path: Path, content: bytes | memoryview) -> None:
-    """Writes beside `path` and renames, so that a killed program leaves no half file."""
+    """Writes beside `path` and renames, so that a killed program leaves no half file.
+
+    A link stays one; a device or a pipe (`/dev/stdout`) is written to, never replaced.
+    """
+    if path.exists() and not path.is_file():
+        path.write_bytes(content)
+        return
+    path = path.resolve()
     scratch = path.with_name(f".{path.name}.tmp")
     try:
         scratch.write_bytes(content)
