@@ -17,6 +17,9 @@ use crate::clock::Jiffies;
 /// Segments that leave unpaced at the beginning (sch_fq's initial quantum).
 const UNPACED_SEGMENTS: u32 = 10;
 
+/// How late the timer of sch_fq may be, and is where nothing else wakes the host (timer_slack), nanoseconds.
+const FQ_SLACK_NS: u64 = 10_000;
+
 /// Packets that the host's queue holds back until their time (net/sched/sch_fq.c, one flow of it).
 #[derive(Clone, Debug, Default)]
 pub(super) struct FqQueue {
@@ -41,8 +44,14 @@ impl FqQueue {
         self.departures.is_some()
     }
 
+    /// When the queue's timer looks whether the next may leave. What makes the host look before that lets it go
+    /// from its time on.
+    pub(super) fn timer_ns(&self) -> Option<u64> {
+        self.next_ns().map(|ns| ns.saturating_add(FQ_SLACK_NS))
+    }
+
     /// When the next may leave.
-    pub(super) fn next_ns(&self) -> Option<u64> {
+    fn next_ns(&self) -> Option<u64> {
         self.departures.as_ref()?.0.front().copied()
     }
 

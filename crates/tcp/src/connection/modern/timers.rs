@@ -42,7 +42,7 @@ impl Connection {
         let queued = self
             .modern
             .fq
-            .next_ns()
+            .timer_ns()
             .map_or(Time::NEVER, |ns| Time::from_ps(ns.saturating_mul(1000)));
         pacing.min(queued).min(self.modern.host.deadline())
     }

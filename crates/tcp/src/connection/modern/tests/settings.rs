@@ -4,7 +4,7 @@
 use tailback_units::{Bytes, Duration, Time};
 
 use super::script::{MSS, Script, today};
-use crate::{CaState, Stack};
+use crate::{CaState, Pacing, Stack};
 
 const RTT_US: u64 = 20_000;
 
@@ -35,6 +35,33 @@ fn tcp_pacing_ss_ratio_and_ca_ratio_set_the_rate_in_and_after_slow_start() {
             assert_eq!(script.tcp.window.pacing_rate, rate, "{ss} {ca} {ssthresh}");
         }
     }
+}
+
+/// When segments leave that a round's acknowledgement lets go.
+fn sent_at(pacing: Pacing) -> Vec<u64> {
+    let stack = Stack {
+        pacing,
+        ..single(today())
+    };
+    let mut script = Script::open(stack, RTT_US);
+    script.write(60);
+    script.wait(RTT_US);
+    script.sent();
+    script.ack(10);
+    script.wait(RTT_US / 2);
+    script.sent().iter().map(|s| s.at_us).collect()
+}
+
+#[test]
+fn packets_that_wait_in_fq_leave_as_late_as_its_timer_may_be() {
+    // timer_slack of net/sched/sch_fq.c; TCP's own timer has none.
+    let (internal, fq) = (sent_at(Pacing::Internal), sent_at(Pacing::Fq));
+    assert_eq!(internal[0], fq[0]);
+    let late: Vec<u64> = internal.iter().zip(&fq).map(|(i, f)| f - i).collect();
+    assert!(
+        late.len() > 10 && late[1..].iter().all(|us| *us == 10),
+        "{late:?}"
+    );
 }
 
 /// Packets that wait in the host with this limit, the card being slow.
