@@ -46,8 +46,8 @@ pub(crate) struct MeasuredApp {
     next_ping: Time,
     next_look: Time,
     next_interval: Time,
-    /// When each ping was sent.
-    pinged: Vec<Time>,
+    /// When each ping was sent; none: it has been answered.
+    pinged: Vec<Option<Time>>,
     answers: Vec<Answer>,
     read_bytes: u64,
     /// The hosts between which the pings go send and answer them themselves: they are kernels.
@@ -102,7 +102,7 @@ impl MeasuredApp {
                     priority: line.priority,
                     number: self.pinged.len() as u32,
                 });
-                self.pinged.push(now);
+                self.pinged.push(Some(now));
             }
         }
         if self.next_look <= now {
@@ -168,12 +168,13 @@ impl MeasuredApp {
         }
     }
 
-    /// The answer to a ping has come.
+    /// The answer to a ping has come. What the network has doubled is one answer, the first.
     pub(super) fn ping_answered(&mut self, now: Time, number: u32) {
-        if let Some(sent) = self.pinged.get(number as usize) {
+        let ping = self.pinged.get_mut(number as usize);
+        if let Some(sent) = ping.and_then(Option::take) {
             self.answers.push(Answer {
                 line: number as usize % self.spec.pings.len().max(1),
-                sent: *sent,
+                sent,
                 at: now,
             });
         }
@@ -184,7 +185,7 @@ impl MeasuredApp {
         if !self.pings_outside {
             return;
         }
-        self.pinged = pings.iter().map(|(at, _)| *at).collect();
+        self.pinged = pings.iter().map(|(at, _)| Some(*at)).collect();
         let answered = pings.iter().filter_map(|(at, rtt)| Some((*at, (*rtt)?)));
         let answer = |(sent, rtt)| Answer {
             line: 0,

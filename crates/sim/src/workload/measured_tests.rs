@@ -86,6 +86,8 @@ fn an_answer_is_timed_from_its_own_ping() {
     play(&mut app);
     app.ping_answered(at(10), 1);
     app.ping_answered(at(11), 7);
+    // The network has doubled it.
+    app.ping_answered(at(12), 1);
     let answer = Answer {
         line: 0,
         sent: at(9),
