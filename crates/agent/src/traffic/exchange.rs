@@ -24,10 +24,6 @@ pub(super) fn run(context: &Context<'_>, task: &config::Exchange) -> io::Result<
         }
         None => Counted::accept(&listen(context, task.port, None)?, context)?,
     };
-    // A list writes as its user means it: Nagle's rule stays as sockets have it.
-    if !context.config.socket_options.contains_key("TCP_NODELAY") {
-        flow.stream.set_nodelay(false)?;
-    }
     thread::scope(|scope| {
         let reader = scope.spawn(|| read(context, &flow, task));
         if !act(context, &flow, task)? {

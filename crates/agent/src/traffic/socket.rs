@@ -142,9 +142,6 @@ impl Counted {
 
     /// Counts from now on, and lets the sampler look.
     fn new(stream: TcpStream, context: &Context<'_>) -> io::Result<Arc<Counted>> {
-        if !context.config.socket_options.contains_key("TCP_NODELAY") {
-            stream.set_nodelay(true)?;
-        }
         sys::stamp_arrivals(stream.as_fd())?;
         let counted = Arc::new(Counted {
             local: v4(stream.local_addr()?)?,

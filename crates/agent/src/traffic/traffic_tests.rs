@@ -17,7 +17,22 @@ fn run_and_look(name: &str, looks_ns: Vec<u64>, tasks: Vec<Task>) -> Vec<Record>
     fs::create_dir_all(&folder).unwrap();
     let path = folder.join("results.jsonl");
     let recorder = Recorder::create(&path).unwrap();
-    let config = GuestConfig {
+    let config = config_of(name, options(), looks_ns, tasks);
+    run(&config, &folder, &recorder);
+    let records = record::parse(&fs::read_to_string(path).unwrap()).unwrap();
+    fs::remove_dir_all(folder).unwrap();
+    records
+}
+
+type SocketOptions = std::collections::BTreeMap<String, config::OptionValue>;
+
+fn config_of(
+    name: &str,
+    socket_options: SocketOptions,
+    looks_ns: Vec<u64>,
+    tasks: Vec<Task>,
+) -> GuestConfig {
+    GuestConfig {
         host: name.to_owned(),
         seed: 1,
         epoch_ns: 0,
@@ -31,20 +46,16 @@ fn run_and_look(name: &str, looks_ns: Vec<u64>, tasks: Vec<Task>) -> Vec<Record>
         neighbours: Vec::new(),
         sysctls: std::collections::BTreeMap::new(),
         profile_sysctls: std::collections::BTreeMap::new(),
-        socket_options: options(),
+        socket_options,
         commands: Vec::new(),
         sample_interval_ns: Some(1_000_000),
         looks_ns,
         tasks,
-    };
-    run(&config, &folder, &recorder);
-    let records = record::parse(&fs::read_to_string(path).unwrap()).unwrap();
-    fs::remove_dir_all(folder).unwrap();
-    records
+    }
 }
 
 /// Options whose effect the kernel's TCP_INFO shows.
-fn options() -> std::collections::BTreeMap<String, config::OptionValue> {
+fn options() -> SocketOptions {
     let text = r#"{ "TCP_CONGESTION": "reno", "TCP_MAXSEG": 1000, "TCP_USER_TIMEOUT": 60000 }"#;
     serde_json::from_str(text).unwrap()
 }
@@ -163,6 +174,37 @@ fn bulk_flows_arrive_whole() {
             );
         }
     }
+}
+
+#[test]
+fn sockets_are_as_the_scenario_says_and_else_as_the_kernel_has_them() {
+    let folder = std::env::temp_dir().join(format!("tailback-agent-{}-nagle", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    for (said, nodelay) in [
+        ("{}", false),
+        (r#"{ "TCP_NODELAY": 0 }"#, false),
+        (r#"{ "TCP_NODELAY": 1 }"#, true),
+    ] {
+        let socket_options = serde_json::from_str(said).unwrap();
+        let config = config_of("nagle", socket_options, Vec::new(), Vec::new());
+        let context = Context {
+            config: &config,
+            folder: &folder,
+            recorder: &Recorder::create(&folder.join("results.jsonl")).unwrap(),
+            clock: Clock { epoch_ns: 0 },
+            sampler: &Sampler::new(None, &[]),
+        };
+        let port = free_port();
+        let listener = socket::listen(&context, port, None).unwrap();
+        let options = socket::Options::default();
+        let asks = socket::connect(&context, Ipv4Addr::LOCALHOST, port, options).unwrap();
+        let asks = socket::Counted::connected(asks, &context).unwrap();
+        let answers = socket::Counted::accept(&listener, &context).unwrap();
+        for (end, stream) in [("client", &asks.stream), ("server", &answers.stream)] {
+            assert_eq!(stream.nodelay().unwrap(), nodelay, "{end}, {said}");
+        }
+    }
+    fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]
