@@ -3,7 +3,6 @@
 What a scenario means is decided in Rust, in one place; here nothing is parsed.
 """
 
-import difflib
 import json
 from collections.abc import Iterable, Mapping
 from functools import cached_property
@@ -12,6 +11,7 @@ from typing import Any, Self
 
 from tailback import _native
 from tailback.errors import InputError, Problem
+from tailback.nearest import meant
 from tailback.toml_value import toml_document, toml_value
 
 
@@ -106,8 +106,11 @@ def load(name_or_path: str | Path) -> Scenario:
         what = "a results folder" if is_run else "a folder"
         raise InputError(f"{name}: is {what}, not a scenario; {remedy}")
     file = path.with_name(f"{path.name}.toml")
-    near = [str(file)] if file.is_file() else difflib.get_close_matches(name, known, n=1)
-    remedy = f"did you mean '{near[0]}'?" if near else f"built in are {', '.join(known)}"
+    remedy = (
+        f"did you mean '{file}'?"
+        if file.is_file()
+        else meant(name, known, f"built in are {', '.join(known)}")
+    )
     raise InputError(f"{name}: no such file, and no built-in scenario of this name; {remedy}")
 
 

@@ -44,8 +44,8 @@ def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_unknown_study_lists_those_there_are() -> None:
-    with pytest.raises(InputError, match=r"did you mean 'incast'\? There are incast, incast-rto"):
-        reproduce("outcast")
+    with pytest.raises(InputError, match="there are incast, incast-rto"):
+        reproduce("mine")
 
 
 def test_every_scenario_of_every_study_is_built_in() -> None:

@@ -48,10 +48,9 @@ class LazyGroup(click.Group):
         """The command that is called; of a misspelt one the nearest is named."""
         name = args[0]
         if not name.startswith("-") and name not in COMMANDS:
-            import difflib
+            from tailback.nearest import meant
 
-            near = difflib.get_close_matches(name, COMMANDS, n=1)
-            remedy = f"did you mean '{near[0]}'?" if near else f"There are {', '.join(COMMANDS)}."
+            remedy = meant(name, COMMANDS, f"there are {', '.join(COMMANDS)}")
             ctx.fail(f"No such command '{name}'; {remedy}")
         return super().resolve_command(ctx, args)
 

@@ -1,6 +1,9 @@
 """`tailback reproduce`."""
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import click
 
@@ -39,35 +42,37 @@ def command(study: str, out: Path | None, jobs: int | None, *, as_json: bool) ->
     against real kernels, segment by segment. Or congestion-parity: every congestion control
     against real kernels, by goodput, losses and queue.
     """
-    if study == "response-functions":
-        from tailback.cli.congestion import show_response
+    asked = _Asked(out, jobs, as_json)
+    other = _OTHERS.get(study)
+    if other is None:
+        _show_one(study, asked)
+    else:
+        other(asked)
 
-        show_response(out, jobs, as_json=as_json)
-        return
-    if study == "congestion-gallery":
-        from tailback.cli.congestion import show_gallery
 
-        show_gallery(out, jobs)
-        return
-    if study == "tcp-parity":
-        from tailback.cli.parity import show
+@dataclass(frozen=True)
+class _Asked:
+    """What was asked for besides the study."""
 
-        show(out, as_json=as_json)
-        return
-    if study == "congestion-parity":
-        from tailback.cli.congestion import show_parity
+    out: Path | None
+    jobs: int | None
+    as_json: bool
 
-        show_parity(out, jobs, as_json=as_json)
-        return
-    if study == "studies":
-        _show_all(out, jobs, as_json=as_json)
-        return
+
+def _show_one(study: str, asked: _Asked) -> None:
     from tailback.cli import console
     from tailback.cli.progress import shown
-    from tailback.reproduce import reproduce
+    from tailback.errors import InputError
+    from tailback.nearest import meant
+    from tailback.reproduce import STUDIES, reproduce
 
-    found = reproduce(study, folder=out, jobs=jobs, progress=shown)
-    if as_json:
+    if study not in STUDIES:
+        known = [*STUDIES, *_OTHERS]
+        near = meant(study, known, "")
+        remedy = f"{near} There are" if near else "there are"
+        raise InputError(f"{study}: no such study; {remedy} {', '.join(known)}")
+    found = reproduce(study, folder=asked.out, jobs=asked.jobs, progress=shown)
+    if asked.as_json:
         console.print_json(found.to_dict())
         return
     console.print_table(found.table())
@@ -76,13 +81,13 @@ def command(study: str, out: Path | None, jobs: int | None, *, as_json: bool) ->
         console.out.out(f"Report: {outcome.report}")
 
 
-def _show_all(out: Path | None, jobs: int | None, *, as_json: bool) -> None:
+def _show_all(asked: _Asked) -> None:
     from tailback.cli import console
     from tailback.cli.progress import shown
     from tailback.reproduce import reproduce_all
 
-    found, report = reproduce_all(folder=out, jobs=jobs, progress=shown)
-    if as_json:
+    found, report = reproduce_all(folder=asked.out, jobs=asked.jobs, progress=shown)
+    if asked.as_json:
         studies = [one.to_dict() for one in found]
         console.print_json({"studies": studies, "report": str(report)})
         return
@@ -90,3 +95,39 @@ def _show_all(out: Path | None, jobs: int | None, *, as_json: bool) -> None:
         console.print_table(one.table())
         console.out.out(f"{one.study}: {one.verdict}")
     console.out.out(f"Report: {report}")
+
+
+def _show_response(asked: _Asked) -> None:
+    from tailback.cli.congestion import show_response
+
+    show_response(asked.out, asked.jobs, as_json=asked.as_json)
+
+
+def _show_gallery(asked: _Asked) -> None:
+    from tailback.cli.congestion import show_gallery
+
+    show_gallery(asked.out, asked.jobs)
+
+
+def _show_tcp_parity(asked: _Asked) -> None:
+    from tailback.cli.parity import show
+
+    show(asked.out, as_json=asked.as_json)
+
+
+def _show_congestion_parity(asked: _Asked) -> None:
+    from tailback.cli.congestion import show_parity
+
+    show_parity(asked.out, asked.jobs, as_json=asked.as_json)
+
+
+_OTHERS: Mapping[str, Callable[[_Asked], None]] = MappingProxyType(
+    {
+        "studies": _show_all,
+        "response-functions": _show_response,
+        "congestion-gallery": _show_gallery,
+        "tcp-parity": _show_tcp_parity,
+        "congestion-parity": _show_congestion_parity,
+    }
+)
+"""What `tailback reproduce` runs besides single studies."""

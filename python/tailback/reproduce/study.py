@@ -1,6 +1,5 @@
 """From a study's name to its runs, its reports and the verdict on each of its claims."""
 
-import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -14,6 +13,7 @@ from tailback.compare.checks import Check
 from tailback.compare.studies import claims_for
 from tailback.compare.terminal import checks_table
 from tailback.errors import InputError, Interrupted
+from tailback.nearest import meant
 from tailback.report import write_report
 from tailback.report.write import write_several
 from tailback.results import Results
@@ -33,9 +33,6 @@ STUDIES: Mapping[str, tuple[str, ...]] = {
     "lambda-rings": ("lambda-udp", "lambda-tcp", "lambda-batching", "lambda-direct", "loss-mesh"),
 }
 """Study -> the built-in scenarios that have published figures to be held against."""
-
-_OTHERS = ("studies", "response-functions", "congestion-gallery", "tcp-parity", "congestion-parity")
-"""What `tailback reproduce` runs besides."""
 
 PUBLISHED: Mapping[str, tuple[str, ...]] = {
     "incast": ("incast-8mb", "incast-4mb", "incast-striped"),
@@ -138,10 +135,8 @@ def reproduce(
         Interrupted: by Ctrl-C; the same call goes on from there.
     """
     if study not in STUDIES:
-        known = [*STUDIES, *_OTHERS]
-        near = difflib.get_close_matches(study, known, n=1)
-        remedy = f"did you mean '{near[0]}'? There" if near else "there"
-        raise InputError(f"{study}: no such study; {remedy} are {', '.join(known)}")
+        remedy = meant(study, STUDIES, f"there are {', '.join(STUDIES)}")
+        raise InputError(f"{study}: no such study; {remedy}")
     parent = None if folder is None else Path(folder)
     with ThreadPoolExecutor(1) as beside:
         found: list[Future[Outcome]] = []
