@@ -96,17 +96,11 @@ impl Checker<'_> {
 
     /// Puts into one finding that a table lacks much of what a preset would bring.
     fn join_missing(&mut self, kind: Kind, before: usize, at: &str) {
-        let missing =
-            |f: &Finding| f.reason.starts_with("the key ") && f.reason.ends_with("is missing");
-        if self.findings[before..]
-            .iter()
-            .filter(|f| missing(f))
-            .count()
-            < MISSING_MANY
-        {
+        let found = &self.findings[before..];
+        if found.iter().filter(|f| lacks_a_key(f)).count() < MISSING_MANY {
             return;
         }
-        let (gone, rest): (Vec<_>, Vec<_>) = self.findings.drain(before..).partition(missing);
+        let (gone, rest): (Vec<_>, Vec<_>) = self.findings.drain(before..).partition(lacks_a_key);
         self.findings.extend(rest);
         let keys: Vec<&str> = gone
             .iter()
@@ -221,7 +215,7 @@ impl Checker<'_> {
         match map.get(tag) {
             None => self.find(
                 &path::join(at, tag),
-                format!("the key {tag:?} is missing"),
+                missing(tag),
                 format!("one of {}", quoted(&kinds)),
             ),
             Some(found) => {
@@ -301,7 +295,7 @@ impl Checker<'_> {
                     Some(kind) => format!("{}; give {}", describe(property), preset_words(kind)),
                     None => describe(property),
                 };
-                self.find(&here, format!("the key {key:?} is missing"), remedy);
+                self.find(&here, missing(key), remedy);
             }
         }
     }
@@ -442,6 +436,17 @@ fn example(node: &Value) -> String {
         Some(example) => format!(", for instance {example}"),
         None => String::new(),
     }
+}
+
+/// The reason why a table without this key is refused.
+fn missing(key: &str) -> String {
+    format!("the key {key:?} is missing")
+}
+
+/// Whether this says that a table lacks a key: the last of its path.
+fn lacks_a_key(finding: &Finding) -> bool {
+    let key = finding.path.rsplit('.').next().unwrap_or_default();
+    finding.reason == missing(key)
 }
 
 /// What a missing key is for: its description's first sentence.
