@@ -8,10 +8,12 @@ pub(crate) fn nearest<'a>(
     wrong: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
-    let wrong = wrong.to_lowercase();
+    // A key has underscores and a choice hyphens: fq_codel is fq-codel.
+    let plain = |word: &str| word.to_lowercase().replace('_', "-");
+    let wrong = plain(wrong);
     let mut best: Option<(&str, f64)> = None;
     for candidate in candidates {
-        let lower = candidate.to_lowercase();
+        let lower = plain(candidate);
         // A part of the right word counts as well: `buffer` for `port_buffer`.
         let part =
             wrong.len().min(lower.len()) >= 3 && (lower.contains(&wrong) || wrong.contains(&lower));

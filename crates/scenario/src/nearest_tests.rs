@@ -16,6 +16,12 @@ fn slips_of_the_finger_find_their_word() {
 }
 
 #[test]
+fn underscores_and_hyphens_are_alike() {
+    let queues = ["codel", "fq-codel", "pie"];
+    assert_eq!(nearest("fq_codel", queues), Some("fq-codel"));
+}
+
+#[test]
 fn other_words_find_none_and_get_the_list() {
     assert_eq!(nearest("colour", KEYS), None);
     assert_eq!(nearest("", KEYS), None);

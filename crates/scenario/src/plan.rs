@@ -154,8 +154,13 @@ impl Plan {
 /// Overrides of values that the sweep gives anyway.
 fn overridden_axes(document: &Document, axes: &[Resolved]) -> Vec<Problem> {
     let mut problems = Vec::new();
-    for axis in axes.iter().filter(|axis| axis.cases.is_none()) {
-        let at = path::show(&axis.steps);
+    let places = axes.iter().flat_map(|axis| {
+        axis.always_set()
+            .into_iter()
+            .map(move |steps| (axis, steps))
+    });
+    for (axis, steps) in places {
+        let at = path::show(steps);
         let set = [at.clone(), path::join(&at, "preset")]
             .into_iter()
             .find(|p| document.origin(p).is_some_and(Origin::is_override));

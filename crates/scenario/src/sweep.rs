@@ -145,16 +145,20 @@ pub(crate) fn axes(document: &Document) -> (Vec<Resolved>, Vec<Finding>) {
     // Two axes whose last parts are the same are told apart by their full paths.
     for i in 0..axes.len() {
         let column = &axes[i].column;
-        if axes.iter().filter(|a| a.column == *column).count() > 1 {
+        let alike = axes
+            .iter()
+            .filter(|a| a.cases.is_none() && a.column == *column);
+        if axes[i].cases.is_none() && alike.count() > 1 {
             let full: Vec<String> = axes.iter().map(|a| path::show(&a.steps)).collect();
             let same = axes[i].column.clone();
             for (axis, full) in axes.iter_mut().zip(full) {
-                if axis.column == same {
+                if axis.cases.is_none() && axis.column == same {
                     axis.column = full;
                 }
             }
         }
     }
+    findings.extend(cases::clashes(&axes));
     (axes, findings)
 }
 

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{not_varied, resolve_key};
+use super::{Resolved, not_varied, resolve_key};
 use crate::path::{self, Steps};
 use crate::problem::Finding;
 
@@ -100,6 +100,85 @@ pub(super) fn read(axis: &Value, at: &str, places: &[Steps]) -> Result<Vec<Case>
         Ok(cases)
     } else {
         Err(found)
+    }
+}
+
+/// Columns that every table begins with.
+const EVERY_TABLE: &[&str] = &["run", "repetition"];
+
+/// Axes that give one column, or one place, its values twice, where one of them has cases.
+pub(super) fn clashes(axes: &[Resolved]) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (i, axis) in axes.iter().enumerate() {
+        let at = path::join("sweep", &axis.key);
+        let mut add = |reason: String, remedy: &str| {
+            found.push(Finding::new(at.clone(), reason, remedy).at_key());
+        };
+        if let Some(column) = (axis.columns().into_iter()).find(|c| EVERY_TABLE.contains(c)) {
+            add(
+                format!("every table has a column {column:?} of its own"),
+                "another name in its labels",
+            );
+        }
+        for other in &axes[..i] {
+            if axis.cases.is_none() && other.cases.is_none() {
+                continue;
+            }
+            let (places, taken) = (axis.places(), other.places());
+            let (columns, named) = (axis.columns(), other.columns());
+            if let Some(place) = places.into_iter().find(|place| taken.contains(place)) {
+                add(
+                    format!("{} is swept by {:?} already", path::show(place), other.key),
+                    "keep one of the two",
+                );
+            } else if let Some(column) = columns.into_iter().find(|c| named.contains(c)) {
+                add(
+                    format!("{:?} has a column {column:?} already", other.key),
+                    "another name in the labels of one of them",
+                );
+            }
+        }
+    }
+    found
+}
+
+impl Resolved {
+    /// The places that it gives values.
+    fn places(&self) -> Vec<&Steps> {
+        match &self.cases {
+            None => vec![&self.steps],
+            Some(cases) => {
+                let sets = cases.iter().flat_map(|case| &case.set);
+                sets.map(|(steps, _)| steps).collect()
+            }
+        }
+    }
+
+    /// The columns that its values are in.
+    fn columns(&self) -> Vec<&str> {
+        match &self.cases {
+            None => vec![&self.column],
+            Some(cases) => {
+                let first = cases.first().into_iter();
+                first
+                    .flat_map(|c| c.label.keys())
+                    .map(String::as_str)
+                    .collect()
+            }
+        }
+    }
+
+    /// The places that each of its values sets, whichever it is.
+    pub(crate) fn always_set(&self) -> Vec<&Steps> {
+        let cases = self.cases.as_deref();
+        let mut places = self.places();
+        places.retain(|place| {
+            let sets = |case: &Case| case.set.iter().any(|(steps, _)| steps == *place);
+            cases.is_none_or(|cases| cases.iter().all(sets))
+        });
+        places.sort();
+        places.dedup();
+        places
     }
 }
 

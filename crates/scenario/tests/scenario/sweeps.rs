@@ -405,3 +405,34 @@ fn what_is_wrong_with_cases_is_told() {
         assert!(found.contains(told), "{wrong}: {found}");
     }
 }
+
+#[test]
+fn cases_and_axes_that_clash_are_refused() {
+    let clashes = [
+        ("servers = [2]\n", "workload.servers is swept by"),
+        (
+            "more = [{ label = { x = 1 }, set = { servers = 2 } }]\n",
+            "workload.servers is swept by",
+        ),
+        (
+            "more = [{ label = { test = 1 }, set = { request = \"1KB\" } }]\n",
+            "has a column \"test\" already",
+        ),
+        (
+            "more = [{ label = { run = 1 }, set = { request = \"1KB\" } }]\n",
+            "every table has a column \"run\" of its own",
+        ),
+    ];
+    for (more, told) in clashes {
+        let found = problems(&star(&format!("{CASES}\n{more}")), &[]).join("\n");
+        assert!(found.contains(told), "{more}: {found}");
+    }
+}
+
+#[test]
+fn what_every_case_sets_cannot_be_set_beside_them() {
+    let found = problems(&star(CASES), &["workload.servers=2"]).join("\n");
+    assert!(found.contains("the sweep gives this its values"), "{found}");
+    let allowed = plan(&star(CASES), &["workload.request=1KB"]);
+    assert_eq!(allowed.runs.len(), 4);
+}
