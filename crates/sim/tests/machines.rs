@@ -471,3 +471,42 @@ fn of_doubled_datagrams_both_are_read() {
         .map(|column| count(&outcome, "summary", column)[0]);
     assert!(received > sent, "{received} of {sent}");
 }
+
+/// What crosses costs this, or nothing.
+const CROSSING: &str = "host.machine.crossing={ line = \"88ns\", sent = 10, completed = 6, \
+                        freed = 4, received = 6, socket = 8 }";
+const FREE: &str = "host.machine.crossing={ line = \"0s\", sent = 10, completed = 6, \
+                    freed = 4, received = 6, socket = 8 }";
+
+#[test]
+fn what_crosses_costs_tcp_throughput_and_nothing_on_one_core() {
+    let one = ["host.machine.cores=1", BOUND];
+    let outcome = |more: &str| {
+        run(
+            "kind = \"bulk\"\nduration = \"200ms\"",
+            &[&one[..], &[more]].concat(),
+        )
+    };
+    assert_eq!(outcome(FREE).trajectory, outcome(CROSSING).trajectory);
+    let (free, paid) = (tcp(&[BALANCED, FREE]), tcp(&[BALANCED, CROSSING]));
+    assert!(paid < 0.98 * free, "{paid} {free}");
+}
+
+#[test]
+fn a_datagram_that_crosses_keeps_its_reader_busier_and_whoever_sees_to_what_left() {
+    let busy = |crossing: &str| {
+        let outcome = udp("2000Mbit", &[BALANCED, crossing]);
+        assert_eq!(count(&outcome, "summary", "datagrams_lost"), [0]);
+        let busy = measure(&outcome, "cores", "busy_s");
+        [&busy[..4], &busy[4..]].map(|cores| cores.iter().sum::<f64>())
+    };
+    let (free, paid) = (busy(FREE), busy(CROSSING));
+    // 85 034 datagrams, 6 lines each at either host, but while thread and interrupts have one core.
+    let most = 85_034.0 * 6.0 * 88e-9;
+    for (free, paid) in free.iter().zip(paid) {
+        assert!(
+            (0.3..1.01).contains(&((paid - free) / most)),
+            "{paid} {free}"
+        );
+    }
+}

@@ -177,6 +177,9 @@ impl World {
         if task == NO_TASK {
             return self.read_datagram(frame.to);
         }
+        if let Some(state) = &mut self.hosts[host].machine {
+            state.note_brought(task);
+        }
         self.begin_read(frame.to, host, task);
     }
 
@@ -190,8 +193,9 @@ impl World {
         if let Some(state) = &mut self.hosts[host].machine
             && state.machine.awaits(TaskId(task))
         {
+            let crossing = state.taking_cost(task);
             let costs = &state.machine.config().costs;
-            let cost = costs.call_with(bytes.into(), buffered);
+            let cost = costs.call_with(bytes.into(), buffered) + crossing;
             state.machine.run(self.now, TaskId(task), cost);
         }
         self.arm_machine(host);

@@ -26,6 +26,12 @@ impl World {
                 cost += config.costs.copying(bytes, buffered);
             }
             state.machine.charge(cost);
+            if state.crosses()
+                && let Some(endpoint) = self.endpoints.get(id.0 as usize)
+            {
+                let segment = &self.frames.get(frame.frame).segment;
+                state.charge_handling(endpoint.task, segment);
+            }
         }
         let endpoint = self.endpoints.get_mut(id.0 as usize);
         let endpoint = endpoint.filter(|end| end.holds && !self.page_buffers);
@@ -76,7 +82,7 @@ impl World {
             let Some(state) = &mut sender.machine else {
                 break;
             };
-            let cost = state.machine.config().costs.send(payload_bytes);
+            let cost = state.sending_cost(endpoint.task, payload_bytes);
             let at = now + state.machine.charged() + cost;
             let waiting = state.waiting(now, at, sender.queue.limit());
             if !sender.queue.admits_beside(waiting, payload_bytes) {

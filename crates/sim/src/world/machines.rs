@@ -442,6 +442,10 @@ impl World {
             return;
         };
         let cost = config.costs.call_with(bytes, buffered);
+        let cost = match writes {
+            true => cost,
+            false => cost + state.reading_cost(endpoint.task, bytes, buffered),
+        };
         state.machine.run(self.now, TaskId(endpoint.task), cost);
         self.arm_machine(host);
     }

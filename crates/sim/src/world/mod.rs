@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 mod ahead;
 mod background;
 mod count;
+mod crossing;
 mod cut;
 mod datagrams;
 mod dcqcn;

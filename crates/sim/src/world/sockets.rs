@@ -11,7 +11,7 @@
 //! Left out: timers that find the socket owned, a low-water mark, preemption between packets.
 
 use tailback_net::frame::{EndpointId, HostId};
-use tailback_net::host::machine::{Admission, Packet, Socket, TaskId, User};
+use tailback_net::host::machine::{Admission, Packet, Socket, TaskId, User, Whereabouts};
 use tailback_net::pool::Flight;
 use tailback_tcp::Life;
 use tailback_units::Duration;
@@ -48,6 +48,8 @@ pub(super) struct Thread {
     pub(super) endpoint: EndpointId,
     pub(super) socket: Socket,
     pub(super) step: Step,
+    /// Which core has what of the socket, where that costs.
+    pub(super) whereabouts: Whereabouts,
     /// It owns the socket.
     owns: bool,
     /// It waits in recv, or has been woken there (ucopy.task).
@@ -70,6 +72,7 @@ impl Thread {
             endpoint,
             socket: Socket::default(),
             step: Step::Away,
+            whereabouts: Whereabouts::default(),
             owns: false,
             waits: true,
             room: 0,
@@ -164,6 +167,7 @@ impl World {
         let Some(state) = &mut self.hosts[host].machine else {
             return;
         };
+        state.note_brought(task);
         // It has not been looked at since it was sent.
         if let Some(next) = state.machine.upcoming() {
             self.frames.prefetch(next.frame);
@@ -221,6 +225,15 @@ impl World {
             let copying = direct.map(|buffered| config.costs.copying(bytes, buffered));
             let cost = config.protocol_cost() + copying.unwrap_or(Duration::ZERO);
             state.machine.charge(cost);
+        }
+        if let Some(state) = &mut self.hosts[usize::from(first.destination.0)].machine
+            && state.crosses()
+            && let Some(last) = frames.last()
+            && let Some(endpoint) = self.endpoints.get(id.0 as usize)
+        {
+            let mut segment = self.frames.get(last.frame).segment;
+            segment.payload_bytes = bytes as u16;
+            state.charge_handling(endpoint.task, &segment);
         }
         self.receive_joined(frames);
         if direct.is_some() {
@@ -318,6 +331,10 @@ impl World {
         };
         thread.paid = bytes;
         state.machine.charge(cost);
+        state.charge_working(endpoint.task);
+        if writes == 0 {
+            state.charge_reading(endpoint.task, bytes, readable);
+        }
         state.go_on(endpoint.task, false);
     }
 
@@ -397,6 +414,7 @@ impl World {
             thread.paid = bytes;
             let cost = state.machine.config().costs.copying(bytes, readable);
             state.machine.charge(cost);
+            state.charge_reading(endpoint.task, bytes, readable);
             return state.go_on(endpoint.task, false);
         }
         let looks = thread.room > 0 && (!thread.copied || backlogged);
@@ -452,6 +470,7 @@ impl World {
             let Some(packet) = thread.take_next() else {
                 return;
             };
+            state.charge_taking(endpoint.task);
             self.handle_packet(packet, direct.then_some(buffered));
         }
     }

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailback_units::{Bytes, Duration};
 
+use super::crossing::Crossing;
 use super::merge::Merging;
 use super::socket::SocketLock;
 use super::throttle::Adaptive;
@@ -27,6 +28,9 @@ pub struct MachineConfig {
     pub merging: Merging,
     /// What work costs a core.
     pub costs: Costs,
+    /// What packets cost beyond, that cross from core to core; absent: nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub crossing: Option<Crossing>,
     /// How TCP sockets keep softirqs and threads apart; absent: TCP handles each packet in the softirq,
     /// whatever the socket's thread does.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -324,7 +324,11 @@ impl Machine {
         if std::mem::take(&mut this.completions) {
             let costs = &self.config.costs;
             let left = self.nics[0].complete(now);
-            let cost = costs.interrupt + costs.complete_packet * u64::from(left);
+            let mut cost = costs.interrupt + costs.complete_packet * u64::from(left);
+            if let Some(crossing) = &self.config.crossing {
+                let crossed = self.nics[0].crossed(core as u8, left);
+                cost += crossing.lines(crossing.completed) * u64::from(crossed);
+            }
             this.start(now, Op::Completions, cost);
             self.note_card();
             return;

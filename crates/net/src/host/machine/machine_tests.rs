@@ -2,8 +2,8 @@ use proptest::prelude::*;
 use tailback_units::{Bytes, Duration, Time};
 
 use super::{
-    Affinity, Costs, Effect, Interrupts, Machine, MachineConfig, Merging, Scheduler, SocketLock,
-    Softirq, TaskId,
+    Affinity, Costs, Crossing, Effect, Interrupts, Machine, MachineConfig, Merging, Scheduler,
+    SocketLock, Softirq, TaskId,
 };
 use crate::frame::EndpointId;
 use crate::host::joining::Joint;
@@ -30,6 +30,7 @@ fn config() -> MachineConfig {
             backlog_frames: 1000,
         },
         merging: Merging::Off,
+        crossing: None,
         costs: Costs {
             interrupt: Duration::from_us(2),
             handler_frame: Duration::from_us(1),
@@ -295,6 +296,36 @@ fn packets_that_left_cost_the_interrupted_core_and_an_interrupt() {
     assert_eq!(bench.machine.interrupts(), 2);
     let busy = Duration::from_us(2 * 2 + 3 * 5);
     assert_eq!(bench.machine.busy().next(), Some(busy));
+}
+
+#[test]
+fn what_another_core_sent_costs_more_to_see_to() {
+    let busy = |core| {
+        let mut config = config();
+        config.cores = 2;
+        config.costs.complete_packet = Duration::from_us(5);
+        config.crossing = Some(Crossing {
+            line: Duration::from_ns(100),
+            sent: 0,
+            completed: 10,
+            freed: 0,
+            received: 0,
+            socket: 0,
+        });
+        let mut bench = Bench::new(&config, 8, 8);
+        for left in [10, 11, 20] {
+            bench.machine.acting = core;
+            bench.machine.send(us(0), us(left));
+        }
+        bench.machine.acting = None;
+        bench.run_until(us(1000));
+        bench.machine.settle(us(1000));
+        bench.machine.busy().next()
+    };
+    let seen_to = Duration::from_us(2 * 2 + 3 * 5);
+    assert_eq!(busy(None), Some(seen_to));
+    assert_eq!(busy(Some(0)), Some(seen_to));
+    assert_eq!(busy(Some(1)), Some(seen_to + Duration::from_us(3)));
 }
 
 #[test]

@@ -24,6 +24,7 @@
 mod config;
 mod core;
 mod counters;
+mod crossing;
 mod merge;
 mod nic;
 mod socket;
@@ -37,6 +38,7 @@ use std::collections::VecDeque;
 use tailback_units::{Duration, Time};
 
 pub use config::{Affinity, Costs, Interrupts, MachineConfig, Scheduler, Softirq};
+pub use crossing::{Crossing, Whereabouts};
 pub use merge::Merging;
 pub use socket::{Admission, Packet, Socket, SocketLock, User};
 pub use task::TaskId;
@@ -55,6 +57,8 @@ use crate::pool::Flight;
 const CORES_MAX: u32 = 64;
 /// Receive queues of a card at most.
 const QUEUES_MAX: u32 = 64;
+/// No core, where one is noted.
+const NO_CORE: u8 = u8::MAX;
 /// Entries of the table that picks a queue (ixgbe's redirection table).
 const TABLE: usize = 128;
 
@@ -240,6 +244,10 @@ impl Machine {
         if !self.config.costs.complete_packet.is_zero() {
             self.catch_up(now);
             self.nics[0].send(leaves);
+            if self.config.crossing.is_some() {
+                let core = self.acting.map_or(NO_CORE, |core| core as u8);
+                self.nics[0].note_sender(core);
+            }
             self.card_at = self.card_at.min(self.nics[0].complete_at);
         }
     }
@@ -327,6 +335,23 @@ impl Machine {
     pub fn charged(&self) -> Duration {
         let core = self.acting.map(|core| &self.cores[core]);
         core.map_or(Duration::ZERO, |core| core.debt)
+    }
+
+    /// The core whose effect is being acted on.
+    #[inline]
+    #[must_use]
+    pub fn acting(&self) -> Option<usize> {
+        self.acting
+    }
+
+    /// Where a task is, or would be if it were woken now.
+    #[must_use]
+    pub fn core_of(&self, task: TaskId) -> usize {
+        let number = task.0 as usize;
+        match self.tasks[number].state {
+            State::Blocked => self.wakes_at_core(number),
+            _ => self.tasks[number].core,
+        }
     }
 
     /// When [`Machine::handle_timeout`] is to be called: nobody gets anything of the machine before.
@@ -543,18 +568,23 @@ impl Machine {
         }
     }
 
-    fn wake(&mut self, now: Time, number: usize) {
+    /// Where a task goes that is woken now.
+    fn wakes_at_core(&self, number: usize) -> usize {
         let home = self.tasks[number].core;
         let bound = matches!(self.config.interrupts.affinity, Affinity::Bound { .. });
         let runs = |core: usize| self.cores[core].wanting;
-        let to = match self.acting {
+        match self.acting {
             Some(waker) if bound && runs(waker) == 0 => waker,
             _ if runs(home) == 0 => home,
             _ if bound => home,
             _ => (0..self.cores.len())
                 .find(|c| runs(*c) == 0)
                 .unwrap_or(home),
-        };
+        }
+    }
+
+    fn wake(&mut self, now: Time, number: usize) {
+        let to = self.wakes_at_core(number);
         self.tasks[number].core = to;
         self.tasks[number].state = State::Runnable;
         self.cores[to].wanting += 1;

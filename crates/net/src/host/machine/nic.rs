@@ -46,6 +46,8 @@ pub(super) struct Nic {
     pub(super) dropped: Losses,
     /// When each packet that the driver has not seen complete leaves the card, in order.
     sent: Ring<Time>,
+    /// Which core sent each, if that is asked.
+    senders: VecDeque<u8>,
     /// When the card interrupts because of them.
     pub(super) complete_at: Time,
     completions_throttled_until: Time,
@@ -67,6 +69,7 @@ impl Nic {
             arrived: 0,
             dropped: Losses::default(),
             sent: Ring::default(),
+            senders: VecDeque::new(),
             complete_at: Time::NEVER,
             completions_throttled_until: Time::ZERO,
         }
@@ -154,6 +157,20 @@ impl Nic {
             self.complete_at = leaves.max(self.completions_throttled_until);
         }
         self.sent.push_back(leaves);
+    }
+
+    /// The core that sent the last packet.
+    pub(super) fn note_sender(&mut self, core: u8) {
+        self.senders.push_back(core);
+    }
+
+    /// Of the first so many packets, how many another core than this one sent; they are forgotten.
+    pub(super) fn crossed(&mut self, core: u8, packets: u32) -> u32 {
+        let packets = (packets as usize).min(self.senders.len());
+        let senders = self.senders.drain(..packets);
+        senders
+            .filter(|s| *s != core && *s != super::NO_CORE)
+            .count() as u32
     }
 
     /// The handler of the interrupt of transmission sees which packets have left: so many.
