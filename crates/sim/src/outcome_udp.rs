@@ -1,5 +1,7 @@
 //! What workload `udp` adds to the tables.
 
+use tailback_units::Time;
+
 use crate::tables::Table;
 use crate::workload::UdpApp;
 use crate::world::{DatagramFlow, World};
@@ -17,7 +19,10 @@ pub(crate) fn summary(world: &World, app: &UdpApp) -> Table {
             .sum::<u64>()
     };
     let all: u64 = PLACES.into_iter().map(lost).sum();
-    let seconds = app.spec().span().as_secs_f64();
+    // What waited on its way is read after the senders' time.
+    let last_read = flows.iter().map(|f| f.last_read.since(Time::ZERO)).max();
+    let span = app.spec().span().max(last_read.unwrap_or_default());
+    let seconds = span.as_secs_f64();
     let bits = flows.iter().map(bits).sum::<f64>();
     let share = 100.0 * all as f64 / sent.max(1) as f64;
     let mut table = Table::new("summary")

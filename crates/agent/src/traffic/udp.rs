@@ -38,7 +38,8 @@ pub(super) fn source(context: &Context<'_>, task: &config::UdpSource) -> io::Res
         let bits = u128::from(n) * length as u128 * 8;
         (bits * 1_000_000_000 / u128::from(task.rate_bps)) as u64
     };
-    while due_ns(datagrams + refused) < task.duration_ns {
+    let is_over = || clock.now_ns() >= started_ns + task.duration_ns;
+    while due_ns(datagrams + refused) < task.duration_ns && !is_over() {
         clock.sleep_until(started_ns + due_ns(datagrams + refused));
         payload[..NUMBER_BYTES].copy_from_slice(&(datagrams + refused).to_be_bytes());
         match socket.send(&payload) {

@@ -1,7 +1,7 @@
 //! Datagrams at a constant rate.
 //!
-//! A sender sends a datagram when one is due; if it is late it sends at once, until it has caught up
-//! (iperf 1.7 and 2.0's delay loop).
+//! A sender sends a datagram when one is due; if it is late it sends at once, until it has caught up or its time is
+//! over (iperf 1.7 and 2.0's delay loop).
 
 use std::collections::VecDeque;
 
@@ -81,7 +81,7 @@ impl UdpApp {
             Notice::Awake => actions.push_back(Action::Datagram { endpoint: id }),
             Notice::Sent => {
                 sender.due += self.gap;
-                if sender.due >= sender.end {
+                if sender.due >= sender.end || now >= sender.end {
                     return;
                 }
                 actions.push_back(if sender.due > now {
