@@ -118,6 +118,11 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
         include_str!("../../../scenarios/congestion/congestion-long-path.toml"),
     ),
     (
+        "l4s",
+        "scenarios/congestion/l4s.toml",
+        include_str!("../../../scenarios/congestion/l4s.toml"),
+    ),
+    (
         "dcqcn-incast",
         "scenarios/dcqcn/dcqcn-incast.toml",
         include_str!("../../../scenarios/dcqcn/dcqcn-incast.toml"),

@@ -79,6 +79,10 @@ pub(crate) fn of(stack: &Stack) -> BTreeMap<String, String> {
     );
     let rto_max_ms = (stack.rto_max.as_us() / 1000).clamp(RTO_MAX_MS.0, RTO_MAX_MS.1);
     values.insert(format!("{TCP}tcp_rto_max_ms"), rto_max_ms.to_string());
+    if stack.tcp_ecn >= 3 {
+        // Modelled accurate ECN has the count in the header's flags and no option beside it.
+        values.insert(format!("{TCP}tcp_ecn_option"), "0".to_owned());
+    }
     values
 }
 

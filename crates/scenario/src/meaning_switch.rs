@@ -4,7 +4,8 @@ use tailback_net::marking::red::RedConfig;
 use tailback_net::marking::{Mark, MarkingConfig};
 use tailback_net::queue::QueueConfig;
 use tailback_net::switch::{BufferConfig, SwitchConfig};
-use tailback_tcp::Stack;
+use tailback_tcp::congestion::CongestionKind;
+use tailback_tcp::{Sender, Stack};
 
 use crate::problem::Finding;
 
@@ -30,9 +31,9 @@ pub(crate) fn findings(switch: &SwitchConfig) -> Vec<Finding> {
     found
 }
 
-/// SCE without ECN, by paths relative to the stack.
+/// SCE without ECN, accurate ECN where there is none, by paths relative to the stack.
 pub(crate) fn stack_findings(stack: &Stack) -> Vec<Finding> {
-    let mut found = Vec::new();
+    let mut found = accurate_ecn_findings(stack);
     if stack.tcp_ecn > 0 {
         return found;
     }
@@ -52,6 +53,32 @@ pub(crate) fn stack_findings(stack: &Stack) -> Vec<Finding> {
             "tcp_sce",
             "there is no SCE without ECN, and tcp_ecn is 0",
             "tcp_ecn = 1, or tcp_sce = false",
+        ));
+    }
+    found
+}
+
+/// Accurate ECN with a sender that has none, or beside SCE, which uses one of its flags.
+fn accurate_ecn_findings(stack: &Stack) -> Vec<Finding> {
+    let prague = stack.tcp_congestion_control == CongestionKind::Prague;
+    let path = match (prague, stack.tcp_ecn) {
+        (true, _) => "tcp_congestion_control",
+        (false, 3..) => "tcp_ecn",
+        (false, _) => return Vec::new(),
+    };
+    let mut found = Vec::new();
+    if stack.sender == Sender::Linux26 {
+        found.push(Finding::new(
+            path,
+            "accurate ECN, and the sender is of Linux 2.6, which has none",
+            "sender = \"linux-7.2\" (preset linux-7.2), or ECN as of RFC 3168 (tcp_ecn 0 to 2)",
+        ));
+    }
+    if stack.tcp_sce {
+        found.push(Finding::new(
+            "tcp_sce",
+            "SCE's echo and accurate ECN's count are in the same flag of the header",
+            "tcp_sce = false, or tcp_ecn = 1",
         ));
     }
     found

@@ -58,7 +58,8 @@ const STACKS: &[&str] = &[
 ];
 
 const CONGESTION: &[&str] = &[
-    "reno", "bic", "cubic", "vegas", "nv", "cdg", "dctcp", "bbr", "bbr3", "compound", "illinois",
+    "reno", "bic", "cubic", "vegas", "nv", "cdg", "dctcp", "prague", "bbr", "bbr3", "compound",
+    "illinois",
 ];
 
 const WORKLOADS: &[&str] = &[

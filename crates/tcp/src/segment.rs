@@ -30,7 +30,7 @@ impl Flags {
     pub const ECE: Flags = Flags(0x40);
     /// Congestion window reduced (RFC 3168).
     pub const CWR: Flags = Flags(0x80);
-    /// The former nonce-sum bit: ESCE under SCE.
+    /// The former nonce-sum bit: AE under accurate ECN (RFC 9768), ESCE under SCE.
     pub const NS: Flags = Flags(0x100);
 
     /// True if every flag of `other` is set.

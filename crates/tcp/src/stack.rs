@@ -10,7 +10,8 @@ use tailback_units::{Bytes, Duration};
 use crate::congestion::{
     BicParameters, CdgParameters, CompoundParameters, CongestionKind, Cubic21Parameters,
     CubicParameters, DctcpParameters, HtcpParameters, HyblaParameters, IllinoisParameters,
-    NvParameters, RenoSceParameters, ScalableParameters, VegasParameters, WindowCounting,
+    NvParameters, PragueParameters, RenoSceParameters, ScalableParameters, VegasParameters,
+    WindowCounting,
 };
 use crate::connection::{CwndReduction, FastRecovery, Pacing, Sender};
 use crate::receive::{InitialReceiveWindow, RcvbufTuning, Receiver, WinFromSpace};
@@ -40,8 +41,9 @@ pub struct Stack {
     /// What the congestion window grows by.
     pub window_counting: WindowCounting,
     /// Explicit congestion notification: 1 asks for it and grants it, 2 grants it only, 0 does
-    /// neither.
-    #[schemars(range(min = 0, max = 2))]
+    /// neither. With accurate ECN (RFC 9768; sender linux-7.2): 3 asks for it, 4 for that of RFC 3168, 5 for
+    /// none, and all three grant it.
+    #[schemars(range(min = 0, max = 5))]
     pub tcp_ecn: u8,
     /// A SYN that is sent again asks for no ECN (RFC 3168 section 6.1.1.1).
     pub tcp_ecn_fallback: bool,
@@ -255,6 +257,9 @@ pub struct Stack {
     /// Parameters of `reno-sce`.
     #[serde(default)]
     pub reno_sce: RenoSceParameters,
+    /// Parameters of `prague`.
+    #[serde(default)]
+    pub prague: PragueParameters,
     /// Parameters of `dctcp`.
     #[serde(default)]
     pub dctcp: DctcpParameters,

@@ -138,6 +138,20 @@ CASES: tuple[Case, ...] = (
         settings=("stack.tcp_ecn=1",),
     ),
     Case(
+        "accurate-ecn",
+        "Segments marked CE, and counted",
+        (_write("150kB"),),
+        (_frames([40, 41, 44, 90], "mark"),),
+        settings=("stack.tcp_ecn=3",),
+    ),
+    Case(
+        "accurate-ecn-dctcp",
+        "The same under DCTCP",
+        (_write("150kB"),),
+        (_frames([*range(40, 60), 90, 92], "mark"),),
+        settings=("stack.tcp_ecn=3", "stack.tcp_congestion_control=dctcp"),
+    ),
+    Case(
         "request-response",
         "Small messages to and fro: delayed acknowledgements",
         (

@@ -79,6 +79,24 @@ fn sce_without_ecn_is_told() {
     assert_eq!(plan(STAR, &sound).runs.len(), 1);
 }
 
+#[test]
+fn accurate_ecn_where_it_cannot_be_is_told() {
+    said(
+        &["stack.tcp_ecn=3"],
+        "stack.tcp_ecn: accurate ECN, and the sender is of Linux 2.6",
+    );
+    said(
+        &["stack.tcp_congestion_control=prague"],
+        "stack.tcp_congestion_control: accurate ECN, and the sender is of Linux 2.6",
+    );
+    said(
+        &["stack.preset=linux-sce", "stack.tcp_ecn=4"],
+        "stack.tcp_sce: SCE's echo and accurate ECN's count are in the same flag",
+    );
+    let sound = ["stack.preset=linux-7.2", "stack.tcp_ecn=3"];
+    assert_eq!(plan(STAR, &sound).runs.len(), 1);
+}
+
 const QUEUED: &str = r#"network.switch.buffer={ kind = "queued", shared = "150KB", segment = "64B", rx_private = "0B", tx_private = "0B", tx_limit = { kind = "none" } }"#;
 const PAUSE: &str = r#"network.switch.flow_control={ kind = "pause", high_watermark = "130KB", low_watermark = "110KB" }"#;
 const QCN: &str = r#"network.switch.congestion_management={ kind = "qcn" }"#;

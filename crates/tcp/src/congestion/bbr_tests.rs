@@ -65,6 +65,7 @@ impl Pipe {
             // What PROBE_RTT asks for.
             is_app_limited: std::mem::take(&mut window.mark_app_limited),
             is_ack_delayed: false,
+            cwnd_limited: true,
             departure_ahead_us: 0,
         };
         bbr.on_rate_sample(window, view, &sample);

@@ -129,6 +129,8 @@ pub(crate) struct RateSample {
     pub(crate) is_app_limited: bool,
     /// The acknowledgement was likely delayed.
     pub(crate) is_ack_delayed: bool,
+    /// The window was in full use (tcp_is_cwnd_limited).
+    pub(crate) cwnd_limited: bool,
     /// The next departure's time by pacing, less now; zero if due (tcp_wstamp_ns).
     pub(crate) departure_ahead_us: u32,
 }

@@ -25,6 +25,7 @@ mod illinois;
 mod lp;
 mod max_filter;
 mod nv;
+mod prague;
 mod rate_model;
 mod reno;
 mod reno_sce;
@@ -40,6 +41,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::connection::CaState;
+use crate::segment::Ecn;
 use crate::seq::Seq;
 use crate::stack::Stack;
 
@@ -56,6 +58,7 @@ pub use htcp::HtcpParameters;
 pub use hybla::HyblaParameters;
 pub use illinois::IllinoisParameters;
 pub use nv::NvParameters;
+pub use prague::PragueParameters;
 pub use reno_sce::{RenoSceParameters, RenoSceVersion};
 pub use scalable::ScalableParameters;
 pub use vegas::VegasParameters;
@@ -157,6 +160,8 @@ congestion_controls! {
     Bbr(bbr) = "bbr";
     /// BBR version 3 (draft-ietf-ccwg-bbr).
     Bbr3(bbr3) = "bbr3";
+    /// TCP Prague (draft-briscoe-iccrg-prague-congestion-control), an L4S sender.
+    Prague(prague) = "prague";
     /// Compound TCP (Tan et al., INFOCOM 2006).
     Compound(compound) = "compound";
     /// Reno with SCE (chromi/sce).
@@ -185,10 +190,27 @@ impl CongestionKind {
 }
 
 impl Congestion {
-    /// Whether it needs ECN whatever `tcp_ecn` says, and the receiver echoes the state of every
-    /// packet rather than latching ECE (TCP_CONG_NEEDS_ECN; RFC 8257).
+    /// Whether the receiver echoes the state of every packet rather than latching ECE (RFC 8257).
     pub(crate) fn wants_precise_echo(&self) -> bool {
         matches!(self, Congestion::Dctcp(_))
+    }
+
+    /// Whether it needs ECN whatever `tcp_ecn` says, and sends SYNs that can be marked (TCP_CONG_NEEDS_ECN).
+    pub(crate) fn needs_ecn(&self) -> bool {
+        self.wants_precise_echo() || self.needs_accurate_ecn()
+    }
+
+    /// Whether nothing but accurate ECN will do (TCP_CONG_NEEDS_ACCECN, TCP_CONG_NO_FALLBACK_RFC3168).
+    pub(crate) fn needs_accurate_ecn(&self) -> bool {
+        matches!(self, Congestion::Prague(_))
+    }
+
+    /// What its packets bear that can be marked: an L4S sender's go to the queue of low latency (RFC 9331).
+    pub(crate) fn ect(&self) -> Ecn {
+        match self {
+            Congestion::Prague(_) => Ecn::Ect1,
+            _ => Ecn::Ect0,
+        }
     }
 
     /// Whether it is told of every acknowledgement; those that most connections have do not listen.
@@ -228,7 +250,10 @@ impl Congestion {
     /// place of recovery's window reduction and needs pacing.
     #[inline]
     pub(crate) fn full_control(&self) -> bool {
-        matches!(self, Congestion::Bbr(_) | Congestion::Bbr3(_))
+        matches!(
+            self,
+            Congestion::Bbr(_) | Congestion::Bbr3(_) | Congestion::Prague(_)
+        )
     }
 }
 
@@ -287,6 +312,14 @@ impl Congestion {
     #[inline]
     pub(crate) fn min_tso_segs(&self, window: &Window) -> Option<u32> {
         each!(self, algorithm => algorithm.min_tso_segs(window))
+    }
+
+    #[inline]
+    pub(crate) fn tso_segs(&self) -> Option<u32> {
+        match self {
+            Congestion::Prague(prague) => Some(prague.tso_segs()),
+            _ => None,
+        }
     }
 
     #[inline]

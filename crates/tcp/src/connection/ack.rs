@@ -3,6 +3,7 @@
 //! Models Linux 2.6.18 net/ipv4/tcp_input.c: tcp_ack, tcp_ack_update_window, tcp_clean_rtx_queue,
 //! tcp_tso_acked, tcp_ack_update_rtt, tcp_ack_probe.
 
+use super::accurate_ecn::EcnMode;
 use super::{AckFlags, CaState, Connection, TimerKind, tell_with};
 use crate::clock::{self, Jiffies};
 use crate::congestion::{AckKind, AckSample, Growth, WindowCounting};
@@ -46,7 +47,7 @@ impl Connection {
         if has_sack {
             self.tag_sacked(segment, prior_una, &mut flags);
         }
-        flags.ece = self.ecn && segment.flags.intersects(Flags::ECE);
+        flags.ece = self.ecn == EcnMode::Classic && segment.flags.intersects(Flags::ECE);
         self.probes = 0;
         self.ack_received = now;
         self.stats.bytes_acked += u64::from(ack - prior_una);
@@ -60,7 +61,7 @@ impl Connection {
         let delivered = self.note_delivered(prior_undelivered, flags.ece);
         let not_dup = flags.data || flags.window_update || flags.data_acked;
         let dubious = !not_dup || flags.data_sacked || flags.ece || self.state != CaState::Open;
-        let esce = self.ecn && segment.flags.intersects(Flags::NS);
+        let esce = self.ecn == EcnMode::Classic && segment.flags.intersects(Flags::NS);
         let kind = AckKind {
             slow_path: dubious,
             ece: flags.ece,

@@ -3,16 +3,18 @@
 //! Models the three-way handshake with MSS, window scaling, SACK-permitted, timestamps and ECN,
 //! also with SYNs that cross (RFC 9293, 7323, 2018, 3168; Linux tcp_connect,
 //! tcp_rcv_synsent_state_process, tcp_make_synack, tcp_check_req, tcp_ecn_create_request,
-//! tcp_ecn_rcv_synack, tcp_ecn_clear_syn; alike in 2.6.18 and 7.2 but for what the stack says).
+//! tcp_ecn_rcv_synack, tcp_ecn_clear_syn; alike in 2.6.18 and 7.2 but for what the stack says). `accurate_ecn` has which ECN
+//! is agreed on.
 //! Left out: the listening socket's queues, SYN cookies, data on a SYN.
 
 use tailback_units::Time;
 
+use super::accurate_ecn::EcnMode;
 use super::time_wait::is_in_window;
 use super::{Config, Connection, Event, Life, TimerKind, Transmit};
 use crate::clock::{self, Jiffies};
 use crate::receive::TIMESTAMP_BYTES;
-use crate::segment::{Ecn, Flags, Segment, SynOptions};
+use crate::segment::{Flags, Segment, SynOptions};
 
 /// The segment size of a peer that names none (TCP_MSS_DEFAULT, include/uapi/linux/tcp.h), bytes.
 const MSS_DEFAULT: u32 = 536;
@@ -56,7 +58,7 @@ impl Connection {
         } else {
             0
         };
-        self.ecn &= self.is_ecn_agreed(syn);
+        self.agree_on_ecn(syn);
         if syn.has_timestamps {
             self.ts_recent = syn.ts_val;
         }
@@ -83,17 +85,6 @@ impl Connection {
             .initialise_rcv_mss(self.mss, self.receive.rcv_wnd);
     }
 
-    /// Whether both want ECN: a SYN asks with ECE and CWR, its answer grants with ECE alone (RFC
-    /// 3168 section 6.1.1). A SYN that could be marked itself comes from a network that plays with
-    /// those bits, unless the congestion control wants it so.
-    fn is_ecn_agreed(&self, syn: &Segment) -> bool {
-        if self.life == Life::SynSent && syn.flags.contains(Flags::ACK) {
-            return syn.flags.contains(Flags::ECE) && !syn.flags.intersects(Flags::CWR);
-        }
-        syn.flags.contains(Flags::ECE.with(Flags::CWR))
-            && (syn.ecn == Ecn::NotEct || self.congestion.wants_precise_echo())
-    }
-
     /// Sends the SYN of this side, again if it was sent before.
     pub(super) fn send_syn(&mut self, now: Jiffies) {
         let answering = self.life == Life::SynReceived;
@@ -107,19 +98,15 @@ impl Connection {
             segment.flags = Flags::ACK;
             segment.ts_ecr = self.ts_recent;
         }
-        let fallen_back = self.stack.tcp_ecn_fallback && self.retransmits > 0;
-        if self.ecn && answering {
-            segment.flags = segment.flags.with(Flags::ECE);
-        } else if self.ecn && !fallen_back {
-            segment.flags = segment.flags.with(Flags::ECE).with(Flags::CWR);
-        }
+        let again = self.retransmits > 0;
+        segment.flags = segment.flags.with(self.syn_ecn_flags(answering, again));
         segment.set_syn_options(SynOptions {
             mss: self.syn_mss,
             window_scale: self.receive.scaling.then_some(self.receive.window_shift),
             sack_permitted: self.sack,
         });
-        if self.ecn && self.congestion.wants_precise_echo() {
-            segment.ecn = Ecn::Ect0;
+        if self.ecn != EcnMode::Off && self.congestion.needs_ecn() {
+            segment.ecn = self.congestion.ect();
         }
         self.snd_nxt = self.snd_una + 1;
         self.syn_sent();
@@ -177,6 +164,7 @@ impl Connection {
                 self.receive.ack.enter_quick_mode(self.receive.rcv_wnd);
                 self.receive.ack.wait_longest(now);
             } else {
+                self.reflect_answer();
                 self.send_ack();
             }
             self.push(now);
@@ -300,6 +288,7 @@ impl Connection {
         }
         self.use_metrics();
         self.fix_up_sndbuf();
+        self.give_way_without_count();
         let view = self.view(jiffies);
         self.congestion.init(&mut self.window, &view);
         self.arm_keepalive(jiffies);

@@ -7,6 +7,7 @@
 
 use tailback_units::Time;
 
+use super::accurate_ecn::EcnMode;
 use super::predicted::Predicts;
 use super::{Connection, Event, Life, Told};
 use crate::clock::{self, Jiffies};
@@ -107,6 +108,9 @@ impl Connection {
         }
         if !self.acceptable(jiffies, segment) {
             return;
+        }
+        if self.ecn == EcnMode::Accurate {
+            self.count_received_marks(segment);
         }
         let acknowledges = segment.flags.contains(Flags::ACK);
         if acknowledges && !self.acknowledges_plausibly(jiffies, segment) {
@@ -211,10 +215,13 @@ impl Connection {
     /// tcp_data_queue, and what tcp_rcv_state_process says of data after the peer's FIN.
     #[inline]
     fn queue_data(&mut self, jiffies: Jiffies, segment: &Segment) {
-        if segment.flags.intersects(Flags::CWR) && !self.congestion.wants_precise_echo() {
+        if segment.flags.intersects(Flags::CWR)
+            && self.ecn != EcnMode::Accurate
+            && !self.congestion.wants_precise_echo()
+        {
             self.demand_cwr = false;
             // The sender's window may be small: it should not wait.
-            self.receive.ack.now |= self.ecn && self.receive.today();
+            self.receive.ack.now |= self.ecn == EcnMode::Classic && self.receive.today();
         }
         let (seq, end) = (segment.seq, segment.end_seq());
         let next = self.receive.rcv_nxt;
@@ -404,7 +411,7 @@ impl Connection {
     /// RFC 3168's echo: from the first mark until the peer has reduced its window (tcp_ecn.h).
     #[inline]
     fn latch_congestion(&mut self, segment: &Segment) {
-        if !self.ecn || self.congestion.wants_precise_echo() {
+        if self.ecn != EcnMode::Classic || self.congestion.wants_precise_echo() {
             return;
         }
         let today = self.receive.today();
@@ -432,7 +439,7 @@ impl Connection {
     /// the data is taken over.
     #[inline]
     pub(super) fn echo_precisely(&mut self, segment: &Segment) {
-        if !self.ecn || !self.congestion.wants_precise_echo() {
+        if self.ecn == EcnMode::Off || !self.congestion.wants_precise_echo() {
             return;
         }
         let marked = segment.ecn == Ecn::Ce;

@@ -92,6 +92,15 @@ impl Learned {
     }
 }
 
+/// What a connection keeps of it: before it is established, and once it has ended.
+#[derive(Clone, Debug)]
+pub(super) enum OfTheWay {
+    /// What was known when it opened.
+    Known(Metrics),
+    /// What it leaves.
+    Learned(Learned),
+}
+
 /// A host's memory of its connections, by what stands for the two addresses.
 #[derive(Clone, Debug)]
 pub struct MetricsCache<K> {
@@ -124,18 +133,25 @@ impl<K: Ord> MetricsCache<K> {
 impl Connection {
     /// Hands over what the host knows, before the connection is established.
     pub fn recall(&mut self, metrics: Metrics) {
-        self.metrics = Some(Box::new(metrics));
+        self.way = Some(Box::new(OfTheWay::Known(metrics)));
     }
 
     /// What the connection leaves, once, when it has ended in order; never with
     /// `tcp_no_metrics_save`.
     pub fn take_learned(&mut self) -> Option<Learned> {
-        self.learned.take().map(|learned| *learned)
+        let way = self
+            .way
+            .take_if(|way| matches!(**way, OfTheWay::Learned(_)));
+        match way.map(|way| *way) {
+            Some(OfTheWay::Learned(learned)) => Some(learned),
+            _ => None,
+        }
     }
 
     /// It ends in order.
     pub(super) fn leave_metrics(&mut self) {
-        self.learned = self.learned().map(Box::new);
+        let learned = self.learned().map(OfTheWay::Learned);
+        self.way = learned.map(Box::new);
     }
 
     /// What it would leave if it ended in order now (tcp_update_metrics): for who takes a connection
@@ -179,7 +195,7 @@ impl Connection {
 
     /// The handshake is done (tcp_init_metrics).
     pub(super) fn use_metrics(&mut self) {
-        let Some(known) = self.metrics.take() else {
+        let Some(OfTheWay::Known(known)) = self.way.take().map(|way| *way) else {
             return;
         };
         if known.ssthresh > 0 && !self.stack.tcp_no_ssthresh_metrics_save {

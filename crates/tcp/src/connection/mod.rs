@@ -11,6 +11,7 @@
 //! `metrics` has what one connection leaves to the next.
 //! Left out: urgent data, path-MTU probing, F-RTO (off by default there).
 
+mod accurate_ecn;
 mod ack;
 mod events;
 mod handshake;
@@ -52,6 +53,8 @@ pub use recovery::FastRecovery;
 pub use reduction::CwndReduction;
 pub use tcp_info::TcpInfo;
 use tell::{apart, tell_with};
+
+use accurate_ecn::EcnMode;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -160,7 +163,7 @@ pub struct Connection {
     /// The stack's.
     sender: Sender,
     send_shift: u8,
-    ecn: bool,
+    ecn: EcnMode,
     /// A segment has come that could be marked.
     ecn_seen: bool,
     queue_cwr: bool,
@@ -203,10 +206,8 @@ pub struct Connection {
     probes_since: Option<Jiffies>,
     time_wait: Option<Box<time_wait::TimeWait>>,
     random: u64,
-    /// What was known of the way when it opened, until it is established.
-    metrics: Option<Box<Metrics>>,
-    /// What it leaves, when it has ended.
-    learned: Option<Box<Learned>>,
+    way: Option<Box<metrics::OfTheWay>>,
+    accurate: Option<Box<accurate_ecn::AccurateEcn>>,
 }
 
 impl Connection {
@@ -223,12 +224,7 @@ impl Connection {
             0 => u32::from(config.mss),
             asked => u32::from(config.mss).min(asked),
         };
-        let asks_for_ecn = match stack.tcp_ecn {
-            0 => false,
-            1 => true,
-            _ => life == Life::SynReceived,
-        };
-        let ecn = asks_for_ecn || congestion.wants_precise_echo();
+        let ecn = EcnMode::wanted(&stack, life, &congestion);
         let mut receive = Receive::new(&stack, mss, config.rx_truesize_bytes, ack);
         receive.set_head(config.rx_head_bytes);
         receive.apply(&options, &stack);
@@ -317,8 +313,8 @@ impl Connection {
             clock,
             random: config.seed,
             modern,
-            metrics: None,
-            learned: None,
+            way: None,
+            accurate: None,
             stats: Stats::default(),
             // Most that wait at all wait alone.
             out: VecDeque::with_capacity(1),
@@ -521,7 +517,7 @@ impl Connection {
             ts_val: self.ts_recent,
             ts_ecr: 0,
             last_sent: self.last_sent,
-            ecn: self.ecn,
+            ecn: self.ecn != EcnMode::Off,
             paced: self.window.pacing_rate != u64::MAX,
         }
     }
@@ -555,6 +551,7 @@ impl Connection {
         self.congestion = Congestion::new(kind, &self.stack, seed);
         self.modern.forget_growth();
         if self.life == Life::Established {
+            self.give_way_without_count();
             let view = self.view(now);
             self.congestion.init(&mut self.window, &view);
         }

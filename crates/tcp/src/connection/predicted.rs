@@ -14,8 +14,7 @@ use crate::segment::{Flags, Segment};
 /// Whose short way a connection takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Predicts {
-    /// None: all segments are asked everything.
-    #[cfg(test)]
+    /// None: all segments are asked everything. So are those of accurate ECN, whose flags count.
     Nothing,
     /// That of 2.6.18's sender.
     Once,

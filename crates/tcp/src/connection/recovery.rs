@@ -9,6 +9,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::accurate_ecn::EcnMode;
 use super::{AckFlags, CaState, Connection};
 use crate::clock::Jiffies;
 use crate::queue::{Hint, LOST, Packet, SACKED, TAGS};
@@ -205,7 +206,7 @@ impl Connection {
             }
             let view = self.view(now);
             self.window.ssthresh = self.congestion.ssthresh(&self.window, &view);
-            self.queue_cwr = self.ecn;
+            self.queue_cwr = self.ecn == EcnMode::Classic;
             self.begin_reduction(false);
         }
         self.window.cwnd_count = 0;
@@ -352,7 +353,7 @@ impl Connection {
         self.begin_reduction(true);
         self.high_seq = self.snd_nxt;
         self.cwnd_stamp = now;
-        self.queue_cwr = self.ecn;
+        self.queue_cwr = self.ecn == EcnMode::Classic;
         self.set_state(now, CaState::Cwr);
     }
 

@@ -8,13 +8,14 @@
 //! Left out: dithered feedback (tcp_sce_feedback 2).
 
 use super::Connection;
+use super::accurate_ecn::EcnMode;
 use crate::segment::{Ecn, Flags, Segment};
 
 impl Connection {
     /// Data has come; called before it is taken over.
     #[inline]
     pub(super) fn feed_back_sce(&mut self, segment: &Segment) {
-        if !self.stack.tcp_sce || !self.ecn {
+        if !self.stack.tcp_sce || self.ecn != EcnMode::Classic {
             return;
         }
         let marked = match segment.ecn {

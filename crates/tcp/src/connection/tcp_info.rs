@@ -2,8 +2,9 @@
 //!
 //! Models struct tcp_info (include/uapi/linux/tcp.h) and tcp_get_info (net/ipv4/tcp.c) of
 //! Linux 7.2, field by field and by their names there, less `tcpi_`. Left out: fast open, rehashing,
-//! AccECN.
+//! accurate ECN's fields.
 
+use super::accurate_ecn::EcnMode;
 use super::{CaState, Connection, Life};
 
 /// Bits of [`TcpInfo::options`] (TCPI_OPT_*).
@@ -200,7 +201,7 @@ impl Connection {
             (self.timestamps, OPT_TIMESTAMPS),
             (self.sack, OPT_SACK),
             (scaled, OPT_WSCALE),
-            (self.ecn, OPT_ECN),
+            (self.ecn != EcnMode::Off, OPT_ECN),
             (self.ecn_seen, OPT_ECN_SEEN),
         ] {
             if used {

@@ -6,6 +6,7 @@
 
 use tailback_units::Time;
 
+use super::accurate_ecn::EcnMode;
 use super::{CaState, Connection, Life, TimerKind};
 use crate::clock::{self, Jiffies};
 use crate::congestion::CwndEvent;
@@ -159,7 +160,7 @@ impl Connection {
         self.reordering = self.reordering.min(self.stack.tcp_reordering);
         self.set_state(now, CaState::Loss);
         self.high_seq = self.snd_nxt;
-        self.queue_cwr = self.ecn;
+        self.queue_cwr = self.ecn == EcnMode::Classic;
         self.queue.clear_hints();
         let len = self.queue.len();
         self.queue.places.all_lost(len);

@@ -3,6 +3,7 @@
 //! Models Linux 2.6.18 net/ipv4/tcp_output.c: tcp_transmit_skb, tcp_build_and_update_options,
 //! tcp_send_ack, tcp_write_wakeup, tcp_xmit_probe_skb; include/net/tcp_ecn.h: TCP_ECN_send.
 
+use super::accurate_ecn::EcnMode;
 use super::{Connection, Transmit};
 use crate::clock::Jiffies;
 use crate::queue::Packet;
@@ -21,7 +22,7 @@ impl Connection {
         if packet.fin {
             segment.flags = segment.flags.with(Flags::FIN);
         }
-        if self.ecn && !again && segment.payload_bytes > 0 {
+        if self.ecn == EcnMode::Classic && !again && segment.payload_bytes > 0 {
             segment.ecn = Ecn::Ect0;
             if self.queue_cwr {
                 self.queue_cwr = false;
@@ -65,10 +66,6 @@ impl Connection {
         let mut segment = Segment::EMPTY;
         // After what was sent, but within a window that has shrunk (tcp_acceptable_seq).
         segment.seq = self.snd_nxt.min(self.snd_una + self.snd_wnd);
-        if self.ecn && self.congestion.wants_precise_echo() {
-            // Linux lets DCTCP's acknowledgements and retransmissions be marked too.
-            segment.ecn = Ecn::Ect0;
-        }
         segment.ack = self.receive.rcv_nxt;
         segment.window = window;
         segment.flags = if self.demand_cwr {
@@ -77,6 +74,16 @@ impl Connection {
             Flags::ACK
         }
         .with(self.esce_flag());
+        match self.ecn {
+            EcnMode::Off => {}
+            EcnMode::Classic => {
+                if self.congestion.wants_precise_echo() {
+                    // Linux lets DCTCP's acknowledgements and retransmissions be marked too.
+                    segment.ecn = Ecn::Ect0;
+                }
+            }
+            EcnMode::Accurate => self.put_count(&mut segment),
+        }
         if self.timestamps {
             segment.has_timestamps = true;
             segment.ts_val = self.clock.timestamp();

@@ -187,6 +187,11 @@ impl Receive {
         self.frame = (memory, mss);
     }
 
+    /// Payload of the frames that the segment at hand was put together of, bytes; 0: it is one frame.
+    pub(crate) fn frame_mss(&self) -> u32 {
+        self.frame.1
+    }
+
     /// Memory that the segment at hand takes, and what of it is given up when it joins another.
     #[inline]
     pub(crate) fn frame_memory(&self) -> (u32, u32) {

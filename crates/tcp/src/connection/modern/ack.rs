@@ -3,12 +3,13 @@
 //! Models Linux 7.2 net/ipv4/tcp_input.c: tcp_ack, tcp_ack_update_window, tcp_clean_rtx_queue,
 //! tcp_ack_probe, tcp_cong_control, tcp_xmit_recovery.
 
+use super::super::accurate_ecn::EcnMode;
 use super::super::{CaState, Connection, TimerKind};
 use super::chrono::Limiter;
 use super::rtt::Measured;
 use super::{tell, tell_here};
 use crate::clock::Jiffies;
-use crate::congestion::{AckKind, AckSample, Growth};
+use crate::congestion::{AckKind, AckSample, Growth, RateSample};
 use crate::queue::{LOST, RETRANS, SACKED};
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
@@ -135,8 +136,10 @@ impl Connection {
         if has_sack {
             self.tag_sacked_today(segment, prior_una, &mut news);
         }
-        news.ece = self.ecn && segment.flags.intersects(Flags::ECE);
-        news.esce = self.ecn && segment.flags.intersects(Flags::NS);
+        if self.ecn == EcnMode::Classic {
+            news.ece = segment.flags.intersects(Flags::ECE);
+            news.esce = segment.flags.intersects(Flags::NS);
+        }
         news.acked_bytes = ack - prior_una;
         if news.sack_delivered > 0 {
             self.count_delivered(news.sack_delivered, news.ece);
@@ -144,11 +147,13 @@ impl Connection {
         self.probes = 0;
         self.ack_received = now;
         if prior_packets == 0 {
+            self.hear_marks(segment, prior_delivered, &mut news);
             self.ack_without_data(now, prior_una, &mut news);
             return;
         }
         self.clean_sent(now, prior_fack, prior_una, &mut news);
         self.update_reordering_window(news.rate.prior_delivered);
+        self.hear_marks(segment, prior_delivered, &mut news);
         self.tell_ack(now, &news);
         if self.modern.tlp_high_seq.is_some() {
             self.process_tlp_ack(now, ack, &news);
@@ -167,6 +172,16 @@ impl Connection {
         let sample = self.rate_sample(&news, delivered, lost, reneging);
         self.control_congestion(now, delivered, lost, &news, &sample);
         self.send_recovery(now, resend);
+    }
+
+    /// Marks that accurate ECN tells of.
+    #[inline(always)]
+    fn hear_marks(&mut self, segment: &Segment, prior_delivered: u32, news: &mut AckNews) {
+        if self.ecn == EcnMode::Accurate {
+            let progress = news.data_acked || news.data_sacked;
+            let delivered = self.delivered.wrapping_sub(prior_delivered);
+            news.ece = self.hear_count(segment, progress, delivered) > 0;
+        }
     }
 
     /// Nothing was in flight.
@@ -217,9 +232,13 @@ impl Connection {
         delivered: u32,
         lost: u32,
         news: &AckNews,
-        sample: &crate::congestion::RateSample,
+        sample: &RateSample,
     ) {
         if self.congestion.full_control() {
+            let sample = &RateSample {
+                cwnd_limited: self.is_cwnd_limited_today(),
+                ..*sample
+            };
             tell!(self, now, on_rate_sample(sample));
             if std::mem::take(&mut self.window.mark_app_limited) {
                 self.mark_app_limited();

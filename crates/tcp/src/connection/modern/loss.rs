@@ -5,6 +5,7 @@
 //! ago is not taken for lost. With F-RTO an acknowledgement of part of the window is followed by
 //! new data; if data that was never retransmitted is acknowledged, the timeout was spurious.
 
+use super::super::accurate_ecn::EcnMode;
 use super::super::{CaState, Connection};
 use super::ack::{AckNews, Resend};
 use crate::clock::Jiffies;
@@ -38,7 +39,7 @@ impl Connection {
         self.set_state(now, CaState::Loss);
         self.high_seq = self.snd_nxt;
         self.modern.tlp_high_seq = None;
-        self.queue_cwr = self.ecn;
+        self.queue_cwr = self.ecn == EcnMode::Classic;
         self.modern.frto = self.stack.tcp_frto > 0 && (new_recovery || self.retransmits > 0);
     }
 

@@ -6,7 +6,7 @@
 //! (tcp_fastretrans_alert), `rack` and `tlp` (RFC 8985), `loss` (timeouts, F-RTO), `reduction`
 //! (PRR), `undo`, `retransmit`, `output` (tcp_write_xmit), `tso`, `pacing`, `host_queue` (TSQ),
 //! `validate` (RFC 2861), `write` (tcp_sendmsg), `timers`, `rate` (delivery-rate samples), `rtt`.
-//! Left out: path-MTU probing, fast open, MPTCP, AccECN, thin streams' fast retransmit, memory
+//! Left out: path-MTU probing, fast open, MPTCP, thin streams' fast retransmit, memory
 //! pressure of the whole machine.
 
 mod ack;
@@ -42,6 +42,7 @@ use serde::{Deserialize, Serialize};
 
 use tailback_units::Duration;
 
+use super::accurate_ecn::EcnMode;
 use super::{CaState, Connection};
 use crate::clock::{Jiffies, JiffyClock};
 use crate::congestion::{CwndEvent, View};
@@ -267,7 +268,7 @@ impl Connection {
             ts_val: modern.ts_val,
             ts_ecr: modern.ts_ecr,
             last_sent: self.last_sent,
-            ecn: self.ecn,
+            ecn: self.ecn != EcnMode::Off,
             paced: self.is_paced(),
         }
     }

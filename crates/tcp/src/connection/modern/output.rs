@@ -4,6 +4,7 @@
 //! tcp_nagle_test with Minshall's variant, __tcp_transmit_skb, tcp_event_new_data_sent,
 //! tcp_event_data_sent; include/net/tcp_ecn.h: tcp_ecn_send.
 
+use super::super::accurate_ecn::EcnMode;
 use super::super::{Connection, TimerKind, Transmit};
 use super::Pacing;
 use super::chrono::Limiter;
@@ -349,7 +350,7 @@ impl Connection {
         if packet.marked(FIN) {
             segment.flags = segment.flags.with(Flags::FIN);
         }
-        if self.ecn && !again && payload_bytes > 0 {
+        if self.ecn == EcnMode::Classic && !again && payload_bytes > 0 {
             segment.ecn = Ecn::Ect0;
             if std::mem::take(&mut self.queue_cwr) {
                 segment.flags = segment.flags.with(Flags::CWR);

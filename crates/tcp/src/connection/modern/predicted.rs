@@ -2,6 +2,7 @@
 //!
 //! `predicted` beside this folder has data, and says what prediction is.
 
+use super::super::accurate_ecn::EcnMode;
 use super::super::{CaState, Connection, Life};
 use super::ack::AckNews;
 use super::chrono::Limiter;
@@ -105,7 +106,7 @@ impl Connection {
         }
         self.update_reordering_window(rate.prior_delivered);
         if self.congestion.hears_acks() {
-            let esce = self.ecn && segment.flags.intersects(Flags::NS);
+            let esce = self.ecn == EcnMode::Classic && segment.flags.intersects(Flags::NS);
             let kind = AckKind {
                 esce,
                 marked_bytes: if esce { una - prior_una } else { 0 },

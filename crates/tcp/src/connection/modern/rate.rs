@@ -186,6 +186,7 @@ impl Connection {
             tx_in_flight: gathered.tx_in_flight,
             is_app_limited: gathered.app_limited,
             is_ack_delayed: news.maybe_delayed,
+            cwnd_limited: false,
             departure_ahead_us: (ahead_ns / 1000) as u32,
         };
         if gathered.prior_us.is_some() && !reneging {

@@ -6,6 +6,7 @@
 //! are sent in proportion to those delivered; with less, as many as were delivered, and one more
 //! if the acknowledgement made progress and showed no loss.
 
+use super::super::accurate_ecn::EcnMode;
 use super::super::{CaState, Connection};
 use crate::clock::Jiffies;
 use crate::congestion::{CwndEvent, INFINITE_SSTHRESH};
@@ -20,7 +21,7 @@ impl Connection {
         self.modern.prr_out = 0;
         let view = self.view(now);
         self.window.ssthresh = self.congestion.ssthresh(&self.window, &view);
-        self.queue_cwr = self.ecn;
+        self.queue_cwr = self.ecn == EcnMode::Classic;
     }
 
     /// `delivered` segments were delivered, `lost` found lost; `progress` if data was

@@ -25,6 +25,9 @@ impl Connection {
         if !self.stack.tso {
             return 1;
         }
+        if let Some(segments) = self.congestion.tso_segs() {
+            return segments.min(self.tso_max_bytes() / mss.max(1)).max(1);
+        }
         let least = self
             .congestion
             .min_tso_segs(&self.window)

@@ -1,5 +1,6 @@
 //! What this kernel does, mechanism by mechanism, between two ends in virtual time.
 
+mod accurate_ecn;
 mod ack_policy;
 mod closing;
 mod ecn;

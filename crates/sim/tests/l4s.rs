@@ -1,0 +1,68 @@
+//! TCP Prague beside CUBIC (built-in scenario `l4s`): what RFC 9332's coupled queues are for.
+
+use tailback_scenario::Plan;
+use tailback_sim::{ColumnData, Control, RunOutcome, simulate};
+
+/// The run whose queue is of this kind.
+fn run(queue: &str) -> RunOutcome {
+    let text = include_str!("../../../scenarios/congestion/l4s.toml");
+    let overrides = ["workload.duration=15s".to_owned()];
+    let plan = Plan::from_toml(text, "l4s.toml", &overrides, None).expect("a good scenario");
+    let kinds = ["fifo", "pie", "fq-codel", "dualpi2"];
+    assert_eq!(plan.runs.len(), kinds.len());
+    let index = kinds
+        .iter()
+        .position(|kind| *kind == queue)
+        .expect("one of them");
+    simulate(&plan.runs[index], &Control::default()).expect("a good run")
+}
+
+fn values(outcome: &RunOutcome, column: &str) -> Vec<f64> {
+    let table = outcome.tables.iter().find(|t| t.name == "flows");
+    match table.and_then(|t| t.column(column)) {
+        Some(ColumnData::F64(values)) => values.clone(),
+        Some(ColumnData::U64(values)) => values.iter().map(|v| *v as f64).collect(),
+        other => panic!("{column}: {other:?}"),
+    }
+}
+
+/// Goodput in Mb/s, and smoothed round trip in ms: Prague's, then CUBIC's.
+fn measured(queue: &str) -> [[f64; 2]; 2] {
+    let outcome = run(queue);
+    let table = outcome.tables.iter().find(|t| t.name == "flows");
+    let Some(ColumnData::Str(sources)) = table.and_then(|t| t.column("source")) else {
+        panic!("no sources");
+    };
+    let goodput = values(&outcome, "received_bytes");
+    let rtt = values(&outcome, "srtt_us");
+    ["prague", "cubic"].map(|name| {
+        let row = sources
+            .iter()
+            .position(|source| source == name)
+            .expect("a flow");
+        [goodput[row] * 8.0 / 15.0 / 1e6, rtt[row] / 1000.0]
+    })
+}
+
+#[test]
+fn coupled_queues_share_the_rate_and_prague_hardly_waits() {
+    let [prague, cubic] = measured("dualpi2");
+    assert!(prague[0] + cubic[0] > 90.0, "{prague:?} {cubic:?}");
+    let ratio = prague[0] / cubic[0];
+    assert!((0.7..1.4).contains(&ratio), "{prague:?} {cubic:?}");
+    // 10 ms there and back; the L queue's step is 1 ms, the C queue's target 15.
+    assert!((10.0..12.0).contains(&prague[1]), "{prague:?}");
+    assert!((18.0..40.0).contains(&cubic[1]), "{cubic:?}");
+}
+
+#[test]
+fn queues_of_their_own_share_it_too_and_one_for_all_does_not() {
+    let [prague, cubic] = measured("fq-codel");
+    assert!(
+        (prague[0] / cubic[0] - 1.0).abs() < 0.05,
+        "{prague:?} {cubic:?}"
+    );
+    // Cut by alpha/2 for a mark that CUBIC is cut by three tenths for (RFC 9331 section 5.4).
+    let [prague, cubic] = measured("pie");
+    assert!(prague[0] > 2.0 * cubic[0], "{prague:?} {cubic:?}");
+}

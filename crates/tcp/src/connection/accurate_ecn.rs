@@ -1,0 +1,270 @@
+//! Which ECN a connection has, and accurate ECN: marks are counted, and the count is in every header.
+//!
+//! Models RFC 9768 as Linux 7.2 has it (include/net/tcp_ecn.h; net/ipv4/tcp_input.c: tcp_accecn_process; tcp_output.c:
+//! tcp_ecn_send) with sysctl tcp_ecn_option 0. The flags AE (RFC 3540's nonce sum), CWR and ECE are one field, ACE: on
+//! SYNs it asks, on their answers, and on the acknowledgement that ends the handshake, it says which ECN field the
+//! other's had, and from then on it is how many marked packets have come, modulo 8. So there is neither a latched echo nor
+//! CWR; all packets are ECN-capable, acknowledgements and retransmissions too.
+//! Left out: the option with counters of bytes (`tcp_ecn_option` 1 and 2), and with it what tells a count that has wrapped
+//! from one that has not; paths that clear or change the bits (accecn_fail_mode) but for SYNs sent again.
+
+use super::modern::Sender;
+use super::predicted::Predicts;
+use super::{Connection, Life};
+use crate::congestion::{Congestion, CongestionKind};
+use crate::segment::{Ecn, Flags, Segment};
+use crate::stack::Stack;
+
+/// What the count begins with, so that a field of zeros is none (TCP_ACCECN_CEP_INIT_OFFSET).
+const INITIAL: u32 = 5;
+/// The field has three bits (TCP_ACCECN_CEP_ACE_MASK).
+const MASK: u32 = 7;
+/// From so many marks on that nobody was told of, an acknowledgement is sent at once (TCP_ACCECN_ACE_MAX_DELTA).
+const PENDING_MANY: u32 = 6;
+/// Where counting of marks to tell stops.
+const PENDING_MOST: u32 = 15;
+/// Segments an acknowledgement beyond which acknowledgements are taken to be thinned on their way, and the average's weight
+/// and fraction as shifts (ACK_COMP_THRESH, PKTS_ACKED_WEIGHT, PKTS_ACKED_PREC).
+const THINNED: u32 = 4;
+const WEIGHT_SHIFT: u32 = 6;
+const FRACTION_SHIFT: u32 = 6;
+/// All three flags.
+const ACE: Flags = Flags::NS.with(Flags::CWR).with(Flags::ECE);
+
+/// What the ends of a connection make of marks; before it is established, what this end asks for or grants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum EcnMode {
+    /// Nothing: packets are not ECN-capable.
+    Off,
+    /// RFC 3168's echo, or that of the congestion control.
+    Classic,
+    /// RFC 9768's count.
+    Accurate,
+}
+
+/// The books of accurate ECN.
+#[derive(Clone, Debug)]
+pub(super) struct AccurateEcn {
+    /// Packets that came with CE (received_ce).
+    received_ce: u32,
+    /// Those that no header has told of (received_ce_pending).
+    pending: u32,
+    /// Segments an acknowledgement, averaged, in 64ths (pkts_acked_ewma).
+    acked_average: u32,
+    /// The ECN field of the peer's SYN, or of its answer (syn_ect_rcv).
+    syn: Ecn,
+    /// The ECN field of the packet before (prev_ecnfield).
+    before: Ecn,
+    /// The next header says what the answer's ECN field was.
+    reflects: bool,
+    /// The segment at hand has a later timestamp than those before (FLAG_TS_PROGRESS).
+    later: bool,
+}
+
+impl AccurateEcn {
+    /// Of a peer whose SYN, or its answer, is this.
+    fn new(syn: &Segment, answer: bool) -> AccurateEcn {
+        let marked = u32::from(answer && syn.ecn == Ecn::Ce);
+        AccurateEcn {
+            received_ce: marked,
+            pending: marked,
+            acked_average: 0,
+            syn: syn.ecn,
+            before: if answer { Ecn::NotEct } else { syn.ecn },
+            reflects: false,
+            later: false,
+        }
+    }
+
+    /// As if so many segments had been acknowledged at a time.
+    #[cfg(test)]
+    pub(super) fn set_average(&mut self, segments: u32) {
+        self.acked_average = segments << FRACTION_SHIFT;
+    }
+
+    /// Marks that an acknowledgement tells of which delivers so many segments, `told` so far. The count may have wrapped:
+    /// then as many as there can have been, unless acknowledgements are thin throughout.
+    fn news(&mut self, field: u32, delivered: u32, told: u32) -> u32 {
+        if delivered > 0 {
+            let now = delivered << FRACTION_SHIFT;
+            self.acked_average = match self.acked_average {
+                0 => now,
+                average => ((average << WEIGHT_SHIFT) - average + now) >> WEIGHT_SHIFT,
+            }
+            .min(0xffff);
+        }
+        let least = field.wrapping_sub(INITIAL).wrapping_sub(told) & MASK;
+        if delivered <= MASK || self.acked_average > THINNED << FRACTION_SHIFT {
+            return least;
+        }
+        delivered - (delivered.wrapping_sub(least) & MASK)
+    }
+}
+
+/// The three flags as a number.
+fn field_of(flags: Flags) -> u32 {
+    let bit = |flag, value| if flags.intersects(flag) { value } else { 0 };
+    bit(Flags::NS, 4) | bit(Flags::CWR, 2) | bit(Flags::ECE, 1)
+}
+
+/// A number as the three flags.
+pub(super) fn flags_of(field: u32) -> Flags {
+    let bit = |value, flag| {
+        if field & value != 0 {
+            flag
+        } else {
+            Flags::NONE
+        }
+    };
+    bit(4, Flags::NS)
+        .with(bit(2, Flags::CWR))
+        .with(bit(1, Flags::ECE))
+}
+
+/// How the ECN field of a SYN is told (RFC 9768 table 2).
+fn reflected(ecn: Ecn) -> Flags {
+    flags_of(match ecn {
+        Ecn::NotEct => 0b010,
+        Ecn::Ect1 => 0b011,
+        Ecn::Ect0 => 0b100,
+        Ecn::Ce => 0b110,
+    })
+}
+
+impl EcnMode {
+    /// What an end asks for, or grants at most.
+    pub(super) fn wanted(stack: &Stack, life: Life, congestion: &Congestion) -> EcnMode {
+        let accurate = stack.sender == Sender::Linux72;
+        if accurate && congestion.needs_accurate_ecn() {
+            return EcnMode::Accurate;
+        }
+        let opens = life == Life::SynSent;
+        match stack.tcp_ecn {
+            3 if accurate => EcnMode::Accurate,
+            4 | 5 if accurate && !opens => EcnMode::Accurate,
+            1 | 3 | 4 => EcnMode::Classic,
+            2 | 5 if !opens => EcnMode::Classic,
+            _ if congestion.wants_precise_echo() => EcnMode::Classic,
+            _ => EcnMode::Off,
+        }
+    }
+}
+
+impl Connection {
+    /// What the peer's SYN, or its answer, makes of what this end wants (tcp_ecn_rcv_syn, tcp_ecn_rcv_synack). A SYN that could
+    /// be marked itself and asks for RFC 3168's echo comes from a network that plays with those bits, unless the congestion
+    /// control wants it so.
+    pub(super) fn agree_on_ecn(&mut self, syn: &Segment) {
+        let answer = self.life == Life::SynSent && syn.flags.contains(Flags::ACK);
+        let field = field_of(syn.flags);
+        let accurate = match (self.ecn, answer) {
+            (EcnMode::Accurate, true) => !matches!(field, 0 | 1 | 5 | 7),
+            (EcnMode::Accurate, false) => !matches!(field, 0 | 3),
+            _ => false,
+        };
+        if accurate {
+            self.accurate = Some(Box::new(AccurateEcn::new(syn, answer)));
+            self.predicts = Predicts::Nothing;
+            return;
+        }
+        let classic = if answer {
+            field & 0b011 == 0b001
+        } else {
+            let plays = syn.ecn != Ecn::NotEct && !syn.flags.intersects(Flags::NS);
+            field & 0b011 == 0b011 && (!plays || self.congestion.wants_precise_echo())
+        };
+        if !classic || self.congestion.needs_accurate_ecn() {
+            self.ecn = EcnMode::Off;
+        } else if self.ecn == EcnMode::Accurate {
+            self.ecn = EcnMode::Classic;
+        }
+    }
+
+    /// The flags of this end's SYN, or of its answer; `again` if it was sent before without an answer.
+    pub(super) fn syn_ecn_flags(&self, answering: bool, again: bool) -> Flags {
+        let asks = Flags::ECE.with(Flags::CWR);
+        match (self.ecn, answering) {
+            (EcnMode::Off, _) => Flags::NONE,
+            (EcnMode::Classic, true) => Flags::ECE,
+            (EcnMode::Accurate, true) => {
+                let syn = self.accurate.as_ref().map_or(Ecn::NotEct, |a| a.syn);
+                reflected(syn)
+            }
+            (_, false) if again && self.stack.tcp_ecn_fallback => Flags::NONE,
+            (EcnMode::Classic, false) => asks,
+            (EcnMode::Accurate, false) => ACE,
+        }
+    }
+
+    /// A congestion control that cannot do without the count gives way where the peer has none.
+    pub(super) fn give_way_without_count(&mut self) {
+        if self.congestion.needs_accurate_ecn() && self.ecn != EcnMode::Accurate {
+            self.congestion = Congestion::new(CongestionKind::Reno, &self.stack, 0);
+        }
+    }
+
+    /// The acknowledgement that ends the handshake says which ECN field the answer had (tcp_send_ack_reflect_ect).
+    pub(super) fn reflect_answer(&mut self) {
+        if let Some(accurate) = &mut self.accurate {
+            accurate.reflects = true;
+        }
+    }
+
+    /// Puts the count into a header, and makes its packet ECN-capable (tcp_ecn_send).
+    #[inline(never)]
+    pub(super) fn put_count(&mut self, segment: &mut Segment) {
+        let Some(accurate) = &mut self.accurate else {
+            return;
+        };
+        segment.ecn = self.congestion.ect();
+        let field = if std::mem::take(&mut accurate.reflects) {
+            reflected(accurate.syn)
+        } else {
+            accurate.pending = 0;
+            flags_of(accurate.received_ce.wrapping_add(INITIAL) & MASK)
+        };
+        segment.flags = segment.flags.without(ACE).with(field);
+    }
+
+    /// A segment has come that is in order to be looked at (tcp_ecn_received_counters).
+    pub(super) fn count_received_marks(&mut self, segment: &Segment) {
+        let frame_mss = self.receive.frame_mss();
+        let Some(accurate) = &mut self.accurate else {
+            return;
+        };
+        let delta = segment.ts_val.wrapping_sub(self.ts_recent) as i32;
+        accurate.later = segment.has_timestamps && delta > 0;
+        if segment.ecn == Ecn::Ce {
+            let packets = match frame_mss {
+                0 => 1,
+                mss => u32::from(segment.payload_bytes).div_ceil(mss).max(1),
+            };
+            accurate.received_ce = accurate.received_ce.wrapping_add(packets);
+            accurate.pending = (accurate.pending + packets).min(PENDING_MOST);
+        }
+        self.ecn_seen |= segment.ecn != Ecn::NotEct;
+        if accurate.before != segment.ecn {
+            accurate.before = segment.ecn;
+            self.receive.ack.now = true;
+        }
+    }
+
+    /// An acknowledgement has come, and what it delivers is known: marks that it is first to tell of (tcp_accecn_process).
+    /// `progress` if it delivers anything.
+    #[inline(never)]
+    pub(super) fn hear_count(&mut self, segment: &Segment, progress: bool, delivered: u32) -> u32 {
+        let Some(accurate) = &mut self.accurate else {
+            return 0;
+        };
+        // Acknowledgements may have come in another order than they were sent.
+        if !progress && !accurate.later {
+            return 0;
+        }
+        if accurate.pending >= PENDING_MANY {
+            self.receive.ack.now = true;
+        }
+        let marks = accurate.news(field_of(segment.flags), delivered, self.delivered_ce);
+        self.delivered_ce = self.delivered_ce.wrapping_add(marks);
+        marks
+    }
+}
