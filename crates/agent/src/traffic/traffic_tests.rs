@@ -301,8 +301,8 @@ fn a_flow_with_an_end_is_over_then_and_looked_at_before() {
     assert!(!records.iter().any(|r| matches!(r, Record::Error { .. })));
 }
 
-#[test]
-fn datagrams_are_counted() {
+/// What a source of 1000 bytes a datagram sends in so long, and what its sink says of it.
+fn datagrams(rate_bps: u64, duration_ns: u64) -> (Option<u64>, Option<u64>) {
     let port = free_port();
     let records = run_tasks(
         "udp",
@@ -311,15 +311,15 @@ fn datagrams_are_counted() {
                 port,
                 idle_ns: 100_000_000,
                 end_ns: None,
-                gap_ns: 1_000_000,
+                gap_ns: 8_000_000_000_000 / rate_bps,
                 window_bytes: Some(1 << 18),
             }),
             Task::UdpSource(config::UdpSource {
                 address: Ipv4Addr::LOCALHOST,
                 port,
-                rate_bps: 8_000_000,
+                rate_bps,
                 payload_bytes: 1000,
-                duration_ns: 20_000_000,
+                duration_ns,
                 start_ns: 0,
             }),
         ],
@@ -328,14 +328,26 @@ fn datagrams_are_counted() {
         Record::UdpSent { datagrams, .. } => Some(*datagrams),
         _ => None,
     });
-    assert_eq!(sent, Some(20), "20 ms at 1 ms each");
     let received = records.iter().find_map(|r| match r {
         Record::UdpReceived {
             datagrams, lost, ..
         } => Some(datagrams + lost),
         _ => None,
     });
-    assert_eq!(received, Some(20));
+    (sent, received)
+}
+
+#[test]
+fn datagrams_are_counted() {
+    // 20 ms apart, so that a machine with much else to do is not late for the last.
+    assert_eq!(datagrams(400_000, 400_000_000), (Some(20), Some(20)));
+}
+
+#[test]
+fn a_source_that_is_late_stops_when_its_time_is_over() {
+    let (sent, _) = datagrams(1_000_000_000_000, 20_000_000);
+    let due = 2_500_000;
+    assert!(sent.is_some_and(|sent| sent < due / 2), "{sent:?} of {due}");
 }
 
 #[test]
