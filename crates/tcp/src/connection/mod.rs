@@ -8,7 +8,7 @@
 //! `interface` has what is public beside the connection itself.
 //! `life` has the states, `time_wait` the last of them, `validate` which segments may be taken in,
 //! `patience` when a connection is given up, `keepalive`, `options` the socket's, `tcp_info`.
-//! `metrics` has what one connection leaves to the next.
+//! `metrics` has what one connection leaves to the next, `accurate_ecn` which ECN is agreed on.
 //! Left out: urgent data, path-MTU probing, F-RTO (off by default there).
 
 mod accurate_ecn;
@@ -52,9 +52,9 @@ pub use options::{InvalidOption, SocketOption, SocketOptions};
 pub use recovery::FastRecovery;
 pub use reduction::CwndReduction;
 pub use tcp_info::TcpInfo;
-use tell::{apart, tell_with};
 
 use accurate_ecn::EcnMode;
+use tell::{apart, tell_with};
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -163,6 +163,7 @@ pub struct Connection {
     /// The stack's.
     sender: Sender,
     send_shift: u8,
+    /// What this end wants; once both have spoken, what they agreed on.
     ecn: EcnMode,
     /// A segment has come that could be marked.
     ecn_seen: bool,
@@ -206,7 +207,9 @@ pub struct Connection {
     probes_since: Option<Jiffies>,
     time_wait: Option<Box<time_wait::TimeWait>>,
     random: u64,
+    /// What was known of the way when it opened, or what it leaves of it.
     way: Option<Box<metrics::OfTheWay>>,
+    /// Where accurate ECN was agreed on.
     accurate: Option<Box<accurate_ecn::AccurateEcn>>,
 }
 
