@@ -123,6 +123,8 @@ pub enum Task {
     UdpSink(UdpSink),
     /// Echo requests.
     Ping(Ping),
+    /// Is there until a time, for what the kernel itself answers.
+    Stay(Stay),
     /// One end of a connection that does what a list says.
     Exchange(Exchange),
     /// A program of the user's.
@@ -142,7 +144,7 @@ impl Task {
             Task::Command(t) => t.start_ns,
             // The end that listens is there before.
             Task::Exchange(t) => t.server.map_or(0, |_| t.start_ns),
-            Task::IncastServer(_) | Task::Sink(_) | Task::UdpSink(_) => 0,
+            Task::IncastServer(_) | Task::Sink(_) | Task::UdpSink(_) | Task::Stay(_) => 0,
         }
     }
 
@@ -346,9 +348,23 @@ pub struct Ping {
     /// Payload beyond the ICMP header, bytes.
     #[serde(default = "ping_payload")]
     pub payload_bytes: u32,
+    /// How long after the last request answers are waited for, ns.
+    #[serde(default = "second_ns")]
+    pub wait_ns: u64,
+    /// Which of the run's pairs of hosts these requests are of; their records have it.
+    #[serde(default)]
+    pub line: u32,
     /// When it begins, ns.
     #[serde(default)]
     pub start_ns: u64,
+}
+
+/// A host that stays on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stay {
+    /// Until when, ns.
+    pub end_ns: u64,
 }
 
 /// What ping(8) sends.

@@ -134,6 +134,8 @@ pub enum Record {
     },
     /// An echo request and its reply.
     Ping {
+        /// Which of the run's pairs of hosts it is of.
+        line: u32,
         /// Its number, from 0.
         sequence: u32,
         /// The send call.

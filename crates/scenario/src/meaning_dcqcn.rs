@@ -76,15 +76,16 @@ pub(crate) fn network_findings(scenario: &Scenario, network: &Topology) -> Vec<F
             "a switch's marking, such as kind = \"red\" with ecn = true",
         );
     }
-    let is_tcp = !matches!(scenario.workload, Workload::Udp(_));
     let capable = match &scenario.workload {
         Workload::Udp(udp) => udp.ecn,
+        Workload::Ping(_) => false,
         _ => network.hosts.iter().any(|host| host.stack.tcp_ecn > 0),
     };
     if !capable && !scenario.background.iter().any(|source| source.ecn) {
-        let remedy = match is_tcp {
-            false => "workload.ecn = true",
-            true => "ecn = true in [[background]], or tcp_ecn = 1 in a stack",
+        let remedy = match &scenario.workload {
+            Workload::Udp(_) => "workload.ecn = true",
+            Workload::Ping(_) => "ecn = true in [[background]], or another workload",
+            _ => "ecn = true in [[background]], or tcp_ecn = 1 in a stack",
         };
         add(
             "only ECN-capable packets are marked, and no host sends any".to_owned(),

@@ -23,7 +23,7 @@ use crate::record::Recorder;
 use crate::route::{self, Attachments, Graph, Routes};
 use crate::samples::Samples;
 use crate::workload::{
-    BernoulliApp, ExchangeApp, FlowsApp, IncastApp, Latencies, MeasuredApp, Program,
+    BernoulliApp, ExchangeApp, FlowsApp, IncastApp, Latencies, MeasuredApp, PingApp, Program,
     RequestResponseApp, Server, UdpApp, Workload,
 };
 use crate::world::{
@@ -483,6 +483,11 @@ fn applications(run: &Run, outside: &[bool]) -> (Vec<Endpoint>, Workload) {
         Spec::RequestResponse(spec) => {
             let app = RequestResponseApp::new(spec, spec.flows(run.seed, &run.network), outside);
             (Vec::new(), Workload::RequestResponse(app))
+        }
+        Spec::Ping(spec) => {
+            let pingers = spec.pingers(run.seed, &run.network);
+            let app = PingApp::new(spec, pingers, outside);
+            (Vec::new(), Workload::Ping(app))
         }
         // Programs run on kernels: no host of the model sends anything by itself.
         Spec::Command(_) => (

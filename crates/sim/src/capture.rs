@@ -23,9 +23,6 @@ use tailback_wire::{datagram, ethernet, plan};
 
 use crate::world::{Stray, World};
 
-/// What `ping` sends (see world/echo.rs).
-const ECHO_DATA_BYTES: usize = 56;
-
 /// Something that happened to a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Note {
@@ -300,7 +297,8 @@ fn datagram_bytes(world: &World, frame: &Frame, stray: Option<Stray>, out: &mut 
         if let Some(Stray::Request | Stray::Answer) = stray {
             let number = segment.seq.0 as u16;
             let is_answer = stray == Some(Stray::Answer);
-            return datagram::echo(out, is_answer, (from, to), number, ECHO_DATA_BYTES);
+            let data_bytes = World::ping_data_bytes(frame);
+            return datagram::echo(out, is_answer, (from, to), number, data_bytes);
         }
         let ports = end.map_or([frame.to.0; 2], |to| [to.peer.0, frame.to.0]);
         let [source, destination] = ports.map(plan::port);

@@ -15,6 +15,7 @@ mod outcome;
 mod outcome_cores;
 mod outcome_flows;
 mod outcome_measured;
+mod outcome_ping;
 mod outcome_ports;
 mod outcome_udp;
 mod packets;

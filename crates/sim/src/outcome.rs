@@ -6,6 +6,7 @@ use crate::RunOutcome;
 use crate::outcome_cores;
 use crate::outcome_flows;
 use crate::outcome_measured;
+use crate::outcome_ping;
 use crate::outcome_ports;
 use crate::outcome_udp;
 use crate::tables::Table;
@@ -30,6 +31,9 @@ pub(crate) fn outcome(world: &World) -> RunOutcome {
     tables.extend(world.background.as_ref().map(|b| b.table(&hosts)));
     if let Some(app) = world.workload.udp() {
         tables.extend(outcome_udp::tables(world, app));
+    }
+    if let Some(app) = world.workload.ping() {
+        tables.push(outcome_ping::table(world, app));
     }
     if let Some(app) = world.workload.measured() {
         tables.extend(outcome_measured::tables(world, app));
@@ -69,6 +73,9 @@ fn summary(world: &World) -> Table {
     }
     if let Some(app) = world.workload.udp() {
         return outcome_udp::summary(world, app);
+    }
+    if let Some(app) = world.workload.ping() {
+        return outcome_ping::summary(world, app, queue_bytes_max);
     }
     let table = Table::new("summary")
         .counts("iterations", [rows.len() as u64])
@@ -139,6 +146,9 @@ fn flows(world: &World) -> Table {
     if world.workload.udp().is_some() {
         return outcome_udp::flows(world);
     }
+    if let Some(app) = world.workload.ping() {
+        return outcome_ping::flows(world, app);
+    }
     let flows = world.all_flows();
     let host = |id: tailback_net::frame::HostId| world.hosts[usize::from(id.0)].name.clone();
     let count = |value: fn(&FlowRecord) -> u64| flows.iter().map(value);
@@ -193,7 +203,7 @@ fn goodput_mbps(bytes: u64, total: Duration) -> f64 {
 }
 
 /// The value below which the share `q` of sorted values lies (nearest rank); zero of none.
-fn quantile(sorted: &[Duration], q: f64) -> Duration {
+pub(crate) fn quantile(sorted: &[Duration], q: f64) -> Duration {
     let rank = (q * sorted.len() as f64).ceil().max(1.0) as usize;
     sorted
         .get(rank.min(sorted.len()).wrapping_sub(1))

@@ -19,8 +19,8 @@ _WORDS = {
     "iterations": ("Transactions", ""),
     "bandwidth_gbps": ("Bandwidth of a measured sender", "Gb/s"),
     "utilisation": ("Utilisation of the receiver's link", ""),
-    "ping_ms": ("Ping under load", "ms"),
-    "loss_percent": ("Datagrams lost", "%"),
+    "ping_ms": ("Round trip of a ping", "ms"),
+    "loss_percent": ("Packets lost", "%"),
     "latency_us": ("Latency of a request", "us"),
     "requests_per_s": ("Requests answered", "per second"),
 }

@@ -12,6 +12,7 @@ _SHOWN = {
     "bandwidth_gbps_mean": ("bandwidth\nGb/s", 2),
     "utilisation": ("utili-\nsation", 3),
     "ping_ms_mean": ("ping\nms", 3),
+    "pings_lost": ("pings\nlost", 0),
     "queue_bytes_mean": ("mean queue\nbytes", 0),
     "switch_drops": ("switch\ndrops", 0),
     "retransmissions": ("retrans-\nmissions", 0),

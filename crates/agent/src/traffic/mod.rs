@@ -127,6 +127,10 @@ fn run_task(context: &Context<'_>, number: usize, task: &Task) -> Result<(), Str
         Task::UdpSource(task) => udp::source(context, task),
         Task::UdpSink(task) => udp::sink(context, task),
         Task::Ping(task) => ping::ping(context, task),
+        Task::Stay(task) => {
+            context.clock.sleep_until(task.end_ns);
+            Ok(())
+        }
         Task::Exchange(task) => exchange::run(context, task),
         Task::Command(task) => command::run(context, number, task),
     };

@@ -19,16 +19,13 @@ const HEADER_BYTES: usize = 8;
 /// Type of an echo request.
 const ECHO: u8 = 8;
 
-/// How long a reply is waited for.
-const REPLY: Duration = Duration::from_secs(1);
-
 pub(super) fn ping(context: &Context<'_>, task: &config::Ping) -> io::Result<()> {
     let clock = context.clock;
     let socket = Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::ICMPV4))?;
     socket.connect(&SockAddr::from(SocketAddrV4::new(task.address, 0)))?;
     // A datagram socket like another, as far as sending and receiving go.
     let socket: UdpSocket = socket.into();
-    socket.set_read_timeout(Some(REPLY))?;
+    socket.set_read_timeout(Some(Duration::from_nanos(task.wait_ns.max(1))))?;
     let pings = Pings::default();
     thread::scope(|scope| {
         let answers = scope.spawn(|| take_answers(&socket, &pings, task, clock));
@@ -47,6 +44,7 @@ pub(super) fn ping(context: &Context<'_>, task: &config::Ping) -> io::Result<()>
     })?;
     for (sequence, (sent_ns, rtt_ns)) in (0..).zip(pings.lock().iter().copied()) {
         context.recorder.add(&Record::Ping {
+            line: task.line,
             sequence,
             sent_ns,
             rtt_ns,
@@ -93,7 +91,7 @@ fn take_answers(
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 let sent = pings.lock();
                 let last_ns = sent.last().map_or(0, |(at, _)| *at);
-                let waited = clock.now_ns().saturating_sub(last_ns) >= REPLY.as_nanos() as u64;
+                let waited = clock.now_ns().saturating_sub(last_ns) >= task.wait_ns;
                 if sent.len() == task.count as usize && waited {
                     break;
                 }

@@ -15,6 +15,7 @@ mod incast;
 mod iperf3;
 mod measured;
 mod pareto;
+mod ping;
 mod request_response;
 mod sizes;
 mod udp;
@@ -29,6 +30,7 @@ pub use flows::Flows;
 pub use incast::Incast;
 pub use iperf3::{Iperf3, Measured};
 pub use measured::{MeasuredFlow, Measurement, PingLine};
+pub use ping::{Ping, Pinger};
 pub use request_response::RequestResponse;
 pub use sizes::{SizePoint, Sizes};
 pub(crate) use udp::datagram_finding;
@@ -63,6 +65,8 @@ pub enum Workload {
     Udp(Udp),
     /// Questions and answers between fixed pairs of hosts, one at a time on each connection.
     RequestResponse(RequestResponse),
+    /// Echo requests between fixed pairs of hosts, in equal steps of time.
+    Ping(Ping),
     /// Programs of the user's, on hosts that are real kernels.
     Command(Commands),
 }
@@ -81,6 +85,7 @@ impl Workload {
             Workload::Bernoulli(bernoulli) => bernoulli.findings(),
             Workload::Udp(udp) => udp.findings(),
             Workload::RequestResponse(asking) => asking.findings(),
+            Workload::Ping(ping) => ping.findings(),
             Workload::Command(_) => Vec::new(),
         }
     }
@@ -98,6 +103,7 @@ impl Workload {
             Workload::Bulk(bulk) => bulk.pairs.name_findings(network),
             Workload::Udp(udp) => udp.name_findings(network),
             Workload::RequestResponse(asking) => asking.pairs.name_findings(network),
+            Workload::Ping(ping) => ping.name_findings(network),
             Workload::Command(commands) => commands.findings(network),
         }
     }
@@ -108,6 +114,7 @@ impl Workload {
             Workload::Bulk(bulk) => &bulk.pairs,
             Workload::Udp(udp) => &udp.pairs,
             Workload::RequestResponse(asking) => &asking.pairs,
+            Workload::Ping(ping) => &ping.pairs,
             _ => return None,
         };
         let drawn = matches!(pairs, Pairs::Permutation {});
@@ -130,6 +137,7 @@ impl Workload {
             Workload::Bernoulli(bernoulli) => bernoulli.expected_bytes(),
             Workload::Udp(udp) => udp.expected_bytes(),
             Workload::RequestResponse(asking) => asking.expected_bytes(),
+            Workload::Ping(ping) => ping.expected_bytes(),
             Workload::Command(commands) => commands.expected_bytes(),
         }
     }
@@ -147,6 +155,7 @@ impl Workload {
             | Workload::Bernoulli(_)
             | Workload::Udp(_)
             | Workload::RequestResponse(_)
+            | Workload::Ping(_)
             | Workload::Command(_) => 1,
         }
     }

@@ -3,20 +3,20 @@
 //! Every kernel boots before the world's time zero, so that applications begin at the same time on
 //! kernels and in the world: the kernels' clock is [`START`] ahead of the world's.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
 use tailback_agent::config::{
     self, Answerer, Ask, Bulk, Command, GuestConfig, IncastClient, IncastServer, Interface,
-    Neighbour, Offloads, Ping, Sink, Task, UdpSink, UdpSource,
+    Neighbour, Offloads, Ping, Sink, Stay, Task, UdpSink, UdpSource,
 };
 use tailback_agent::{Record, record, root};
 use tailback_kernel::{HostConfig, NicConfig, RunFolder};
 use tailback_net::random::Stream;
 use tailback_scenario::{
-    Deed, End, Exchange, Flow, Incast, Iperf3, LinuxValue, RequestResponse, Run, SocketConfig,
-    TimedAction, Udp, Workload,
+    Deed, End, Exchange, Flow, Incast, Iperf3, LinuxValue, Ping as PingSpec, Pinger,
+    RequestResponse, Run, SocketConfig, TimedAction, Udp, Workload,
 };
 use tailback_units::{Duration, Time};
 use tailback_wire::plan;
@@ -265,7 +265,9 @@ pub(super) fn ends(run: &Run) -> Vec<usize> {
             .into_iter()
             .flat_map(|probe| [probe.source, probe.destination])
             .collect(),
-        Workload::Flent(_) | Workload::Bernoulli(_) | Workload::Command(_) => Vec::new(),
+        Workload::Flent(_) | Workload::Bernoulli(_) | Workload::Ping(_) | Workload::Command(_) => {
+            Vec::new()
+        }
     }
 }
 
@@ -292,6 +294,7 @@ fn tasks(run: &Run, outside: &[bool]) -> Vec<(usize, Task)> {
         Workload::Iperf3(spec) => iperf3_tasks(run, spec),
         Workload::Udp(udp) => udp_tasks(run, udp),
         Workload::RequestResponse(spec) => request_tasks(run, spec),
+        Workload::Ping(spec) => ping_tasks(run, spec),
         // Refused before it comes here.
         Workload::Flent(_) | Workload::Bernoulli(_) => Vec::new(),
         Workload::Command(commands) => {
@@ -420,6 +423,8 @@ fn iperf3_tasks(run: &Run, spec: &Iperf3) -> Vec<(usize, Task)> {
             interval_ns: ns(spec.ping_interval),
             payload_bytes: PING_PAYLOAD_BYTES,
             start_ns: kernel_ns(spec.begin()),
+            wait_ns: ns(PING_WAIT),
+            line: 0,
         });
         tasks.push((1, ping));
     }
@@ -428,6 +433,34 @@ fn iperf3_tasks(run: &Run, spec: &Iperf3) -> Vec<(usize, Task)> {
 
 /// As ping(8) sends, and the model.
 const PING_PAYLOAD_BYTES: u32 = 56;
+/// How long after the last of an iperf3's pings answers are waited for. [assumed]
+const PING_WAIT: Duration = Duration::from_secs(1);
+
+fn ping_tasks(run: &Run, spec: &PingSpec) -> Vec<(usize, Task)> {
+    let task = |(line, one): (usize, &Pinger)| {
+        let ping = Task::Ping(Ping {
+            address: plan::ipv4(one.destination as u16),
+            count: one.count,
+            interval_ns: ns(spec.interval),
+            payload_bytes: spec.size.get() as u32,
+            wait_ns: ns(spec.wait),
+            line: line as u32,
+            start_ns: kernel_ns(one.start),
+        });
+        (one.source, ping)
+    };
+    let pingers = spec.pingers(run.seed, &run.network);
+    let requests = pingers.iter().enumerate().map(task);
+    // A kernel answers as long as its host has not ended.
+    let last = |one: &Pinger| one.start + spec.interval * u64::from(one.count);
+    let end = pingers.iter().map(last).max().unwrap_or(Time::ZERO) + spec.wait;
+    let stay = |host: usize| {
+        let end_ns = kernel_ns(end);
+        (host, Task::Stay(Stay { end_ns }))
+    };
+    let answering: BTreeSet<usize> = pingers.iter().map(|one| one.destination).collect();
+    requests.chain(answering.into_iter().map(stay)).collect()
+}
 
 fn request_tasks(run: &Run, spec: &RequestResponse) -> Vec<(usize, Task)> {
     let end = Time::ZERO + spec.duration;

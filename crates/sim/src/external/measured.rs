@@ -1,4 +1,4 @@
-//! What guests told of workloads `iperf3` and `udp`, put into the world as if its own hosts had seen
+//! What guests told of workloads `iperf3`, `ping` and `udp`, put into the world as if its own hosts had seen
 //! it: what is counted in a window of time, and every datagram.
 
 use std::collections::BTreeMap;
@@ -11,6 +11,7 @@ use tailback_wire::plan;
 
 use super::results::{Records, at, listening};
 use super::to_world;
+use crate::workload::Request;
 use crate::world::{Told, ToldBySender, World};
 
 /// Times at which guests look at their connections, on the world's clock: the window's ends and
@@ -83,6 +84,28 @@ pub(super) fn fill_window(world: &mut World, run: &Run, spec: &Iperf3, records: 
 /// The time on the world's clock, to the nanosecond, for which a guest was told to look.
 fn look_time(ns: u64) -> Time {
     to_world(Time::from_ps(ns * 1000))
+}
+
+/// Puts into the world what guests told of pings.
+pub(super) fn fill_pings(world: &mut World, records: &Records) {
+    let requests = records
+        .values()
+        .flatten()
+        .filter_map(|record| match record {
+            Record::Ping {
+                line,
+                sequence,
+                sent_ns,
+                rtt_ns,
+            } => Some(Request {
+                sent: at(*sent_ns),
+                pair: *line as usize,
+                sequence: *sequence,
+                rtt: rtt_ns.map(|ns| Duration::from_ps(ns * 1000)),
+            }),
+            _ => None,
+        });
+    world.workload.requested_outside(requests);
 }
 
 /// Puts into the world what guests told of datagrams. One that never came and was not seen to be lost

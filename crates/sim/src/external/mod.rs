@@ -76,7 +76,7 @@ pub fn simulate_with_kernels(
     if let (Some(name), true) = (modelled_only, outside.contains(&true)) {
         return Err(SimError::Kernel(format!(
             "the workload {name:?} runs on modelled hosts only: kernels have no agent for it; use \
-             incast, bulk, flows, request-response, exchange, iperf3, udp or command"
+             incast, bulk, flows, request-response, exchange, iperf3, udp, ping or command"
         )));
     }
     if let Workload::Iperf3(spec) = &run.workload
@@ -90,6 +90,9 @@ pub fn simulate_with_kernels(
         ));
     }
     let is_outside = |host: usize| outside.get(host).copied().unwrap_or(false);
+    if let Some(refused) = refused_ping(run, outside) {
+        return Err(refused);
+    }
     let mut background = run.background.iter().map(|b| b.ends(&run.network));
     if background.any(|(source, destination)| is_outside(source) || is_outside(destination)) {
         return Err(SimError::Kernel(
@@ -186,6 +189,22 @@ pub fn simulate_with_kernels(
     Ok(outcome)
 }
 
+/// Pings that go from a kernel to a modelled host, or the other way.
+fn refused_ping(run: &Run, outside: &[bool]) -> Option<SimError> {
+    let Workload::Ping(spec) = &run.workload else {
+        return None;
+    };
+    let mut pingers = spec.pingers(run.seed, &run.network).into_iter();
+    let pair = pingers.find(|one| outside[one.source] != outside[one.destination])?;
+    let name = |host: usize| run.network.hosts[host].name.as_str();
+    Some(SimError::Kernel(format!(
+        "{} pings {}, of which one is a kernel and one is modelled: make both alike (hosts' kind), or \
+         choose other workload.pairs",
+        name(pair.source),
+        name(pair.destination)
+    )))
+}
+
 /// A time on the kernels' clock, which is ahead: they boot before the world's time zero.
 fn to_kernels(at: Time) -> Time {
     at + START
@@ -205,6 +224,10 @@ fn starts_in_the_world(run: &Run, outside: &[bool]) -> bool {
         // The first two hosts are its ends.
         Workload::Exchange(_) => outside[..2].contains(&false),
         Workload::Command(_) => false,
+        Workload::Ping(spec) => {
+            let pingers = spec.pingers(run.seed, &run.network);
+            pingers.iter().any(|one| !outside[one.source])
+        }
         // The window, the queues and the time of datagrams are the world's in any case.
         Workload::Iperf3(_)
         | Workload::Flent(_)

@@ -31,6 +31,10 @@ pub(super) fn fill(world: &mut World, run: &Run, log: &[(Time, Totals)], records
     match &run.workload {
         Workload::Iperf3(spec) => return measured::fill_window(world, run, spec, records),
         Workload::Udp(_) => return measured::fill_datagrams(world, records),
+        Workload::Ping(_) => {
+            measured::fill_pings(world, records);
+            return whole_run(world);
+        }
         _ => {}
     }
     let until = |at: Time| {
@@ -93,6 +97,11 @@ pub(super) fn fill(world: &mut World, run: &Run, log: &[(Time, Totals)], records
         }
     }
     senders(world, records);
+    whole_run(world);
+}
+
+/// One iteration, if the world has seen none.
+fn whole_run(world: &mut World) {
     if world.transactions.is_empty() {
         world.transactions.push(Transaction {
             started: Time::ZERO,
@@ -144,7 +153,10 @@ pub(super) fn complete(
         counters.sum::<u64>() as f64 / iterations
     };
     // What is counted in a window of time is in the tables already.
-    let in_window = matches!(run.workload, Workload::Iperf3(_) | Workload::Udp(_));
+    let in_window = matches!(
+        run.workload,
+        Workload::Iperf3(_) | Workload::Udp(_) | Workload::Ping(_)
+    );
     let by_iteration = matches!(run.workload, Workload::Incast(_));
     let in_rings: u64 = ring_drops.iter().map(|(_, lost)| lost.frames).sum();
     for table in &mut outcome.tables {

@@ -15,7 +15,7 @@ type Records = BTreeMap<usize, Vec<Record>>;
 /// The tables in which there is something; `told` is by the hosts' numbers. Pings and datagrams of
 /// workloads that have their own tables of them are not told again.
 pub(super) fn tables(world: &World, told: &Records) -> impl Iterator<Item = Table> {
-    let has_pings = world.workload.measured().is_some();
+    let has_pings = world.workload.measured().is_some() || world.workload.ping().is_some();
     let has_datagrams = world.workload.udp().is_some();
     [
         Some(counters(world, told)),

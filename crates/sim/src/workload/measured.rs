@@ -17,6 +17,9 @@ const ENDLESS: u64 = 1 << 62;
 /// Time between looks at the queue: its mean over a run of seconds.
 const QUEUE_LOOK: Duration = Duration::from_ms(1);
 
+/// Data of a ping, bytes: ping(8)'s.
+const PING_BYTES: u16 = 56;
+
 /// The answer to a ping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
@@ -101,6 +104,7 @@ impl MeasuredApp {
                     destination: line.destination,
                     priority: line.priority,
                     number: self.pinged.len() as u32,
+                    data_bytes: PING_BYTES,
                 });
                 self.pinged.push(Some(now));
             }

@@ -8,6 +8,7 @@ mod exchange;
 mod flows;
 mod incast;
 mod measured;
+mod ping;
 mod request_response;
 mod udp;
 
@@ -21,6 +22,7 @@ pub(crate) use exchange::ExchangeApp;
 pub(crate) use flows::{FlowsApp, Program, Source};
 pub(crate) use incast::{IncastApp, Latencies, Server};
 pub(crate) use measured::MeasuredApp;
+pub(crate) use ping::{PingApp, Request};
 pub(crate) use request_response::RequestResponseApp;
 pub(crate) use udp::{DRAIN as UDP_DRAIN, UdpApp};
 
@@ -51,6 +53,7 @@ pub(crate) enum Action {
         destination: usize,
         priority: u8,
         number: u32,
+        data_bytes: u16,
     },
     /// A sender of datagrams sends its next; [`Notice::Sent`] says when it has.
     Datagram { endpoint: EndpointId },
@@ -115,6 +118,7 @@ pub(crate) enum Workload {
     Bernoulli(BernoulliApp),
     Udp(UdpApp),
     RequestResponse(RequestResponseApp),
+    Ping(PingApp),
 }
 
 impl Workload {
@@ -128,6 +132,7 @@ impl Workload {
             Workload::Bernoulli(app) => app.start(now, actions),
             Workload::Udp(app) => app.start(actions),
             Workload::RequestResponse(app) => app.start(now, actions),
+            Workload::Ping(app) => app.start(now, actions),
         }
     }
 
@@ -141,6 +146,7 @@ impl Workload {
             | Workload::Measured(_)
             | Workload::Bernoulli(_)
             | Workload::RequestResponse(_)
+            | Workload::Ping(_)
             | Workload::Udp(_) => {}
         }
     }
@@ -156,6 +162,7 @@ impl Workload {
             Workload::Bernoulli(app) => app.alarm(now, actions),
             Workload::Udp(app) => app.alarm(actions),
             Workload::RequestResponse(app) => app.alarm(now, actions),
+            Workload::Ping(app) => app.alarm(now, actions),
         }
     }
 
@@ -211,9 +218,26 @@ impl Workload {
     }
 
     /// The answer to a ping has come.
-    pub(crate) fn ping_answered(&mut self, now: Time, number: u32) {
-        if let Workload::Measured(app) = self {
-            app.ping_answered(now, number);
+    pub(crate) fn ping_answered(&mut self, now: Time, number: u32, actions: &mut VecDeque<Action>) {
+        match self {
+            Workload::Measured(app) => app.ping_answered(now, number),
+            Workload::Ping(app) => app.ping_answered(now, number, actions),
+            _ => {}
+        }
+    }
+
+    /// Hosts outside have sent these requests of workload `ping`.
+    pub(crate) fn requested_outside(&mut self, requests: impl Iterator<Item = Request>) {
+        if let Workload::Ping(app) = self {
+            app.pinged_outside(requests);
+        }
+    }
+
+    /// The hosts that ping, if it is those.
+    pub(crate) fn ping(&self) -> Option<&PingApp> {
+        match self {
+            Workload::Ping(app) => Some(app),
+            _ => None,
         }
     }
 
@@ -225,6 +249,7 @@ impl Workload {
             | Workload::Measured(_)
             | Workload::Bernoulli(_)
             | Workload::RequestResponse(_)
+            | Workload::Ping(_)
             | Workload::Udp(_) => 0,
             Workload::Exchange(app) => app.sender(),
         }
@@ -254,7 +279,7 @@ impl Workload {
         actions: &mut VecDeque<Action>,
     ) {
         match self {
-            Workload::Flows(_) => {}
+            Workload::Flows(_) | Workload::Ping(_) => {}
             Workload::Incast(app) => app.notice(now, id, notice, actions),
             Workload::Exchange(app) => app.notice(id, notice, actions),
             Workload::Measured(app) => app.notice(id, notice, actions),
@@ -273,6 +298,7 @@ impl Workload {
             Workload::Bernoulli(app) => app.is_done(),
             Workload::Udp(app) => app.is_done(),
             Workload::RequestResponse(app) => app.is_done(),
+            Workload::Ping(app) => app.is_done(),
         }
     }
 
@@ -287,6 +313,7 @@ impl Workload {
             Workload::Bernoulli(app) => u64::from(app.is_done()),
             Workload::Udp(app) => u64::from(app.is_done()),
             Workload::RequestResponse(app) => u64::from(app.is_done()),
+            Workload::Ping(app) => u64::from(app.is_done()),
         }
     }
 
@@ -299,6 +326,7 @@ impl Workload {
             Workload::Measured(app) => app.read_bytes(),
             Workload::Bernoulli(app) => app.read_bytes(),
             Workload::RequestResponse(app) => app.read_bytes(),
+            Workload::Ping(app) => app.read_bytes(),
             Workload::Udp(_) => 0,
         }
     }

@@ -1,6 +1,6 @@
 //! Pings: ICMP echo requests, and the hosts that answer them. Frames that are for no endpoint.
 //!
-//! Models RFC 792's echo with 56 bytes of data, as `ping` sends it: 84 bytes of IP. A request and
+//! Models RFC 792's echo as `ping` sends it: 8 bytes of header before its data. A request and
 //! its answer go through queues and links as any frame does, are not ECN-capable, and are answered
 //! by the host's kernel as soon as it gets them. Left out: the time that takes.
 
@@ -13,8 +13,8 @@ use super::World;
 /// The endpoint that stands for a request, and for an answer.
 const REQUEST: EndpointId = EndpointId(u32::MAX - 1);
 const ANSWER: EndpointId = EndpointId(u32::MAX);
-/// 8 bytes of ICMP header and 56 of data are as long as a TCP header with this much payload.
-const PAYLOAD_BYTES: u16 = 44;
+/// 8 bytes of ICMP header and so much data are as long as a TCP header with nothing behind it; pings have no less.
+const DATA_OF_HEADER_BYTES: u16 = 12;
 /// Endpoints from here on stand for background traffic, down to one for each of its sources.
 const BACKGROUND: u32 = u32::MAX - 2;
 /// Most sources of background traffic; the scenario's checks allow fewer.
@@ -49,17 +49,23 @@ impl Stray {
 }
 
 impl World {
+    /// Data of the ping that a frame carries, bytes.
+    pub(crate) fn ping_data_bytes(frame: &Frame) -> usize {
+        usize::from(frame.segment.payload_bytes + DATA_OF_HEADER_BYTES)
+    }
+
     /// A host sends a ping.
     pub(super) fn ping(
         &mut self,
         (source, destination): (usize, usize),
         priority: u8,
         number: u32,
+        data_bytes: u16,
     ) {
         let mut segment = Segment::EMPTY;
         segment.seq = Seq(number);
         segment.ack = Seq(source as u32);
-        segment.payload_bytes = PAYLOAD_BYTES;
+        segment.payload_bytes = data_bytes - DATA_OF_HEADER_BYTES;
         segment.priority = priority;
         self.send_frame(
             source,
@@ -73,7 +79,12 @@ impl World {
         let mut frame = *self.frames.get(flight.frame);
         self.frames.release(flight.frame);
         match Stray::of(flight.to) {
-            Some(Stray::Answer) => self.workload.ping_answered(self.now, frame.segment.seq.0),
+            Some(Stray::Answer) => {
+                let number = frame.segment.seq.0;
+                self.workload
+                    .ping_answered(self.now, number, &mut self.actions);
+                self.do_actions();
+            }
             Some(Stray::Request) => {
                 let here = frame.destination;
                 frame.to = ANSWER;
