@@ -18,7 +18,8 @@ use crate::schema;
 const MISSING_MANY: usize = 4;
 /// Largest quantities: with them no sum or product of the simulator's leaves 64 bits.
 const MOST_BYTES: u64 = 1_000_000_000_000_000;
-const MOST_BPS: u64 = 1_000_000_000_000_000;
+/// Six times the fastest link that IEEE 802.3 works at (802.3dj, 1.6 Tb/s): beyond, a run of a second hardly ends.
+const MOST_BPS: u64 = 10_000_000_000_000;
 /// The simulator's clock ends after 213 days; a run waits for several of the times that it is told.
 const LONGEST: Duration = Duration::from_secs(10 * 86_400);
 
@@ -208,7 +209,11 @@ impl Checker<'_> {
     fn check_tagged(&mut self, branches: &[Value], tag: &str, value: &Value, at: &str) {
         let kinds: Vec<&str> = branches.iter().filter_map(|b| tag_value(b, tag)).collect();
         let Value::Object(map) = value else {
-            let remedy = format!("a table with {tag} = one of {}", quoted(&kinds));
+            let meant = value.as_str().filter(|text| kinds.contains(text));
+            let remedy = match meant {
+                Some(kind) => format!("a table: {{ {tag} = {kind:?} }}"),
+                None => format!("a table with {tag} = one of {}", quoted(&kinds)),
+            };
             self.find(at, format!("{} does not fit here", kind_of(value)), remedy);
             return;
         };
@@ -360,7 +365,7 @@ impl Checker<'_> {
                 .map(|bytes| beyond(bytes.get() > MOST_BYTES, "1000TB")),
             Some("tailback-Rate") => text
                 .parse::<Rate>()
-                .map(|rate| beyond(rate.as_bps() > MOST_BPS, "1000Tbit")),
+                .map(|rate| beyond(rate.as_bps() > MOST_BPS, "10Tbit")),
             Some("tailback-Duration") => text
                 .parse::<Duration>()
                 .map(|time| beyond(time > LONGEST, "864000s, ten days")),
@@ -449,10 +454,31 @@ fn lacks_a_key(finding: &Finding) -> bool {
     finding.reason == missing(key)
 }
 
+/// The property that tells kinds of tables apart and the kinds, if a value is one of such.
+fn kinds_of(node: &Value) -> Option<(&'static str, Vec<&str>)> {
+    let branches = resolve(node).get("oneOf").and_then(Value::as_array)?;
+    let tag = tag(branches)?;
+    Some((
+        tag,
+        branches.iter().filter_map(|b| tag_value(b, tag)).collect(),
+    ))
+}
+
 /// What a missing key is for: its description's first sentence.
 fn describe(property: &Value) -> String {
     let text = property["description"].as_str().unwrap_or_default();
     let sentence = text.split_once(". ").map_or(text, |(first, _)| first);
     let sentence = sentence.trim_end_matches('.');
-    format!("it says: {sentence}{}", example(property))
+    let kinds = kinds_of(property).map(|(tag, kinds)| {
+        let tables: Vec<String> = kinds
+            .iter()
+            .map(|k| format!("{{ {tag} = {k:?} }}"))
+            .collect();
+        format!("; one of {}, with its keys", tables.join(", "))
+    });
+    format!(
+        "it says: {sentence}{}{}",
+        example(property),
+        kinds.unwrap_or_default()
+    )
 }

@@ -12,6 +12,7 @@ use tailback_tcp::Stack;
 use tailback_units::{Bytes, Duration};
 
 use crate::kernel_sysctl::{self, SysctlValue};
+use crate::period;
 use crate::problem::Finding;
 
 /// Ticks a second with which kernels are built.
@@ -195,13 +196,8 @@ impl KernelConfig {
                 format!("at least {}", Bytes::new(LEAST_MEMORY_BYTES)),
             ));
         }
-        if self.sample_interval.is_some_and(Duration::is_zero) {
-            found.push(Finding::new(
-                "sample_interval",
-                "samples without time between them never end",
-                "a time above zero, such as \"1ms\", or leave it out",
-            ));
-        }
+        let interval = self.sample_interval.into_iter();
+        found.extend(interval.filter_map(|time| period::too_short("sample_interval", time)));
         found.extend(lines(
             "ip",
             &self.ip,

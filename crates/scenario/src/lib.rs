@@ -21,6 +21,7 @@ mod network;
 mod overrides;
 mod path;
 mod pcap;
+mod period;
 mod plan;
 mod preset;
 mod problem;

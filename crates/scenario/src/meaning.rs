@@ -4,6 +4,7 @@ use tailback_net::host::HostConfig;
 use tailback_net::host::machine::{Affinity, MachineConfig, Merging};
 use tailback_net::impairment::script::FrameAction;
 use tailback_net::link::LinkConfig;
+use tailback_net::switch::shared::TxLimit;
 use tailback_net::switch::{BufferConfig, SwitchConfig};
 use tailback_units::{Bytes, Duration};
 
@@ -12,6 +13,7 @@ use crate::meaning_pushback;
 use crate::meaning_switch;
 use crate::model::Scenario;
 use crate::network::Network;
+use crate::period;
 use crate::problem::Finding;
 use crate::topology::Topology;
 use crate::vlans;
@@ -23,8 +25,6 @@ const SMALLEST_MTU_BYTES: u64 = 576;
 const LARGEST_MTU_BYTES: u64 = 9216;
 /// One that copies a megabyte a second.
 const DEAREST_KILOBYTE: Duration = Duration::from_ms(1);
-/// irqbalance looks every ten seconds.
-const SHORTEST_LOOK: Duration = Duration::from_us(1);
 /// Ethernet header and FCS.
 const FRAME_OVERHEAD_BYTES: u64 = 18;
 
@@ -74,17 +74,12 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
             }
         }
     }
-    if scenario
-        .record
-        .sample_interval
-        .is_some_and(Duration::is_zero)
-    {
-        findings.push(Finding::new(
-            "record.sample_interval",
-            "samples without time between them never end",
-            "a time above zero, such as \"1ms\", or leave it out",
-        ));
-    }
+    let recorded = [
+        ("record.sample_interval", scenario.record.sample_interval),
+        ("record.interfaces", scenario.record.interfaces),
+    ];
+    let recorded = recorded.into_iter();
+    findings.extend(recorded.filter_map(|(path, time)| period::too_short(path, time?)));
     let hosts = match &scenario.network {
         Network::Star(star) => star.hosts as usize,
         Network::Stars(stars) => (stars.stars * stars.hosts) as usize,
@@ -111,13 +106,6 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
             if let Some(pcap) = &scenario.record.pcap {
                 let found = pcap.findings(&topology).into_iter();
                 findings.extend(found.map(|f| f.within("record.pcap")));
-            }
-            if scenario.record.interfaces.is_some_and(Duration::is_zero) {
-                findings.push(Finding::new(
-                    "record.interfaces",
-                    "there would be no end of rows",
-                    "a time above zero, such as \"10s\"",
-                ));
             }
             if let Some(series) = &scenario.record.series {
                 let found = series.findings(&topology).into_iter();
@@ -219,6 +207,14 @@ fn check_link(link: &LinkConfig) -> Vec<Finding> {
             "a rate above zero, such as \"10Gbit\"",
         ));
     }
+    let late = link.impairment.iter().filter_map(|i| i.reorder.as_ref());
+    findings.extend(late.filter(|late| late.delay.is_zero()).map(|_| {
+        Finding::new(
+            "impairment.reorder.delay",
+            "frames that are not late overtake nobody",
+            "how much later, such as \"300us\", or no reorder",
+        )
+    }));
     let rules = link.impairment.iter().flat_map(|i| &i.script);
     for (i, rule) in rules.enumerate() {
         let path = format!("impairment.script[{i}].by");
@@ -264,6 +260,12 @@ fn check_switch(switch: &SwitchConfig, mtu_bytes: u64) -> Vec<Finding> {
             let private = shared.rx_private.get().max(shared.tx_private.get());
             let room = shared.shared.get().max(private);
             holds_no_frame("buffer.shared", room, shared.segment);
+            for (band, limit) in queued.band_limits.iter().enumerate() {
+                if let TxLimit::Hog { bytes } = limit {
+                    let path = format!("buffer.band_limits[{band}].bytes");
+                    holds_no_frame(&path, bytes.get(), Bytes::new(1));
+                }
+            }
             ("buffer.segment", shared.segment)
         }
         BufferConfig::Voq(voq) => {
@@ -319,11 +321,9 @@ fn check_host(host: &HostConfig) -> Vec<Finding> {
         _ => None,
     });
     let restless = machine.and_then(|m| match m.interrupts.affinity {
-        Affinity::Balanced { period } if period < SHORTEST_LOOK => Some(Finding::new(
-            "machine.interrupts.affinity.period",
-            format!("with {period} between looks there is time for nothing else"),
-            format!("at least {SHORTEST_LOOK}; irqbalance's is \"10s\""),
-        )),
+        Affinity::Balanced { period } => {
+            period::too_short("machine.interrupts.affinity.period", period)
+        }
         _ => None,
     });
     let slow = machine.into_iter().flat_map(|m| {

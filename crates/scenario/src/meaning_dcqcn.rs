@@ -8,6 +8,7 @@ use tailback_net::switch::{BufferConfig, SwitchConfig};
 
 use crate::kernel::HostKind;
 use crate::model::Scenario;
+use crate::period;
 use crate::problem::Finding;
 use crate::topology::{Link, Topology};
 use crate::workload::Workload;
@@ -25,15 +26,13 @@ pub(crate) fn findings(config: &DcqcnConfig) -> Vec<Finding> {
             "longer than cnp_interval",
         ));
     }
-    let nothing = [
-        ("timer", config.timer.is_zero(), "\"55us\""),
-        ("byte_counter", config.byte_counter.get() == 0, "\"10MB\""),
-    ];
-    for (path, _, example) in nothing.into_iter().filter(|(_, is_zero, _)| *is_zero) {
+    found.extend(period::too_short("alpha_timer", config.alpha_timer));
+    found.extend(period::too_short("timer", config.timer));
+    if config.byte_counter.get() == 0 {
         found.push(Finding::new(
-            path,
+            "byte_counter",
             "a stage that takes nothing never ends",
-            format!("more than zero, such as {example}"),
+            "more than zero, such as \"10MB\"",
         ));
     }
     if config.r_min.as_bps() == 0 {
@@ -76,6 +75,7 @@ pub(crate) fn network_findings(scenario: &Scenario, network: &Topology) -> Vec<F
             "a switch's marking, such as kind = \"red\" with ecn = true",
         );
     }
+
     let capable = match &scenario.workload {
         Workload::Udp(udp) => udp.ecn,
         Workload::Ping(_) => false,

@@ -11,11 +11,12 @@ use tailback_net::queue::codel::CodelConfig;
 use tailback_net::queue::ets::EtsConfig;
 use tailback_net::queue::fq_codel::FqCodelConfig;
 use tailback_net::queue::pie::PieConfig;
-use tailback_net::switch::queued::QueuedConfig;
+use tailback_net::switch::queued::{QueuedConfig, Service};
 use tailback_net::switch::{BufferConfig, SwitchConfig};
 use tailback_units::{Bytes, Duration};
 
 use crate::kernel::HostKind;
+use crate::period;
 use crate::problem::Finding;
 use crate::topology::{Node, Topology};
 
@@ -140,6 +141,7 @@ fn queue_findings(queued: &QueuedConfig, ports: u16) -> Vec<Finding> {
         ));
     }
     found.extend(discipline_findings(&queued.queue));
+    found.extend(overlapping(&queued.service));
     for (i, service) in queued.service.iter().enumerate() {
         let at = format!("buffer.service[{i}]");
         if service.port >= ports {
@@ -161,6 +163,28 @@ fn queue_findings(queued: &QueuedConfig, ports: u16) -> Vec<Finding> {
                 format!("{at}.until"),
                 format!("from {} until {} is no time", service.from, service.until),
                 "an end after the beginning",
+            ));
+        }
+    }
+    found
+}
+
+/// Times in which a port would be served at two rates.
+fn overlapping(services: &[Service]) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (i, service) in services.iter().enumerate() {
+        let with = services[..i].iter().position(|other| {
+            let both = service.from.max(other.from)..service.until.min(other.until);
+            service.port == other.port && !both.is_empty()
+        });
+        if let Some(other) = with {
+            found.push(Finding::new(
+                format!("buffer.service[{i}].from"),
+                format!(
+                    "port {} is served at two rates: service[{other}] is at this time too",
+                    service.port
+                ),
+                "one rate at a time",
             ));
         }
     }
@@ -193,14 +217,27 @@ fn discipline_findings(queue: &QueueConfig) -> Vec<Finding> {
         QueueConfig::Dualpi2(queues) => Some(queues.tupdate),
         _ => None,
     };
-    if timer.is_some_and(|timer| timer.is_zero()) {
+    if let Some(short) = timer.and_then(|timer| period::too_short("tupdate", timer)) {
+        add(&short.path, short.reason, &short.remedy);
+    }
+    let target = match queue {
+        QueueConfig::Pie(pie) => Some(pie.target),
+        QueueConfig::Dualpi2(queues) => Some(queues.target),
+        _ => None,
+    };
+    if target.is_some_and(Duration::is_zero) {
         add(
-            "tupdate",
-            "a probability that is never moved stays zero".to_owned(),
-            "a time above zero, such as \"15ms\"",
+            "target",
+            "no queue is shorter than none: the probability only rises".to_owned(),
+            "the delay that is aimed at, such as \"15ms\"",
         );
     }
     match queue {
+        QueueConfig::Pie(pie) if pie.alpha == 0 && pie.beta == 0 => add(
+            "alpha",
+            "with beta = 0 as well the probability is never moved".to_owned(),
+            "alpha or beta above zero",
+        ),
         QueueConfig::FqCodel(codel) if codel.quantum.get() == 0 => add(
             "quantum",
             "a turn of no bytes serves nobody".to_owned(),
@@ -283,24 +320,28 @@ fn control_findings(control: &FlowControlConfig, scheduler: &EtsConfig, room: u6
     found
 }
 
+/// A congestion point that samples after no bytes.
+fn unsampled(path: &str) -> Finding {
+    Finding::new(
+        path,
+        "after no bytes there is no sample",
+        "bytes between samples, such as \"150KB\"",
+    )
+}
+
 fn management_findings(config: &L2cmConfig, room: u64) -> Vec<Finding> {
     let mut found = Vec::new();
-    let mut never = |path: &str, time: Duration| {
-        if time.is_zero() {
-            found.push(Finding::new(
-                path,
-                "a timer of no time fires for ever",
-                "a time above zero, such as \"1ms\"",
-            ));
-        }
-    };
-    let qeq = match config {
+    let (qeq, gd) = match config {
         L2cmConfig::Ecm(ecm) => {
-            never("td", ecm.td);
-            ecm.qeq
+            found.extend(period::too_short("td", ecm.td));
+            if ecm.sampling_interval.get() == 0 {
+                found.push(unsampled("sampling_interval"));
+            }
+            (ecm.qeq, ecm.gd)
         }
         L2cmConfig::Qcn(qcn) => {
-            never("drift_interval", qcn.drift_interval);
+            found.extend(period::too_short("drift_interval", qcn.drift_interval));
+            found.extend(period::too_short_but_zero("timer", qcn.timer));
             match qcn.sampling {
                 Sampling::Probability { least, most, .. } if least > most => {
                     found.push(Finding::new(
@@ -309,11 +350,33 @@ fn management_findings(config: &L2cmConfig, room: u64) -> Vec<Finding> {
                         "no less than sampling.least",
                     ));
                 }
+                Sampling::Probability { most: 0.0, .. } => found.push(Finding::new(
+                    "sampling.most",
+                    "no frame is ever sampled, and no source told",
+                    "a probability above zero, such as 0.1",
+                )),
+                Sampling::Interval { bytes, .. } if bytes.get() == 0 => {
+                    found.push(unsampled("sampling.bytes"));
+                }
                 _ => {}
             }
-            qcn.qeq
+            (qcn.qeq, qcn.gd)
         }
     };
+    if gd == 0.0 {
+        found.push(Finding::new(
+            "gd",
+            "messages that take nothing off a rate slow nobody down",
+            "a part above zero, such as 0.0078125, or no congestion_management",
+        ));
+    }
+    if qeq.get() == 0 {
+        found.push(Finding::new(
+            "qeq",
+            "no queue is shorter than none: sources are never told of room",
+            "the queue that is aimed at, such as \"26KB\"",
+        ));
+    }
     if qeq.get() >= room {
         found.push(Finding::new(
             "qeq",

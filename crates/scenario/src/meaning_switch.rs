@@ -3,9 +3,11 @@
 use tailback_net::marking::red::RedConfig;
 use tailback_net::marking::{Mark, MarkingConfig};
 use tailback_net::queue::QueueConfig;
+use tailback_net::switch::shared::SharedConfig;
 use tailback_net::switch::{BufferConfig, SwitchConfig};
 use tailback_tcp::congestion::CongestionKind;
 use tailback_tcp::{Sender, Stack};
+use tailback_units::Bytes;
 
 use crate::problem::Finding;
 
@@ -26,9 +28,49 @@ pub(crate) fn findings(switch: &SwitchConfig) -> Vec<Finding> {
                 "a rise above zero, or marking = { kind = \"off\" }",
             ));
         }
+        MarkingConfig::Linear(linear) if linear.mem_start_point >= 100.0 => {
+            found.push(Finding::new(
+                "marking.mem_start_point",
+                "no queue takes more than all of its memory, so nothing is marked",
+                "less than 100, or marking = { kind = \"off\" }",
+            ));
+        }
         _ => {}
     }
+    found.extend(out_of_reach(switch));
     found
+}
+
+/// Thresholds that no queue of the switch can come to.
+fn out_of_reach(switch: &SwitchConfig) -> Vec<Finding> {
+    let ports = u64::from(switch.ports);
+    let shared = |memory: &SharedConfig| {
+        // What any port has sent may be for one queue, beyond that queue's cap.
+        memory.queue_capacity_bytes() + ports * memory.rx_private.get()
+    };
+    let room = match &switch.buffer {
+        BufferConfig::Shared(memory) => shared(memory),
+        BufferConfig::Queued(queued) => shared(&queued.memory),
+        BufferConfig::Voq(voq) => ports * voq.port_buffer.get(),
+    };
+    let from: Vec<(String, Bytes)> = match &switch.marking {
+        MarkingConfig::Off(_) | MarkingConfig::Linear(_) => Vec::new(),
+        MarkingConfig::Step(step) => vec![("marking.threshold".to_owned(), step.threshold)],
+        MarkingConfig::Red(red) => vec![("marking.min".to_owned(), red.min)],
+        MarkingConfig::Wred(wred) => (wred.profiles.iter().enumerate())
+            .map(|(class, red)| (format!("marking.profiles[{class}].min"), red.min))
+            .collect(),
+    };
+    let beyond = from.into_iter().filter(|(_, from)| from.get() >= room);
+    beyond
+        .map(|(path, from)| {
+            Finding::new(
+                path,
+                format!("a queue of this switch holds {room}B at most and never comes to {from}"),
+                "less than a queue may hold, or marking = { kind = \"off\" }",
+            )
+        })
+        .collect()
 }
 
 /// SCE without ECN, accurate ECN where there is none, by paths relative to the stack.

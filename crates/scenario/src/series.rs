@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use tailback_units::Duration;
 
 use crate::nearest;
+use crate::period;
 use crate::problem::Finding;
 use crate::topology::Topology;
 
@@ -28,14 +29,8 @@ impl SeriesConfig {
     }
 
     pub(crate) fn findings(&self, network: &Topology) -> Vec<Finding> {
-        let mut found = Vec::new();
-        if self.interval.is_zero() {
-            found.push(Finding::new(
-                "interval",
-                "there would be no end of rows",
-                "a time above zero, such as \"1ms\"",
-            ));
-        }
+        let short = period::too_short("interval", self.interval);
+        let mut found: Vec<Finding> = short.into_iter().collect();
         if let Some(name) = &self.host
             && !network.hosts.iter().any(|host| host.name == *name)
         {

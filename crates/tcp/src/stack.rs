@@ -42,7 +42,8 @@ pub struct Stack {
     pub window_counting: WindowCounting,
     /// Explicit congestion notification: 1 asks for it and grants it, 2 grants it only, 0 does
     /// neither. With accurate ECN (RFC 9768; sender linux-7.2): 3 asks for it, 4 for that of RFC 3168, 5 for
-    /// none, and all three grant it.
+    /// none, and all three grant it. `dctcp` and `prague` ask for it and grant it whatever this says, as on Linux
+    /// (TCP_CONG_NEEDS_ECN).
     #[schemars(range(min = 0, max = 5))]
     pub tcp_ecn: u8,
     /// A SYN that is sent again asks for no ECN (RFC 3168 section 6.1.1.1).

@@ -15,7 +15,7 @@ use crate::random::{self, Stream};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReorderConfig {
-    /// Probability that a frame is late; 0 to 1.
+    /// Probability that a frame is late; 0 to 1. 0: none is.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub probability: f64,
     /// How much later it arrives.

@@ -40,10 +40,10 @@ pub struct ImpairmentConfig {
     /// Frames that arrive late by chance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reorder: Option<ReorderConfig>,
-    /// Each frame is held for a random time from 0 to this; none overtakes another.
+    /// Each frame is held for a random time from 0 to this; none overtakes another. 0: none is held.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jitter: Option<Duration>,
-    /// Frames are handed on together, at multiples of this time.
+    /// Frames are handed on together, at multiples of this time. 0: each by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<Duration>,
     /// Every frame with payload whose number in its direction is a multiple of this is lost.

@@ -13,6 +13,7 @@ use tailback_units::{Duration, Time};
 
 use super::flow::Flow;
 use super::measured::{MeasuredFlow, Measurement, PingLine};
+use crate::period;
 use crate::problem::Finding;
 
 /// Continuous senders to one receiver, some of them measured.
@@ -171,15 +172,8 @@ impl Iperf3 {
                 format!("at most {} senders, or more hosts", hosts.saturating_sub(1)),
             ));
         }
-        for (path, time) in [("duration", self.duration), ("interval", self.interval)] {
-            if time.is_zero() {
-                found.push(Finding::new(
-                    path,
-                    "no time at all",
-                    "a time above zero, such as \"20s\"",
-                ));
-            }
-        }
+        found.extend(super::no_time(self.duration, "20s"));
+        found.extend(period::too_short("interval", self.interval));
         if !self.ping_interval.is_zero() && self.ping_interval < Duration::from_us(100) {
             found.push(Finding::new(
                 "ping_interval",

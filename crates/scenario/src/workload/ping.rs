@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use tailback_units::{Bytes, Duration, Time};
 
 use super::bulk::Pairs;
+use crate::period;
 use crate::problem::Finding;
 use crate::topology::Topology;
 
@@ -67,8 +68,8 @@ fn size() -> Bytes {
 const HEADERS_BYTES: u64 = 28;
 /// ping(8) writes the time of sending into the data, and measures nothing where it has no room for it.
 const STAMP_BYTES: u64 = 16;
-/// A gigabit link takes a request of 84 bytes in just under a microsecond.
-const INTERVAL_MIN: Duration = Duration::from_us(1);
+/// Longest run: a hundred days; the simulator's clock ends after 213.
+const SPAN_MAX: Duration = Duration::from_secs(100 * 86_400);
 /// Most requests of a run: each is a row of a table.
 const REQUESTS_MAX: u64 = 10_000_000;
 
@@ -118,14 +119,13 @@ impl Ping {
             (None, Some(duration)) => found.extend(super::no_time(duration, "10s")),
             (Some(_), None) => {}
         }
-        if self.interval < INTERVAL_MIN {
+        found.extend(period::too_short("interval", self.interval));
+        let span = u128::from(self.interval.as_ps()) * u128::from(self.requests());
+        if span > SPAN_MAX.as_ps().into() {
             found.push(Finding::new(
                 "interval",
-                format!(
-                    "requests every {} are closer than links send them",
-                    self.interval
-                ),
-                format!("at least {INTERVAL_MIN}"),
+                format!("{} requests so far apart take too long", self.requests()),
+                format!("fewer, or more often: {SPAN_MAX} in all at most"),
             ));
         }
         if self.wait.is_zero() {
@@ -155,7 +155,7 @@ impl Ping {
         }
         let pairs = self.pairs.of(0, network).len() as u64;
         let all = self.requests().saturating_mul(pairs);
-        if found.is_empty() && all > REQUESTS_MAX && self.interval >= INTERVAL_MIN {
+        if found.is_empty() && all > REQUESTS_MAX && self.interval >= period::SHORTEST {
             found.push(Finding::new(
                 if self.count.is_some() {
                     "count"

@@ -49,6 +49,11 @@ fn what_makes_no_sense_is_refused() {
         ..ping(Some(1), None)
     };
     assert_eq!(paths(&hasty), ["interval", "wait"]);
+    let endless = Ping {
+        interval: Duration::from_secs(864_000),
+        ..ping(Some(11), None)
+    };
+    assert_eq!(paths(&endless), ["interval"]);
 }
 
 #[test]

@@ -536,7 +536,7 @@ fn quantities_that_no_network_has_are_out_of_range() {
         ("workload.size=18446744073709551615B", "at most 1000TB"),
         (
             "network.link.rate=18446744073709551615bit",
-            "at most 1000Tbit",
+            "at most 10Tbit",
         ),
     ] {
         let found = problem(STAR, &[set]);
@@ -553,7 +553,9 @@ fn looks_at_cores_without_time_between_them_are_told() {
     let text = star("rhel-5.4-x5540-ne020", "das2-p3-gbe");
     let found = problem(&text, &[set]);
     assert!(
-        found.contains("host.machine.interrupts.affinity.period: with 0s between looks"),
+        found.contains(
+            "host.machine.interrupts.affinity.period: every 0s there is time for nothing else"
+        ),
         "{found}"
     );
 }
@@ -565,4 +567,43 @@ fn times_that_no_machine_takes_are_told() {
             .contains("no machine takes 2ms for a kilobyte")
     );
     assert!(problem(STAR, &["stack.rto_initial=0s"]).contains("stack.rto_initial: 0s is shorter"));
+}
+
+#[test]
+fn records_that_leave_time_for_nothing_else_are_told() {
+    for set in [
+        "record.sample_interval=1ps",
+        "record.interfaces=999ns",
+        "record.series.interval=1ps",
+        "kernel.sample_interval=1ps",
+        "host.machine.interrupts.affinity.period=0s",
+    ] {
+        let balanced = r#"host.machine.interrupts.affinity={ kind = "balanced", period = "1s" }"#;
+        let text = star("rhel-5.4-x5540-ne020", "das2-p3-gbe");
+        let found = problem(&text, &[balanced, set]);
+        let path = set.split('=').next().unwrap_or_default();
+        assert!(
+            found.contains(&format!("{path}: every ")) && found.ends_with("at least 1us"),
+            "{found}"
+        );
+    }
+}
+
+#[test]
+fn late_frames_that_are_not_late_are_told() {
+    let found = problem(
+        STAR,
+        &[r#"network.link.impairment={ reorder = { probability = 0.1, delay = "0s" } }"#],
+    );
+    assert!(
+        found.contains("link.impairment.reorder.delay: frames that are not late overtake nobody"),
+        "{found}"
+    );
+}
+
+#[test]
+fn a_file_of_sizes_that_cannot_be_read_is_told_once() {
+    let workload = r#"workload={ kind = "flows", load = 0.5, duration = "1ms", sizes = { kind = "file", path = "nowhere.txt" } }"#;
+    let found = problem(STAR, &[workload]);
+    assert!(found.contains("nowhere.txt cannot be read"), "{found}");
 }

@@ -185,11 +185,11 @@ fn queues_whose_settings_contradict_one_another_are_told() {
         ),
         (
             r#"kind = "pie", tupdate = "0s""#,
-            "queue.tupdate: a probability that is never moved",
+            "queue.tupdate: every 0s there is time for nothing else",
         ),
         (
             r#"kind = "dualpi2", tupdate = "0s""#,
-            "queue.tupdate: a probability that is never moved",
+            "queue.tupdate: every 0s there is time for nothing else",
         ),
         (
             r#"kind = "cobalt", memlimit = "0B""#,
@@ -294,7 +294,7 @@ fn parameters_of_dcqcn_that_contradict_one_another_are_told() {
         ),
         (
             r#"{ timer = "0s" }"#,
-            "host.dcqcn.timer: a stage that takes nothing",
+            "host.dcqcn.timer: every 0s there is time for nothing else",
         ),
         (
             r#"{ byte_counter = "0B" }"#,
@@ -324,5 +324,133 @@ fn the_profile_of_wred_that_marks_sce_for_nobody_is_named() {
     said(
         &[&set],
         "network.switch.marking.profiles[1].mark: SCE marks",
+    );
+}
+
+#[test]
+fn marking_that_no_queue_comes_to_is_told() {
+    let step = r#"network.switch.marking={ kind = "step", threshold = "150KB" }"#;
+    said(
+        &[QUEUED, step],
+        "network.switch.marking.threshold: a queue of this switch holds 150000B at most and never comes to 150KB",
+    );
+    let within = [
+        QUEUED,
+        r#"network.switch.marking={ kind = "step", threshold = "149KB" }"#,
+    ];
+    assert_eq!(plan(STAR, &within).runs.len(), 1);
+    let far = [
+        QUEUED,
+        RED,
+        "network.switch.marking.min=200KB",
+        "network.switch.marking.max=300KB",
+    ];
+    said(&far, "network.switch.marking.min: a queue of this switch");
+    let linear = r#"network.switch.marking={ kind = "linear", probability_rise = 1.0, mem_start_point = 100 }"#;
+    said(
+        &[linear],
+        "marking.mem_start_point: no queue takes more than all",
+    );
+}
+
+#[test]
+fn sources_that_are_never_told_or_never_slowed_are_told() {
+    let ecm = r#"network.switch.congestion_management={ kind = "ecm" }"#;
+    let key = |key: &str| format!("network.switch.congestion_management.{key}");
+    for (scheme, set, expected) in [
+        (QCN, "qeq=0B", "qeq: no queue is shorter than none"),
+        (ecm, "qeq=0B", "qeq: no queue is shorter than none"),
+        (QCN, "gd=0.0", "gd: messages that take nothing off"),
+        (ecm, "gd=0.0", "gd: messages that take nothing off"),
+        (
+            ecm,
+            "sampling_interval=0B",
+            "sampling_interval: after no bytes there is no sample",
+        ),
+        (
+            QCN,
+            r#"sampling={ kind = "interval", bytes = "0B", jitter = 0.15 }"#,
+            "sampling.bytes: after no bytes there is no sample",
+        ),
+        (
+            QCN,
+            r#"sampling={ kind = "probability", least = 0.0, most = 0.0 }"#,
+            "sampling.most: no frame is ever sampled",
+        ),
+    ] {
+        said(&[QUEUED, scheme, &key(set)], expected);
+    }
+}
+
+#[test]
+fn timers_that_leave_time_for_nothing_else_are_told() {
+    let often = "every 1ps there is time for nothing else, and the run hardly ends; at least 1us";
+    let ecm = r#"network.switch.congestion_management={ kind = "ecm", td = "1ps" }"#;
+    said(
+        &[QUEUED, ecm],
+        &format!("congestion_management.td: {often}"),
+    );
+    for timer in ["timer", "drift_interval"] {
+        let set = format!("network.switch.congestion_management.{timer}=1ps");
+        said(&[QUEUED, QCN, &set], &format!("{timer}: {often}"));
+    }
+    let none = "network.switch.congestion_management.timer=0s";
+    assert_eq!(plan(STAR, &[QUEUED, QCN, none]).runs.len(), 1);
+    for queue in ["pie", "dualpi2"] {
+        let set = format!(r#"network.switch.buffer.queue={{ kind = "{queue}", tupdate = "1ps" }}"#);
+        said(&[QUEUED, &set], &format!("buffer.queue.tupdate: {often}"));
+    }
+}
+
+#[test]
+fn queues_that_aim_at_nothing_or_hold_no_frame_are_told() {
+    for queue in ["pie", "dualpi2"] {
+        let set = format!(r#"network.switch.buffer.queue={{ kind = "{queue}", target = "0s" }}"#);
+        said(&[QUEUED, &set], "buffer.queue.target: no queue is shorter");
+    }
+    said(
+        &[
+            QUEUED,
+            r#"network.switch.buffer.queue={ kind = "pie", alpha = 0, beta = 0 }"#,
+        ],
+        "buffer.queue.alpha: with beta = 0 as well",
+    );
+    let limits = |bytes: &str| {
+        format!(r#"network.switch.buffer.band_limits=[{{ kind = "hog", bytes = "{bytes}" }}]"#)
+    };
+    said(
+        &[QUEUED, &limits("9017B")],
+        "buffer.band_limits[0].bytes: there is no room for one frame of 9018 bytes",
+    );
+    assert_eq!(plan(STAR, &[QUEUED, &limits("9018B")]).runs.len(), 1);
+}
+
+#[test]
+fn a_port_is_served_at_one_rate_at_a_time() {
+    let service = |port: u16, from: &str| {
+        let first = r#"{ port = 0, rate = "1Gbit", from = "0s", until = "2ms" }"#;
+        format!(
+            r#"network.switch.buffer.service=[{first}, {{ port = {port}, rate = "2Gbit", from = "{from}", until = "3ms" }}]"#
+        )
+    };
+    said(
+        &[QUEUED, &service(0, "1ms")],
+        "buffer.service[1].from: port 0 is served at two rates: service[0] is at this time too",
+    );
+    for apart in [service(1, "1ms"), service(0, "2ms")] {
+        assert_eq!(plan(STAR, &[QUEUED, &apart]).runs.len(), 1);
+    }
+}
+
+#[test]
+fn a_kind_without_its_table_is_told_how_it_is_written() {
+    said(
+        &[QUEUED, "network.switch.buffer.tx_limit=none"],
+        r#"buffer.tx_limit: the text "none" does not fit here; a table: { kind = "none" }"#,
+    );
+    let without = QUEUED.replace(r#", tx_limit = { kind = "none" }"#, "");
+    said(
+        &[&without],
+        r#"; one of { kind = "none" }, { kind = "hog" }"#,
     );
 }
