@@ -65,20 +65,25 @@ pub enum SimError {
     /// Bytes or frames were made or lost unseen: a defect of the simulator.
     #[error("conservation is violated: {0}")]
     Conservation(String),
-    /// Links have stopped one another by PAUSE, for good.
+    /// Links have stopped one another by PAUSE or PFC, for good.
     #[error(
-        "deadlock at {at:?}: PAUSE has stopped links that wait for one another: {cycle}. \
-         Routes without a cycle, or PFC with classes, avoid that"
+        "deadlock at {}: {} has stopped links that wait for one another: {cycle}. \
+         Routes without a cycle, or {}, avoid that",
+        seconds(*.at),
+        if *.classes { "PFC" } else { "PAUSE" },
+        if *.classes { "flows of the cycle in different classes" } else { "PFC with classes" }
     )]
     Deadlock {
         /// When it was found.
         at: Time,
         /// The links.
         cycle: String,
+        /// Whether classes were stopped (PFC), rather than whole links.
+        classes: bool,
     },
     /// Nothing is left to happen, but the workload is not done: connections that it needs are gone, or a
     /// defect of the simulator.
-    #[error("the run stalled at {at:?} after {done} iterations: no event is left; {why}")]
+    #[error("the run stalled at {} after {done} iterations: no event is left; {why}", seconds(*.at))]
     Stalled {
         /// When.
         at: Time,
@@ -87,6 +92,11 @@ pub enum SimError {
         /// What the workload waits for, and what would help.
         why: String,
     },
+}
+
+/// A time as people read it, to the microsecond.
+fn seconds(at: Time) -> String {
+    format!("{:.6} s", at.as_secs_f64())
 }
 
 /// What a run gave.

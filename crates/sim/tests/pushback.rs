@@ -67,6 +67,7 @@ duration = "20ms"
 
 const PAUSE: &str = r#"preset.switch.queued.flow_control={ kind = "pause", high_watermark = "130KB", low_watermark = "110KB" }"#;
 const PAUSE_BY_INGRESS: &str = r#"preset.switch.queued.flow_control={ kind = "pause", high_watermark = "60KB", low_watermark = "50KB", watch = "ingress" }"#;
+const PFC: &str = r#"preset.switch.queued.flow_control={ kind = "pfc", classes = [{ class = 0, high_watermark = "130KB", low_watermark = "110KB" }] }"#;
 
 fn try_run(text: &str, overrides: &[&str]) -> Result<RunOutcome, SimError> {
     let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
@@ -183,13 +184,27 @@ fn links_that_wait_for_one_another_end_the_run_with_their_names() {
     let text = network(5, 2, &workload);
     for pause in [PAUSE, PAUSE_BY_INGRESS] {
         match try_run(&text, &[pause]) {
-            Err(SimError::Deadlock { cycle, .. }) => {
+            Err(error @ SimError::Deadlock { .. }) => {
+                let cycle = error.to_string();
+                assert!(cycle.contains("PAUSE has stopped"), "{cycle}");
+                // Within the run's 50 ms, and not in picoseconds.
+                assert!(cycle.starts_with("deadlock at 0.0"), "{cycle}");
+                assert!(cycle.contains("PFC with classes, avoid"), "{cycle}");
                 for link in ["s0>s1", "s1>s2", "s2>s3", "s3>s4", "s4>s0"] {
                     assert!(cycle.contains(link), "{cycle}");
                 }
             }
             other => panic!("{other:?}"),
         }
+    }
+    // Of classes other classes are the way out.
+    match try_run(&text, &[PFC]) {
+        Err(error @ SimError::Deadlock { .. }) => {
+            let said = error.to_string();
+            assert!(said.contains("PFC has stopped"), "{said}");
+            assert!(said.contains("in different classes, avoid"), "{said}");
+        }
+        other => panic!("{other:?}"),
     }
     // One sends within its switch instead: by ingress, nobody waits for those who do not feed him.
     let open = text.replace(

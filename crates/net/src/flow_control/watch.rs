@@ -81,6 +81,12 @@ impl Watch {
         }
     }
 
+    /// Whether it stops classes one by one, not links.
+    #[must_use]
+    pub fn by_class(&self) -> bool {
+        self.groups.iter().all(|group| group.classes != 0xff)
+    }
+
     /// A frame of a class has come from `in_port` and waits for `out_port`.
     pub fn queued(
         &mut self,

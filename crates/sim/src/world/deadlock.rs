@@ -8,6 +8,8 @@
 
 use std::collections::BTreeSet;
 
+use tailback_net::flow_control::Watch;
+
 use super::World;
 use super::network::{Sink, SwitchBuffer};
 
@@ -43,8 +45,9 @@ impl World {
         let before = std::mem::replace(&mut pushback.suspects, suspects);
         if !before.is_empty() && before == pushback.suspects {
             let cycle = self.cycle(&stuck);
+            let classes = stuck.iter().any(|t| self.stops_classes(*t));
             if let Some(pushback) = &mut self.pushback {
-                pushback.deadlock = Some(cycle);
+                pushback.deadlock = Some((cycle, classes));
             }
             self.done = true;
         }
@@ -54,6 +57,18 @@ impl World {
         match &self.switches[usize::from(switch)].buffer {
             SwitchBuffer::Queued(queues) => queues.ports[usize::from(port)].sent,
             _ => 0,
+        }
+    }
+
+    /// Whether the switch that a transmitter sends to stops classes, not links.
+    fn stops_classes(&self, (switch, port, _): Transmitter) -> bool {
+        let link = self.switches[usize::from(switch)].ports[usize::from(port)].out_link;
+        let Sink::Switch { switch, .. } = self.links[link as usize].sink else {
+            return false;
+        };
+        match &self.switches[usize::from(switch)].buffer {
+            SwitchBuffer::Queued(queues) => queues.watch.as_ref().is_some_and(Watch::by_class),
+            _ => false,
         }
     }
 

@@ -160,9 +160,10 @@ impl World {
     /// The error that a deadlock is, if there is one.
     fn check_deadlock(&mut self) -> Result<(), SimError> {
         match self.pushback.as_mut().and_then(|p| p.deadlock.take()) {
-            Some(cycle) => Err(SimError::Deadlock {
+            Some((cycle, classes)) => Err(SimError::Deadlock {
                 at: self.now,
                 cycle,
+                classes,
             }),
             None => Ok(()),
         }

@@ -40,7 +40,7 @@ pub(crate) struct PushBack {
     pub(crate) notices: u64,
     pub(crate) pauses: u64,
     /// Links that have stopped one another for good.
-    pub(crate) deadlock: Option<String>,
+    pub(crate) deadlock: Option<(String, bool)>,
     /// What looked like that when last looked at, with the frames each port had sent.
     pub(super) suspects: Vec<(u16, u16, u64)>,
 }
