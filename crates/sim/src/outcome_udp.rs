@@ -39,7 +39,9 @@ pub(crate) fn summary(world: &World, app: &UdpApp) -> Table {
     for place in PLACES {
         table = table.counts(&column(place), [lost(place)]);
     }
+    let counted = world.transactions.first().map(|whole| whole.counted);
     table
+        .counts("marks", [counted.unwrap_or_default().marks])
         .counts("data_bytes_total", [(bits / 8.0) as u64])
         .measures("duration_s_total", [seconds])
 }

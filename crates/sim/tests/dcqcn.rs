@@ -295,3 +295,13 @@ fn a_bystander_suffers_from_pfc_and_not_from_dcqcn() {
     let pauses = |outcome: &RunOutcome| sum(outcome, "ports", "pauses_sent");
     assert!(pauses(&both) * 50 < pauses(&paused), "{}", pauses(&both));
 }
+
+#[test]
+fn the_summary_of_datagrams_has_their_marks() {
+    let outcome = run(&["workload.duration=2ms"]);
+    let marks = counts(&outcome, "summary", "marks");
+    assert!(marks[0] > 100, "{marks:?}");
+    assert_eq!(marks[0], sum(&outcome, "ports", "marks"));
+    let plain = run(&["workload.duration=2ms", "workload.ecn=false"]);
+    assert_eq!(counts(&plain, "summary", "marks"), [0]);
+}
