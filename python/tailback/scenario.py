@@ -88,10 +88,11 @@ def built_in() -> dict[str, Scenario]:
     }
 
 
-def load(name_or_path: str | Path) -> Scenario:
+def load(name_or_path: str | Path, others: Iterable[str] = ()) -> Scenario:
     """A scenario by its built-in name, or from a `.toml` or client-side `.dat` file.
 
-    Raises `InputError` if there is none. The content is checked when it is first used.
+    Raises `InputError` if there is none, which asks for the nearest name there is; `others` are
+    names that may have been meant beside scenarios'. The content is checked when it is first used.
     """
     path = Path(name_or_path)
     if path.suffix in {".toml", ".dat"} or path.is_file():
@@ -105,13 +106,15 @@ def load(name_or_path: str | Path) -> Scenario:
         remedy = "`tailback report` shows it" if is_run else "give a .toml file in it"
         what = "a results folder" if is_run else "a folder"
         raise InputError(f"{name}: is {what}, not a scenario; {remedy}")
+    others = list(others)
     file = path.with_name(f"{path.name}.toml")
     remedy = (
         f"did you mean '{file}'?"
         if file.is_file()
-        else meant(name, known, f"built in are {', '.join(known)}")
+        else meant(name, [*known, *others], f"built in are {', '.join([*known, *others])}")
     )
-    raise InputError(f"{name}: no such file, and no built-in scenario of this name; {remedy}")
+    kinds = "scenario or preset" if others else "scenario"
+    raise InputError(f"{name}: no such file, and no built-in {kinds} of this name; {remedy}")
 
 
 def _from_file(path: Path) -> Scenario:

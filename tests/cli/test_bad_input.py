@@ -83,7 +83,9 @@ def test_a_dat_file_cut_short(command: Command, tmp_path: Path, text: str) -> No
 
 def test_a_file_that_is_not_there(command: Command, tmp_path: Path) -> None:
     refused(command("run", tmp_path / "missing.toml"), "missing.toml", "No such file")
-    refused(command("show", "incast-9mb"), "did you mean")
+    refused(command("show", "incast-9mb"), "did you mean 'incast-8mb'?")
+    refused(command("show", "arista"), "scenario or preset", "did you mean 'arista-7124s'?")
+    refused(command("show", "nothing-like-it"), "das2-p3-gbe", "incast-8mb")
 
 
 def test_an_output_folder_that_exists(command: Command, tmp_path: Path) -> None:

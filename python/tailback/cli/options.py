@@ -22,8 +22,10 @@ set_option = click.option(
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 
 
-def scenario_from(name_or_path: str, overrides: Sequence[str]) -> "Scenario":
-    """The scenario that a command's arguments name."""
+def scenario_from(
+    name_or_path: str, overrides: Sequence[str], others: Sequence[str] = ()
+) -> "Scenario":
+    """The scenario that a command's arguments name; `others` are what else they may have meant."""
     from tailback.scenario import load
 
-    return load(name_or_path).override(*overrides)
+    return load(name_or_path, others).override(*overrides)

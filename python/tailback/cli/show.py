@@ -19,7 +19,8 @@ def command(name: str, overrides: tuple[str, ...], *, resolved: bool, as_json: b
     """
     from tailback.cli import console
 
-    if text := _preset(name):
+    presets = _presets()
+    if text := _preset(name, presets):
         if overrides or resolved:
             raise click.UsageError(f"{name} is a preset: --set and --resolved are for scenarios")
         if as_json:
@@ -27,7 +28,8 @@ def command(name: str, overrides: tuple[str, ...], *, resolved: bool, as_json: b
         else:
             console.out.out(text.rstrip())
         return
-    scenario = scenario_from(name, overrides)
+    named = [preset for of_kind in presets.values() for preset in of_kind]
+    scenario = scenario_from(name, overrides, named)
     if as_json:
         console.print_json(
             {
@@ -45,10 +47,15 @@ def command(name: str, overrides: tuple[str, ...], *, resolved: bool, as_json: b
         console.out.out(scenario.text.rstrip())
 
 
-def _preset(name: str) -> str | None:
+def _presets() -> dict[str, dict[str, str]]:
     from tailback import _native
 
-    found = {k: t[name] for k, t in json.loads(_native.presets()).items() if name in t}
+    presets: dict[str, dict[str, str]] = json.loads(_native.presets())
+    return presets
+
+
+def _preset(name: str, presets: dict[str, dict[str, str]]) -> str | None:
+    found = {k: t[name] for k, t in presets.items() if name in t}
     if len(found) > 1:
         return "\n".join(f"# The {kind} preset {name}\n\n{text}" for kind, text in found.items())
     return next(iter(found.values()), None)
