@@ -1,5 +1,6 @@
 //! From a finished world to its tables.
 
+use tailback_net::frame::HostId;
 use tailback_units::{Duration, Time};
 
 use crate::RunOutcome;
@@ -150,7 +151,7 @@ fn flows(world: &World) -> Table {
         return outcome_ping::flows(world, app);
     }
     let flows = world.all_flows();
-    let host = |id: tailback_net::frame::HostId| world.hosts[usize::from(id.0)].name.clone();
+    let host = |id: HostId| world.hosts[usize::from(id.0)].name.clone();
     let count = |value: fn(&FlowRecord) -> u64| flows.iter().map(value);
     let table = Table::new("flows")
         .counts("flow", count(|f| u64::from(f.number)))
@@ -162,7 +163,13 @@ fn flows(world: &World) -> Table {
         .counts("timeouts", count(|f| f.sender.timeouts))
         .counts("fast_recoveries", count(|f| f.sender.fast_recoveries))
         .counts("cwnd_segments", count(|f| u64::from(f.cwnd)))
-        .measures("srtt_us", flows.iter().map(|f| f.srtt.as_ps() as f64 / 1e6));
+        .measures("srtt_us", flows.iter().map(|f| f.srtt.as_ps() as f64 / 1e6))
+        .names(
+            "sender_congestion_control",
+            flows
+                .iter()
+                .map(|f| sender_control(world, f.number, f.source)),
+        );
     let Some(app) = world.workload.flows() else {
         return table;
     };
@@ -182,6 +189,19 @@ fn flows(world: &World) -> Table {
                 .into_iter()
                 .map(|known| known.map_or(0.0, |(_, slowdown)| slowdown)),
         )
+}
+
+/// The congestion control of a flow's sender: what its program asked for, or its host's.
+pub(crate) fn sender_control(world: &World, flow: u32, source: HostId) -> String {
+    let asked = world
+        .workload
+        .flows()
+        .and_then(|app| app.flow(flow as usize));
+    let host = &world.hosts[usize::from(source.0)].config.stack;
+    let kind = asked.and_then(|flow| flow.congestion);
+    kind.unwrap_or(host.tcp_congestion_control)
+        .name()
+        .to_owned()
 }
 
 fn drops(world: &World) -> Table {

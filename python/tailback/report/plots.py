@@ -9,6 +9,7 @@ from tailback.analysis.anatomy import Anatomy, anatomies
 from tailback.analysis.view import View
 from tailback.errors import InputError
 from tailback.report.charts.anatomy import anatomy
+from tailback.report.charts.controls import controls
 from tailback.report.charts.cores import cores
 from tailback.report.charts.data import AnyChart
 from tailback.report.charts.distribution import distribution
@@ -104,6 +105,10 @@ class Plots:
         """Mean rate of each flow of a single run, beside published ones."""
         return self._themed(flows(self._view))
 
+    def controls(self) -> AnyChart:
+        """Goodput by congestion control, where flows of a run differ in it."""
+        return self._themed(controls(self._view))
+
     def interfaces(self) -> AnyChart:
         """Rates of the busiest interfaces over time, as polled."""
         return self._themed(interfaces(self._view))
@@ -170,6 +175,7 @@ class Plots:
             ("spacing", self.spacing),
             ("measurements", self.loss_histogram),
             ("flows", self.flows),
+            ("controls", self.controls),
             ("interfaces", self.interfaces),
             ("cores", self.cores),
             ("totals", self.totals),

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddrV4;
 
 use tailback_agent::{Record, record::Flow, tcp_info::TcpInfo};
+use tailback_net::frame::HostId;
 use tailback_net::loss::Losses;
 use tailback_scenario::{Run, Workload};
 use tailback_units::{Duration, Time};
@@ -15,6 +16,7 @@ use tailback_wire::plan;
 
 use super::{measured, repairs, to_world};
 use crate::RunOutcome;
+use crate::outcome::sender_control;
 use crate::tables::{ColumnData, Table};
 use crate::world::{FlowRecord, ToldBySender, Totals, Transaction, World};
 
@@ -264,6 +266,13 @@ fn flow_table(world: &World, records: &Records) -> Table {
         .counts("timeouts", info("total_rto"))
         .counts("cwnd_segments", info("snd_cwnd"))
         .measures("srtt_us", info("rtt_us").map(|rtt| rtt as f64))
+        .names(
+            "sender_congestion_control",
+            rows.iter().map(|(number, flow)| {
+                let source = plan::host_of_ipv4(*ends(flow).0.ip()).unwrap_or_default();
+                sender_control(world, *number as u32, HostId(source))
+            }),
+        )
         .measures("start_s", rows.iter().map(|(_, f)| span(f).0.as_secs_f64()))
         .flags(
             "complete",

@@ -8,12 +8,14 @@ from functools import partial
 from tailback.analysis.anatomy import Anatomy, anatomies
 from tailback.analysis.axes import in_words
 from tailback.analysis.columns import COUNTS, axis_label, label
+from tailback.analysis.controls import farthest_apart
 from tailback.analysis.findings import headline, key_findings
 from tailback.analysis.view import View
 from tailback.compare import between
 from tailback.compare.side import of_published, of_results
 from tailback.compare.studies import claims_for
 from tailback.report.charts.anatomy import anatomy
+from tailback.report.charts.controls import controls
 from tailback.report.charts.cores import cores
 from tailback.report.charts.data import AnyChart
 from tailback.report.charts.distribution import distribution
@@ -78,6 +80,10 @@ def _main(key: str, view: View) -> Section | None:
     if sides(view) is not None and len(view.groups) > _CURVES_MAX:
         wanted = [m for m in wanted if not view.has(m)]  # surfaces show them
     figures = [Figure.of(m, metric(view, m), headline(view, m)) for m in wanted]
+    with suppress(NothingToDrawError):
+        # Who got how much of the sum stands behind the sum.
+        place = wanted.index("goodput_mbps_mean") + 1 if "goodput_mbps_mean" in wanted else 0
+        figures.insert(place, Figure.of("controls", controls(view), farthest_apart(view)))
     transactions = "completion_ms_mean" in wanted
     if not wanted:
         return None
@@ -98,6 +104,7 @@ def _shown(key: str, view: View) -> Section | None:
         ("spacing", partial(spacing, view)),
         ("measurements", partial(loss_histogram, view)),
         ("flows", partial(flows, view)),
+        *([("controls", partial(controls, view))] if view.axes.x is None else []),
         ("interfaces", partial(interfaces, view)),
         ("cores", partial(cores, view)),
     ]

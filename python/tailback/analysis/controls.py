@@ -1,0 +1,61 @@
+"""What flows brought, by the congestion control of their senders."""
+
+import polars as pl
+
+from tailback.analysis.axes import in_words
+from tailback.analysis.view import GROUP, View
+
+CONTROL = "sender_congestion_control"
+"""Column of the table `flows`."""
+
+
+def control_rates(view: View) -> pl.DataFrame:
+    """Mean goodput of a flow in Mb/s by congestion control: a row a point of the sweep and control.
+
+    Columns: the axes that vary, `group`, `sender_congestion_control`, `mbps`, `flows` (so many of a
+    run). Empty where no run has senders of several controls.
+    """
+    flows = view.optional("flows")
+    if not {CONTROL, "received_bytes"} <= set(flows.columns):
+        return pl.DataFrame()
+    mixed = flows.group_by("run").agg(pl.col(CONTROL).n_unique().alias("controls"))
+    mixed = mixed.filter(pl.col("controls") > 1)
+    if mixed.is_empty():
+        return pl.DataFrame()
+    seconds = view.summary.select("run", "duration_s_total", GROUP, *view.axes.names)
+    each = flows.select("run", CONTROL, "received_bytes").join(seconds, on="run")
+    each = each.join(mixed, on="run", how="semi").filter(pl.col("duration_s_total") > 0)
+    mbps = pl.col("received_bytes") * 8 / pl.col("duration_s_total") / 1e6
+    keys = [*view.axes.names, GROUP, CONTROL]
+    return (
+        each.sort("run")
+        .group_by([*keys, "run"], maintain_order=True)
+        .agg(mbps.mean().alias("mbps"), pl.len().alias("flows"))
+        .group_by(keys, maintain_order=True)
+        .agg(pl.col("mbps").mean(), pl.col("flows").first())
+    )
+
+
+def farthest_apart(view: View) -> str:
+    """Say where flows of two congestion controls get the least alike; nothing of one control."""
+    rates = control_rates(view)
+    if rates.is_empty():
+        return ""
+    keys = [*view.axes.names, GROUP]
+    ends = rates.sort("mbps", maintain_order=True).group_by(keys, maintain_order=True)
+    least, most = pl.col("mbps").first(), pl.col("mbps").last()
+    ends_of = ends.agg(
+        least.alias("least"),
+        most.alias("most"),
+        pl.col(CONTROL).first().alias("slow"),
+        pl.col(CONTROL).last().alias("fast"),
+    ).filter(pl.col("slow") != pl.col("fast"))
+    if ends_of.is_empty():
+        return ""
+    # Nothing at all is farther from something than anything is.
+    part = pl.when(pl.col("most") > 0).then(pl.col("least") / pl.col("most")).otherwise(1.0)
+    row = ends_of.sort(part, maintain_order=True).row(0, named=True)
+    place = ", ".join(in_words(axis, row[axis.name]) for axis in view.axes.varying)
+    who = f"a flow of {row['fast']} gets {row['most']:.3g} Mb/s, one of {row['slow']} "
+    told = f"{who}{row['least']:.3g} Mb/s."
+    return f"Least alike at {place}: {told}" if place else told[0].upper() + told[1:]

@@ -1,0 +1,71 @@
+"""Who got what: goodput by congestion control, where flows of a run differ in it."""
+
+import altair as alt
+import polars as pl
+
+from tailback.analysis.controls import CONTROL, control_rates
+from tailback.analysis.view import GROUP, View
+from tailback.report.charts.data import AnyChart, inline
+from tailback.report.charts.encoding import tooltips, x_channel
+from tailback.report.charts.nothing import NothingToDrawError
+from tailback.report.theme import HEIGHT, WIDTH
+
+_TITLE = "Goodput of a flow (Mb/s)"
+
+
+def controls(view: View) -> AnyChart:
+    """Return the mean goodput of a flow along the sweep, with a colour for each congestion control.
+
+    Raises:
+        NothingToDrawError: in no run senders differ in their congestion control.
+    """
+    rates = control_rates(view)
+    if rates.is_empty():
+        raise NothingToDrawError("in no run senders differ in their congestion control")
+    names = rates.get_column(CONTROL).unique(maintain_order=True).to_list()
+    groups = rates.get_column(GROUP).unique(maintain_order=True).to_list()
+    axis = view.axes.x
+    colour = alt.Color(CONTROL, type="nominal", sort=names, title="Congestion control")
+    tips = [
+        *tooltips(view),
+        alt.Tooltip(CONTROL, type="nominal", title="Congestion control"),
+        alt.Tooltip("mbps", type="quantitative", format=",.4~r", title=_TITLE),
+        alt.Tooltip("flows", type="quantitative", title="Flows"),
+    ]
+    y = alt.Y("mbps", type="quantitative", title=_TITLE)
+    chart: alt.Chart = alt.Chart(inline(rates)).encode(y=y, color=colour, tooltip=tips)
+    if axis is None or axis.kind == "nominal":
+        chart = chart.encode(color=colour.legend(symbolType="square", symbolSize=60))
+    if axis is None:
+        by_name = alt.X(CONTROL, type="nominal", sort=names, title="Congestion control")
+        chart = chart.mark_bar(size=28).encode(x=by_name.axis(labelAngle=0))
+    elif axis.kind == "nominal":
+        chart = chart.mark_bar().encode(
+            x=x_channel(axis), xOffset=alt.XOffset(CONTROL, type="nominal", sort=names)
+        )
+    else:
+        chart = chart.mark_line(point=True).encode(x=x_channel(axis))
+    if len(groups) > 1 and axis is not None and axis.kind != "nominal":
+        dash = alt.StrokeDash(GROUP, type="nominal", sort=groups, title=None)
+        chart = chart.encode(strokeDash=dash)
+    elif len(groups) > 1:
+        chart = chart.encode(row=alt.Row(GROUP, type="nominal", sort=groups, title=None))
+    drawn: AnyChart = chart.properties(
+        width=WIDTH,
+        height=HEIGHT,
+        title=alt.TitleParams(
+            "Goodput of a flow, by congestion control",
+            subtitle=["The mean of the flows whose senders have it."],
+        ),
+        description=_described(rates, names),
+    )
+    return drawn
+
+
+def _described(rates: pl.DataFrame, names: list[str]) -> str:
+    parts = []
+    for name in names:
+        mbps = rates.filter(pl.col(CONTROL) == name).get_column("mbps")
+        least, most = (float(str(v)) for v in (mbps.min(), mbps.max()))
+        parts.append(f"{name}: from {least:.4g} to {most:.4g} Mb/s.")
+    return " ".join(parts)
