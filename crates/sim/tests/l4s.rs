@@ -4,9 +4,9 @@ use tailback_scenario::Plan;
 use tailback_sim::{ColumnData, Control, RunOutcome, simulate};
 
 /// The run whose queue is of this kind.
-fn run(queue: &str) -> RunOutcome {
+fn run(queue: &str, overrides: &[&str]) -> RunOutcome {
     let text = include_str!("../../../scenarios/congestion/l4s.toml");
-    let overrides = ["workload.duration=15s".to_owned()];
+    let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
     let plan = Plan::from_toml(text, "l4s.toml", &overrides, None).expect("a good scenario");
     let kinds = ["fifo", "pie", "fq-codel", "dualpi2"];
     assert_eq!(plan.runs.len(), kinds.len());
@@ -26,19 +26,25 @@ fn values(outcome: &RunOutcome, column: &str) -> Vec<f64> {
     }
 }
 
+/// The congestion controls of the flows' senders.
+fn controls(outcome: &RunOutcome) -> Vec<String> {
+    let table = outcome.tables.iter().find(|t| t.name == "flows");
+    match table.and_then(|t| t.column("sender_congestion_control")) {
+        Some(ColumnData::Str(controls)) => controls.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
 /// Goodput in Mb/s, and smoothed round trip in ms: Prague's, then CUBIC's.
 fn measured(queue: &str) -> [[f64; 2]; 2] {
-    let outcome = run(queue);
-    let table = outcome.tables.iter().find(|t| t.name == "flows");
-    let Some(ColumnData::Str(sources)) = table.and_then(|t| t.column("source")) else {
-        panic!("no sources");
-    };
+    let outcome = run(queue, &["workload.duration=15s"]);
+    let controls = controls(&outcome);
     let goodput = values(&outcome, "received_bytes");
     let rtt = values(&outcome, "srtt_us");
     ["prague", "cubic"].map(|name| {
-        let row = sources
+        let row = controls
             .iter()
-            .position(|source| source == name)
+            .position(|control| control == name)
             .expect("a flow");
         [goodput[row] * 8.0 / 15.0 / 1e6, rtt[row] / 1000.0]
     })
@@ -65,4 +71,16 @@ fn queues_of_their_own_share_it_too_and_one_for_all_does_not() {
     // Cut by alpha/2 for a mark that CUBIC is cut by three tenths for (RFC 9331 section 5.4).
     let [prague, cubic] = measured("pie");
     assert!(prague[0] > 2.0 * cubic[0], "{prague:?} {cubic:?}");
+}
+
+#[test]
+fn a_flow_s_control_is_what_its_program_asked_for() {
+    let asked = [
+        "workload.duration=20ms",
+        "workload.connections=2",
+        r#"workload.congestion=["reno", "bbr"]"#,
+    ];
+    let mut controls = controls(&run("fifo", &asked));
+    controls.sort();
+    assert_eq!(controls, ["bbr", "bbr", "reno", "reno"]);
 }

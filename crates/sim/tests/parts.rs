@@ -170,7 +170,7 @@ proptest! {
         ];
         if marks {
             overrides.push("stack.tcp_ecn=1".to_owned());
-            overrides.push("network.switch.marking={ kind = \"step\", threshold = \"15kB\" }".to_owned());
+            overrides.push("network.switch.marking={ kind = \"step\", threshold = \"3kB\" }".to_owned());
         }
         overrides.push(if bulk {
             "workload={ kind = \"bulk\", pairs = { kind = \"mesh\" }, size = \"30kB\", duration = \"50ms\" }".to_owned()
