@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from synthetic import write_folder
@@ -51,6 +52,16 @@ def test_each_control_has_the_mean_of_its_flows(tmp_path: Path) -> None:
         ("dualpi2", "prague"): (48.0, 1),
         ("dualpi2", "cubic"): (52.0, 2),
     }
+
+
+def test_flows_that_are_measured_for_a_while_have_their_bandwidth_in_it(tmp_path: Path) -> None:
+    view = folder(tmp_path / "own", [], {"fifo": MIXED["fifo"]})
+    flows = view.results.table("flows").drop("received_bytes")
+    flows.with_columns(bandwidth_gbps=pl.Series([0.25, 0.5, 0.75])).write_parquet(
+        view.results.path / "flows.parquet"
+    )
+    rates = control_rates(View(Results(view.results.path)))
+    assert rates.select(CONTROL, "mbps").rows() == [("prague", 250.0), ("cubic", 625.0)]
 
 
 def test_the_report_shows_who_got_what_behind_the_sum(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ use tailback_net::frame::{ETHERNET_BYTES, GAP_BYTES, HostId, IP_HEADER_BYTES};
 use tailback_scenario::MeasuredFlow;
 use tailback_units::Time;
 
+use crate::outcome::sender_control;
 use crate::tables::Table;
 use crate::workload::MeasuredApp;
 use crate::world::{FlowRecord, World};
@@ -124,6 +125,12 @@ pub(crate) fn flows(world: &World, app: &MeasuredApp) -> Table {
         .counts("timeouts", flows.iter().map(|f| f.sender.timeouts))
         .counts("cwnd_segments", flows.iter().map(|f| u64::from(f.cwnd)))
         .measures("srtt_us", flows.iter().map(|f| f.srtt.as_ps() as f64 / 1e6))
+        .names(
+            "sender_congestion_control",
+            flows
+                .iter()
+                .map(|f| sender_control(world, f.number, f.source)),
+        )
 }
 
 /// Tables of their own: `intervals`, a row a flow and interval, and `pings`.

@@ -134,3 +134,11 @@ interval = "10ms"
     // Most find the queue full.
     assert!(answered > 1, "{answered}");
 }
+
+#[test]
+fn flows_of_a_test_tell_their_sender_s_congestion_control() {
+    let one = RRUL.replace("rrul", "tcp_upload");
+    let outcome = run(&one, &["stack.tcp_congestion_control=bbr"]);
+    let control = column(&outcome, "flows", "sender_congestion_control");
+    assert_eq!(*control, ColumnData::Str(vec!["bbr".to_owned()]));
+}

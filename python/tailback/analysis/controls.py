@@ -16,16 +16,22 @@ def control_rates(view: View) -> pl.DataFrame:
     run). Empty where no run has senders of several controls.
     """
     flows = view.optional("flows")
-    if not {CONTROL, "received_bytes"} <= set(flows.columns):
+    known = {"received_bytes", "bandwidth_gbps"} & set(flows.columns)
+    if CONTROL not in flows.columns or not known:
         return pl.DataFrame()
     mixed = flows.group_by("run").agg(pl.col(CONTROL).n_unique().alias("controls"))
     mixed = mixed.filter(pl.col("controls") > 1)
     if mixed.is_empty():
         return pl.DataFrame()
     seconds = view.summary.select("run", "duration_s_total", GROUP, *view.axes.names)
-    each = flows.select("run", CONTROL, "received_bytes").join(seconds, on="run")
+    each = flows.select("run", CONTROL, *known).join(seconds, on="run")
     each = each.join(mixed, on="run", how="semi").filter(pl.col("duration_s_total") > 0)
-    mbps = pl.col("received_bytes") * 8 / pl.col("duration_s_total") / 1e6
+    # Of flows that are measured for a while, their bandwidth in it.
+    mbps = (
+        pl.col("bandwidth_gbps") * 1e3
+        if "bandwidth_gbps" in known
+        else pl.col("received_bytes") * 8 / pl.col("duration_s_total") / 1e6
+    )
     keys = [*view.axes.names, GROUP, CONTROL]
     return (
         each.sort("run")
