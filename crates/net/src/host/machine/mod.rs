@@ -21,6 +21,7 @@
 //! each, and asks it.
 //! Left out: preemption of softirqs and within a backlog, load balancing between cores but at wakeups.
 
+mod affinity;
 mod config;
 mod core;
 mod counters;
@@ -45,7 +46,7 @@ pub use task::TaskId;
 pub use throttle::Adaptive;
 
 pub use self::core::Done;
-use self::core::{Core, Op};
+use self::core::Core;
 use self::nic::Nic;
 use self::task::{NICE_0, NICE_19, State, Task};
 use self::when::{Bits, Due, First};
@@ -344,16 +345,6 @@ impl Machine {
         self.acting
     }
 
-    /// Where a task is, or would be if it were woken now.
-    #[must_use]
-    pub fn core_of(&self, task: TaskId) -> usize {
-        let number = task.0 as usize;
-        match self.tasks[number].state {
-            State::Blocked => self.wakes_at_core(number),
-            _ => self.tasks[number].core,
-        }
-    }
-
     /// When [`Machine::handle_timeout`] is to be called: nobody gets anything of the machine before.
     #[inline]
     #[must_use]
@@ -550,63 +541,6 @@ impl Machine {
         let interrupts = self.nics.iter().map(|nic| nic.interrupt_at).min();
         let received = interrupts.unwrap_or(Time::NEVER);
         self.card_at = received.min(self.nics[0].complete_at);
-    }
-
-    /// irqbalance: interrupts go to the cores that were least busy since it last looked.
-    fn balance(&mut self) {
-        let Affinity::Balanced { period } = self.config.interrupts.affinity else {
-            return;
-        };
-        self.balance_at += period;
-        let mut idle: Vec<usize> = (0..self.cores.len()).collect();
-        idle.sort_by_key(|core| self.cores[*core].busy_lately);
-        for core in &mut self.cores {
-            core.busy_lately = Duration::ZERO;
-        }
-        for (queue, core) in self.interrupted.iter_mut().enumerate() {
-            *core = idle[queue % idle.len()];
-        }
-    }
-
-    /// Where a task goes that is woken now.
-    fn wakes_at_core(&self, number: usize) -> usize {
-        let home = self.tasks[number].core;
-        let bound = matches!(self.config.interrupts.affinity, Affinity::Bound { .. });
-        let runs = |core: usize| self.cores[core].wanting;
-        match self.acting {
-            Some(waker) if bound && runs(waker) == 0 => waker,
-            _ if runs(home) == 0 => home,
-            _ if bound => home,
-            _ => (0..self.cores.len())
-                .find(|c| runs(*c) == 0)
-                .unwrap_or(home),
-        }
-    }
-
-    fn wake(&mut self, now: Time, number: usize) {
-        let to = self.wakes_at_core(number);
-        self.tasks[number].core = to;
-        self.tasks[number].state = State::Runnable;
-        self.cores[to].wanting += 1;
-        self.rest(to, now);
-        let current = self.cores[to].task;
-        // Where nobody else wants the core there is nobody to be before or behind.
-        let takes = self.cores[to].wanting > 1
-            && task::place(&mut self.tasks, number, current, &self.config.scheduler);
-        if takes {
-            self.cores[to].yields = true;
-            if matches!(self.cores[to].op, Some((Op::Task(_), _))) {
-                self.stop(to, now);
-                return;
-            }
-        }
-        if self.acting == Some(to) {
-            // It is about to look at what is next.
-        } else if self.cores[to].op.is_none() {
-            self.advance(to, now);
-        } else {
-            self.arm_tick(to, now);
-        }
     }
 }
 
