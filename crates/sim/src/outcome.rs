@@ -98,7 +98,7 @@ fn summary(world: &World) -> Table {
         .counts("data_bytes_total", [answer_bytes])
         .measures("duration_s_total", [total.as_secs_f64()]);
     match latencies {
-        None => table,
+        None => outcome_flows::summary(table, world),
         Some(sorted) => with_latencies(table, &sorted, total),
     }
 }

@@ -41,6 +41,39 @@ pub(crate) fn slowdowns(world: &World) -> Vec<Option<(u64, f64)>> {
     world.all_flows().iter().map(slowdown).collect()
 }
 
+/// `table` with what became of the flows: how many there were, how many are complete, and of those the slowdown.
+pub(crate) fn summary(table: Table, world: &World) -> Table {
+    if world.workload.flows().is_none() {
+        return table;
+    }
+    let all = slowdowns(world);
+    let mut complete: Vec<f64> = all
+        .iter()
+        .flatten()
+        .map(|(_, slowdown)| *slowdown)
+        .collect();
+    complete.sort_by(f64::total_cmp);
+    table
+        .counts("flows", [all.len() as u64])
+        .counts("flows_complete", [complete.len() as u64])
+        .measures("slowdown_mean", [mean(&complete)])
+        .measures("slowdown_median", [quantile(&complete, 0.5)])
+        .measures("slowdown_p95", [quantile(&complete, 0.95)])
+        .measures("slowdown_p99", [quantile(&complete, 0.99)])
+}
+
+/// Zero of none.
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+/// The value below which the share `q` of sorted values lies (nearest rank); zero of none.
+fn quantile(sorted: &[f64], q: f64) -> f64 {
+    let rank = (q * sorted.len() as f64).ceil().max(1.0) as usize;
+    let place = rank.min(sorted.len()).checked_sub(1);
+    place.map_or(0.0, |place| sorted[place])
+}
+
 /// The table `slowdowns`: a row for each class of sizes that has complete flows.
 pub(crate) fn table(world: &World) -> Option<Table> {
     let mut all: Vec<(u64, f64)> = slowdowns(world).into_iter().flatten().collect();
@@ -62,15 +95,7 @@ pub(crate) fn table(world: &World) -> Option<Table> {
         }
         least = most.saturating_add(1);
     }
-    let at = |q: f64| {
-        let rows = rows.iter();
-        rows.map(move |(_, class)| {
-            let rank = (q * class.len() as f64).ceil().max(1.0) as usize;
-            class[rank.min(class.len()) - 1]
-        })
-        .collect::<Vec<_>>()
-    };
-    let mean = |class: &Vec<f64>| class.iter().sum::<f64>() / class.len() as f64;
+    let at = |q: f64| rows.iter().map(move |(_, class)| quantile(class, q));
     Some(
         Table::new("slowdowns")
             .counts("size_bytes_max", rows.iter().map(|(most, _)| *most))

@@ -358,6 +358,23 @@ fn longer_links_and_flows_of_pareto_sizes_run_too() {
     for median in measures(&outcome, "slowdowns", "slowdown_median") {
         assert!((1.0..50.0).contains(&median), "{median}");
     }
+    let all = flows.iter().sum::<u64>();
+    assert_eq!(counts(&outcome, "summary", "flows"), [all]);
+    assert_eq!(counts(&outcome, "summary", "flows_complete"), [all]);
+    let classes = measures(&outcome, "slowdowns", "slowdown_mean");
+    let sum: f64 = flows.iter().zip(&classes).map(|(n, m)| *n as f64 * m).sum();
+    let mean = measures(&outcome, "summary", "slowdown_mean")[0];
+    assert!((mean - sum / all as f64).abs() < 1e-9 * mean, "{mean}");
+    let at = |q| measures(&outcome, "summary", q)[0];
+    let (median, p95, p99) = (
+        at("slowdown_median"),
+        at("slowdown_p95"),
+        at("slowdown_p99"),
+    );
+    assert!(
+        1.0 <= median && median < p95 && p95 < p99,
+        "{median} {p95} {p99}"
+    );
 }
 
 /// Two hosts to a third through queues of this kind.

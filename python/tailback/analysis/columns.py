@@ -23,6 +23,9 @@ _WORDS = {
     "loss_percent": ("Packets lost", "%"),
     "latency_us": ("Latency of a request", "us"),
     "requests_per_s": ("Requests answered", "per second"),
+    "slowdown": ("Slowdown of flows", ""),
+    "flows": ("Flows", ""),
+    "flows_complete": ("Complete flows", ""),
 }
 
 _STATISTICS = {
@@ -54,6 +57,21 @@ _AXES = {
     "congestion_control": "Congestion control",
 }
 
+MAIN = (
+    "completion_ms_mean",
+    "slowdown_median",
+    "slowdown_p99",
+    "latency_us_mean",
+    "latency_us_p99",
+    "requests_per_s",
+    "goodput_mbps_mean",
+    "loss_percent",
+    "bandwidth_gbps_mean",
+    "utilisation",
+    "ping_ms_mean",
+    "queue_bytes_mean",
+)
+"""Metrics of `summary` that come first, where the runs have them."""
 COUNTS = (
     "switch_drops_mean",
     "host_drops_mean",
@@ -78,6 +96,12 @@ class Label:
     def axis(self) -> str:
         """As the title of a chart's axis: `Completion time (ms)`."""
         return f"{self.text} ({self.unit})" if self.unit else self.text
+
+    @property
+    def said(self) -> str:
+        """To begin a sentence with: `Latency of a request, 99th percentile`; a mean goes unsaid."""
+        plain = self.statistic in {"", "mean"}
+        return self.text if plain else f"{self.text}, {self.statistic}"
 
     @property
     def full(self) -> str:

@@ -6,13 +6,18 @@ from typing import Any
 import polars as pl
 
 from tailback.analysis.axes import Axis
-from tailback.analysis.columns import Label, label
+from tailback.analysis.columns import Label
 from tailback.analysis.curves import pair
 from tailback.analysis.view import GROUP, View
 from tailback.analysis.words import number, percent
 
 _METRIC = "completion_ms_mean"
-_OF_TIMED = ("goodput_mbps_mean", "loss_percent")
+_OF_TIMED = (
+    ("slowdown_median", "slowdown_p99"),
+    ("latency_us_mean", "latency_us_p99"),
+    ("goodput_mbps_mean", "loss_percent"),
+)
+"""What runs that last as long as they are told to are judged by: the first of these they have."""
 _NEARLY_ALL = 0.95
 _ALIKE = 1.01
 """Where two end, below this ratio neither is ahead."""
@@ -24,26 +29,26 @@ _PLACES = {"servers": "{} servers", "hosts": "{} hosts", "flows": "{} flows"}
 
 def headline(view: View, metric: str) -> str:
     """Return one sentence on a metric of `summary`, to stand above its figure."""
-    words = label(metric)
+    words = view.label(metric)
     x = view.axes.x
     if x is None:
         value = float(view.points.get_column(metric)[0])
-        return f"{words.text}: {_quantity(value, words)}."
+        return f"{words.said}: {_quantity(value, words)}."
     if not view.has(metric):
-        return f"{words.text}: none in any run."
+        return f"{words.said}: none in any run."
     if x.kind == "nominal":
         return _ends(view, x, metric, words)
     last = _at(view.points, x, x.values[-1])
     if last.height == 1:
         first = _at(view.points, x, x.values[0])
         low, high = (_quantity(float(f.get_column(metric)[0]), words) for f in (first, last))
-        return f"{words.text}: {low} at {_place(x, 0)}, {high} at {_place(x, -1)}."
+        return f"{words.said}: {low} at {_place(x, 0)}, {high} at {_place(x, -1)}."
     ends = last.sort(metric)
     least, greatest = (float(ends.get_column(metric)[i]) for i in (0, -1))
     best, worst = (ends.get_column(GROUP)[i] for i in (0, -1))
     joint = "against" if last.height == 2 else "to"
     return (
-        f"{words.text} at {_place(x, -1)}: {_quantity(least, words)} with {best} "
+        f"{words.said} at {_place(x, -1)}: {_quantity(least, words)} with {best} "
         f"{joint} {number(greatest)} with {worst}."
     )
 
@@ -58,7 +63,7 @@ def _ends(view: View, x: Axis, metric: str, words: Label) -> str:
 
     least, greatest = (float(rows.get_column(metric)[i]) for i in (0, -1))
     return (
-        f"{words.text}: from {said(0, _quantity(least, words))} "
+        f"{words.said}: from {said(0, _quantity(least, words))} "
         f"to {said(-1, _quantity(greatest, words))}."
     )
 
@@ -66,8 +71,9 @@ def _ends(view: View, x: Axis, metric: str, words: Label) -> str:
 def key_findings(view: View) -> list[str]:
     """Return the report's first sentences: who is ahead, where curves cross, what is lost."""
     if view.timed:
-        wanted = [m for m in _OF_TIMED if m in view.points.columns]
-        return [headline(view, metric) for metric in wanted if view.has(metric)]
+        known = ([m for m in ms if m in view.points.columns and view.has(m)] for ms in _OF_TIMED)
+        wanted = next(filter(None, known), [])
+        return [*(headline(view, metric) for metric in wanted), *_unfinished(view)]
     if view.axes.x is None:
         return [_single(view)]
     found = [headline(view, _METRIC), *_enough(view, view.axes.x)]
@@ -75,6 +81,17 @@ def key_findings(view: View) -> list[str]:
         found = _two(view, view.axes.x)
     found += _goodput_extremes(view, view.axes.x)
     return found
+
+
+def _unfinished(view: View) -> list[str]:
+    """Flows that had not ended with the run are in no mean."""
+    if "flows_complete" not in view.summary.columns:
+        return []
+    flows, complete = (int(view.summary.get_column(c).sum()) for c in ("flows", "flows_complete"))
+    unfinished = flows - complete
+    if not unfinished:
+        return []
+    return [f"{unfinished:,} of {flows:,} flows were not complete when their run ended."]
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """A run folder's results, prepared once for findings, tables and charts."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import polars as pl
@@ -9,6 +9,7 @@ import polars as pl
 from tailback import published
 from tailback.analysis.axes import Axes, choose, label_of
 from tailback.analysis.beside import beside_points
+from tailback.analysis.columns import Label, label
 from tailback.published import PublishedTable
 from tailback.results import Results
 
@@ -18,7 +19,7 @@ COLOUR = "colour"
 """Column with the label that a curve's colour stands for."""
 DASH = "dash"
 """Column with the label that a curve's dashes stand for."""
-_TIMED = {"bulk", "bernoulli"}
+_TIMED = {"bulk", "bernoulli", "flows", "request-response"}
 """Workloads that last as long as they are told to, unless they have so much to send."""
 
 
@@ -71,6 +72,13 @@ class View:
         workload = self.results.manifest["scenario"]["workload"]
         sized = workload.get("size") is not None or "size" in self.results.parameters
         return workload["kind"] in _TIMED and not sized
+
+    def label(self, column: str) -> Label:
+        """The words for a metric's column: a timed run's counts are of the run."""
+        found = label(column)
+        if not self.timed:
+            return found
+        return replace(found, unit=found.unit.removesuffix("per transaction").strip())
 
     @cached_property
     def groups(self) -> list[str]:

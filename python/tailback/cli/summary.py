@@ -3,11 +3,17 @@
 import polars as pl
 from rich.table import Table
 
+from tailback.analysis.view import View
 from tailback.cli import console
 from tailback.results import Results
 
 _SHOWN = {
     "completion_ms_mean": ("completion\nms", 2),
+    "slowdown_median": ("slowdown\nmedian", 2),
+    "slowdown_p99": ("slowdown\np99", 1),
+    "latency_us_mean": ("latency\nus", 1),
+    "latency_us_p99": ("latency\np99 us", 1),
+    "requests_per_s": ("requests\nper s", 0),
     "goodput_mbps_mean": ("goodput\nMb/s", 1),
     "bandwidth_gbps_mean": ("bandwidth\nGb/s", 2),
     "utilisation": ("utili-\nsation", 3),
@@ -33,6 +39,8 @@ def print_summary(results: Results) -> None:
         number = summary.schema[key].is_numeric()
         table.add_column(key, justify="right" if number else "left", overflow="fold")
     metrics = [name for name in _SHOWN if name in summary.columns]
+    if View(results).timed:
+        metrics = [name for name in metrics if name != "completion_ms_mean"]
     for name in metrics:
         table.add_column(_SHOWN[name][0], justify="right", no_wrap=True)
     group = None

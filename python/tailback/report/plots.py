@@ -23,6 +23,7 @@ from tailback.report.charts.network import network
 from tailback.report.charts.nothing import NothingToDrawError
 from tailback.report.charts.places import lost_at
 from tailback.report.charts.probes import loss_histogram
+from tailback.report.charts.slowdowns import slowdowns
 from tailback.report.charts.spacing import spacing
 from tailback.report.charts.surface import surface
 from tailback.report.charts.totals import over_time
@@ -92,6 +93,10 @@ class Plots:
     def surface(self, column: str = "goodput_mbps_mean") -> AnyChart:
         """Heat maps of a metric over the sweep's two longest numeric axes."""
         return self._themed(surface(self._view, column))
+
+    def slowdowns(self) -> AnyChart:
+        """How much longer flows took than alone, by their size: median and 99th percentile."""
+        return self._themed(slowdowns(self._view))
 
     def spacing(self) -> AnyChart:
         """Time between arrivals by packet number, as the receiver's card was looked at."""
@@ -172,6 +177,7 @@ class Plots:
             ("network", self.network),
             ("lost-at", self.lost_at),
             ("surface", self.surface),
+            ("slowdowns", self.slowdowns),
             ("spacing", self.spacing),
             ("measurements", self.loss_histogram),
             ("flows", self.flows),

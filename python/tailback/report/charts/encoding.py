@@ -7,7 +7,7 @@ import altair as alt
 
 from tailback.analysis.axes import Axis
 from tailback.analysis.beside import BESIDE
-from tailback.analysis.columns import COUNTS, axis_label, label
+from tailback.analysis.columns import COUNTS, axis_label
 from tailback.analysis.view import COLOUR, DASH, View
 
 _DECADES = 100.0
@@ -117,7 +117,7 @@ def tooltips(view: View, *metrics: str) -> list[alt.Tooltip]:
         for a in view.axes.varying
     ]
     values = [
-        alt.Tooltip(field(m), type="quantitative", format=",.4~r", title=label(m).full)
+        alt.Tooltip(field(m), type="quantitative", format=",.4~r", title=view.label(m).full)
         for m in metrics
     ]
     return places + values

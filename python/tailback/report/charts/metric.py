@@ -6,7 +6,6 @@ import altair as alt
 import polars as pl
 
 from tailback.analysis.beside import BESIDE
-from tailback.analysis.columns import label
 from tailback.analysis.view import COLOUR, DASH, GROUP, View
 from tailback.report.charts.data import AnyChart, inline
 from tailback.report.charts.encoding import (
@@ -39,7 +38,7 @@ def metric(view: View, column: str, *, height: int = HEIGHT) -> AnyChart:
     axis = view.axes.x
     if axis is None:
         raise NothingToDrawError("nothing varies in this sweep, so there is no axis to draw along")
-    words = label(column)
+    words = view.label(column)
     reference = view.published
     has_reference = reference is not None and column in reference.columns
     columns = [*view.axes.names, GROUP, COLOUR, DASH, column]
@@ -118,7 +117,7 @@ def _beside(view: View, column: str) -> pl.DataFrame:
 
 
 def _described(view: View, column: str, *, has_reference: bool) -> str:
-    parts = [f"{label(column).full} along {view.axes.x.name if view.axes.x else ''}."]
+    parts = [f"{view.label(column).full} along {view.axes.x.name if view.axes.x else ''}."]
     for (group,), rows in view.points.group_by(GROUP, maintain_order=True):
         low, high = rows.get_column(column).min(), rows.get_column(column).max()
         parts.append(f"{group or 'All runs'}: from {_number(low):.4g} to {_number(high):.4g}.")

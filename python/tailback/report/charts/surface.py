@@ -3,7 +3,7 @@
 import altair as alt
 
 from tailback.analysis.axes import Axis, label_of
-from tailback.analysis.columns import axis_label, label
+from tailback.analysis.columns import axis_label
 from tailback.analysis.view import View
 from tailback.report.charts.data import AnyChart, inline
 from tailback.report.charts.encoding import field
@@ -36,7 +36,7 @@ def surface(view: View, column: str) -> AnyChart:
     panel = label_of(a for a in view.axes.varying if a not in found)
     rows = view.points.select(x.name, y.name, column, panel.alias(_PANEL))
     panels = rows.get_column(_PANEL).unique(maintain_order=True).to_list()
-    words = label(column)
+    words = view.label(column)
     chart = (
         alt.Chart(inline(rows))
         .mark_rect()

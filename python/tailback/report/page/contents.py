@@ -7,7 +7,7 @@ from functools import partial
 
 from tailback.analysis.anatomy import Anatomy, anatomies
 from tailback.analysis.axes import in_words
-from tailback.analysis.columns import COUNTS, axis_label, label
+from tailback.analysis.columns import COUNTS, MAIN, axis_label, label
 from tailback.analysis.controls import farthest_apart
 from tailback.analysis.findings import headline, key_findings
 from tailback.analysis.view import View
@@ -29,24 +29,13 @@ from tailback.report.charts.network import network
 from tailback.report.charts.nothing import NothingToDrawError
 from tailback.report.charts.places import lost_at
 from tailback.report.charts.probes import loss_histogram
+from tailback.report.charts.slowdowns import slowdowns
 from tailback.report.charts.spacing import spacing
 from tailback.report.charts.surface import sides, surface
 from tailback.report.charts.totals import over_time
 from tailback.report.page import facts, tables
 from tailback.report.page.model import Choice, Figure, Page, Section
 
-_MAIN = (
-    "completion_ms_mean",
-    "goodput_mbps_mean",
-    "loss_percent",
-    "latency_us_mean",
-    "requests_per_s",
-    "bandwidth_gbps_mean",
-    "utilisation",
-    "ping_ms_mean",
-    "queue_bytes_mean",
-)
-"""What is drawn first, where the runs have it."""
 _QUEUE = "queue_bytes_max"
 """How much buffer one port has used."""
 _CURVES_MAX = 24
@@ -73,7 +62,7 @@ def contents(view: View, kept: Collection[str] = ()) -> Page:
 def _main(key: str, view: View) -> Section | None:
     if view.axes.x is None:
         return None
-    wanted = [m for m in _MAIN if m in view.points.columns]
+    wanted = [m for m in MAIN if m in view.points.columns]
     wanted = [m for m in wanted if m != "loss_percent" or view.has(m)]
     if view.timed:
         wanted = [m for m in wanted if m != "completion_ms_mean"]
@@ -101,6 +90,7 @@ def _shown(key: str, view: View) -> Section | None:
         if sides(view) is not None and view.has(metric)
     ]
     drawn += [
+        ("slowdowns", partial(slowdowns, view)),
         ("spacing", partial(spacing, view)),
         ("measurements", partial(loss_histogram, view)),
         ("flows", partial(flows, view)),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from tailback.analysis.columns import COUNTS, axis_label, label
+from tailback.analysis.columns import COUNTS, MAIN, axis_label, label
 from tailback.analysis.places import ROWS_MAX, by_port
 from tailback.analysis.totals import totals as totals_of
 from tailback.analysis.view import GROUP, View
@@ -13,7 +13,7 @@ from tailback.compare.checks import Check
 from tailback.compare.model import Comparison
 from tailback.report.page.model import Cell, Table
 
-_SHOWN = ("completion_ms_mean", "completion_ms_p99", "goodput_mbps_mean", *COUNTS)
+_SHOWN = ("completion_ms_mean", "completion_ms_p99", *MAIN[1:], *COUNTS)
 
 
 def checks(found: Sequence[Check], note: str) -> Table:
@@ -117,10 +117,11 @@ def ports(view: View) -> Table | None:
 def points(view: View) -> Table:
     """Return every point of the sweep with its metrics."""
     axes = view.axes.varying
-    metrics = [m for m in _SHOWN if m in view.points.columns and (m not in COUNTS or view.has(m))]
+    known = (m for m in _SHOWN if m in view.points.columns and (m not in COUNTS or view.has(m)))
+    metrics = [m for m in known if not (view.timed and m.startswith("completion_ms"))]
     columns = {m: _column(view.points.get_column(m)) for m in metrics}
     heads = [Cell(axis_label(a.name), number=a.kind == "numeric") for a in axes]
-    heads += [Cell(label(m).full, number=True) for m in metrics]
+    heads += [Cell(view.label(m).full, number=True) for m in metrics]
     rows = []
     for i, row in enumerate(view.points.drop(GROUP).iter_rows(named=True)):
         cells = [Cell(str(row[a.name]), number=a.kind == "numeric") for a in axes]

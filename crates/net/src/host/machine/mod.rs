@@ -45,8 +45,8 @@ pub use socket::{Admission, Packet, Socket, SocketLock, User};
 pub use task::TaskId;
 pub use throttle::Adaptive;
 
-pub use self::core::Done;
 use self::core::Core;
+pub use self::core::Done;
 use self::nic::Nic;
 use self::task::{NICE_0, NICE_19, State, Task};
 use self::when::{Bits, Due, First};

@@ -1,0 +1,108 @@
+"""Reports of runs that last as long as they are told: what counts is not how long they took."""
+
+import io
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import tailback
+from tailback.analysis import View
+from tailback.cli.summary import print_summary
+from tailback.report import Plots
+from tailback.report.charts.nothing import NothingToDrawError
+from tailback.report.page.contents import contents
+from tailback.report.page.model import Page
+from tailback.results import Results
+
+SCENARIO = {
+    "name": "own",
+    "title": "Own",
+    "network": {
+        "topology": "star",
+        "hosts": 4,
+        "link": {"rate": "10Gbit", "delay": "1us", "mtu": "1500B"},
+        "switch": {"preset": "plain"},
+    },
+    "host": {"preset": "plain"},
+    "stack": {"preset": "linux-7.2"},
+    "sweep": {"network.switch.buffer.shared": ["20KB", "200KB"]},
+}
+
+
+def results(path: Path, **workload: object) -> Results:
+    return tailback.run(tailback.Scenario(SCENARIO | {"workload": workload}), out=path)
+
+
+@pytest.fixture(scope="module")
+def flows(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    return results(
+        tmp_path_factory.mktemp("flows") / "flows",
+        kind="flows",
+        load=0.6,
+        sizes={"kind": "web-search"},
+        duration="20ms",
+        drain="5ms",
+    )
+
+
+def drawn(page: Page) -> dict[str, str]:
+    """Key of each chart and the sentence above it."""
+    figures = (f for s in page.sections for f in [*s.figures, *s.small])
+    return {figure.key: figure.title for figure in figures}
+
+
+def test_flows_are_judged_by_their_slowdown(flows: Results) -> None:
+    page = contents(View(flows))
+    p99 = flows.summary.get_column("slowdown_p99").to_list()
+    assert p99[0] != p99[1]
+    assert page.findings[0].startswith("Slowdown of flows, median: ")
+    assert page.findings[1].startswith("Slowdown of flows, 99th percentile: ")
+    charts = drawn(page)
+    assert {"slowdown_median", "slowdown_p99", "slowdowns"} <= set(charts)
+    assert "completion_ms_mean" not in charts
+    assert "per transaction" not in " ".join([*page.findings, *charts.values()])
+
+
+def test_flows_that_were_not_complete_are_told_of(flows: Results) -> None:
+    counts = flows.summary.select("flows", "flows_complete").sum().row(0)
+    unfinished = counts[0] - counts[1]
+    assert unfinished > 0, "the drain is too long for this test"
+    said = f"{unfinished:,} of {counts[0]:,} flows were not complete when their run ended."
+    assert said in contents(View(flows)).findings
+
+
+def test_slowdown_by_size_has_a_line_a_run_and_statistic(flows: Results) -> None:
+    chart = Plots(flows).slowdowns().to_dict()
+    (rows,) = chart["datasets"].values()
+    frame = pl.read_csv(io.StringIO(rows))
+    table = flows.table("slowdowns")
+    assert frame.height == 2 * table.height
+    greatest = frame.filter(statistic="99th percentile").get_column("slowdown").max()
+    assert greatest == pytest.approx(table.get_column("slowdown_p99").max(), rel=1e-5)
+    assert frame.get_column("size").unique(maintain_order=True).to_list()[:2] == [
+        "to 10 KB",
+        "to 30 KB",
+    ]
+
+
+def test_questions_are_judged_by_their_latency(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = results(
+        tmp_path / "asked",
+        kind="request-response",
+        pairs={"kind": "to-first"},
+        request="100B",
+        response="64KB",
+        duration="2ms",
+    )
+    page = contents(View(asked))
+    assert page.findings[0].startswith("Latency of a request: ")
+    assert page.findings[1].startswith("Latency of a request, 99th percentile: ")
+    print_summary(asked)
+    printed = capsys.readouterr().out
+    assert "latency" in printed
+    assert "completion" not in printed
+    with pytest.raises(NothingToDrawError, match="no flow of workload flows"):
+        Plots(asked).slowdowns()
