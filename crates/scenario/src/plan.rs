@@ -173,24 +173,6 @@ fn overridden_axes(document: &Document, axes: &[Resolved]) -> Vec<Problem> {
             problems.push(document.problem(finding, Severity::Error));
         }
     }
-    // A case that does not set a place stands for what the file says there, and is labelled so.
-    for axis in axes {
-        for steps in axis.sometimes_set() {
-            let at = path::show(steps);
-            let set = document.origin(&at).is_some_and(Origin::is_override);
-            if set {
-                let finding = Finding::new(
-                    at,
-                    format!(
-                        "some cases of sweep.{} set this, and the labels of the others say what the file has here",
-                        axis.key
-                    ),
-                    format!("set sweep.{}=[…] instead, or change the file", axis.key),
-                );
-                problems.push(document.problem(finding, Severity::Error));
-            }
-        }
-    }
     problems
 }
 

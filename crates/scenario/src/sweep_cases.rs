@@ -180,16 +180,6 @@ impl Resolved {
         places.dedup();
         places
     }
-
-    /// The places that some of its values set and others do not.
-    pub(crate) fn sometimes_set(&self) -> Vec<&Steps> {
-        let always = self.always_set();
-        let mut places = self.places();
-        places.retain(|place| !always.contains(place));
-        places.sort();
-        places.dedup();
-        places
-    }
 }
 
 fn is_scalar(value: &Value) -> bool {

@@ -436,15 +436,3 @@ fn what_every_case_sets_cannot_be_set_beside_them() {
     let allowed = plan(&star(CASES), &["workload.request=1KB"]);
     assert_eq!(allowed.runs.len(), 4);
 }
-
-#[test]
-fn what_some_cases_set_cannot_be_set_under_the_labels_of_the_others() {
-    let some = CASES.replace(", \"workload.size\" = \"1MB\"", "");
-    assert_ne!(some, CASES);
-    let found = problems(&star(&some), &["workload.size=4MB"]).join("\n");
-    assert!(
-        found.contains("workload.size: some cases of sweep.") && found.contains("labels"),
-        "{found}"
-    );
-    assert_eq!(plan(&star(&some), &[]).runs.len(), 4);
-}
