@@ -106,3 +106,13 @@ def test_questions_are_judged_by_their_latency(
     assert "completion" not in printed
     with pytest.raises(NothingToDrawError, match="no flow of workload flows"):
         Plots(asked).slowdowns()
+
+
+def test_pings_are_judged_by_their_round_trips(tmp_path: Path) -> None:
+    pinged = results(
+        tmp_path / "pinged", kind="ping", pairs={"kind": "to-first"}, interval="1ms", count=5
+    )
+    findings = contents(View(pinged)).findings
+    assert findings[0].startswith("Round trip of a ping, median: ")
+    assert findings[1].startswith("Round trip of a ping, 99th percentile: ")
+    assert len(findings) == 2, "none was lost"

@@ -15,6 +15,7 @@ _METRIC = "completion_ms_mean"
 _OF_TIMED = (
     ("slowdown_median", "slowdown_p99"),
     ("latency_us_mean", "latency_us_p99"),
+    ("ping_ms_median", "ping_ms_p99", "loss_percent"),
     ("goodput_mbps_mean", "loss_percent"),
 )
 """What runs that last as long as they are told to are judged by: the first of these they have."""
