@@ -380,8 +380,8 @@ impl Connection {
         let block = self.receive.reassembly.extend_block(start, end);
         let index = block.unwrap_or(self.receive.reassembly.block_count());
         if index >= BLOCKS_EXPECTED && !first && self.receive.ack.compression.is_holding() {
+            // With that nothing is owed any more: of segments that lie apart every other one is acknowledged.
             self.send_ack();
-            self.receive.ack.scheduled = true;
         }
         self.receive.reassembly.promote_block(block, start, end);
         if today {

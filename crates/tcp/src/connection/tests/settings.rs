@@ -138,6 +138,40 @@ fn tcp_comp_sack_slack_ns_lets_held_back_acknowledgements_wait_longer() {
 }
 
 #[test]
+fn of_segments_that_lie_apart_every_other_one_is_acknowledged() {
+    // tcp_sack_new_ofo_skb sends what compression holds back before a third block comes, and with that no
+    // acknowledgement is owed for the segment that brought it.
+    let mut net = Net::of(today());
+    for wire in &mut net.wires {
+        wire.delay = MS * 20;
+    }
+    net.connect();
+    net.run_for(MS * 100);
+    net.write(SERVER, 400_000);
+    net.run_for(MS * 400);
+    net.trace.clear();
+    let mut number = 0;
+    net.judge(SERVER, move |f| {
+        number += u32::from(f.segment.payload_bytes > 0);
+        if number % 2 == 1 {
+            Fate::Drop
+        } else {
+            Fate::Pass
+        }
+    });
+    net.write(SERVER, 1448 * 40);
+    net.run_for(MS * 21);
+    let newest = |s: &Segment| s.sack_blocks().first().map(|block| block.start);
+    let told: Vec<_> = net
+        .acks(CLIENT)
+        .filter_map(|s| newest(&s.segment))
+        .collect();
+    // Three at once, the next when another block comes, and from then on every other one.
+    let steps: Vec<u32> = told.windows(2).map(|w| (w[1] - w[0]) / 1448).collect();
+    assert_eq!(steps[..8], [2, 2, 2, 2, 4, 4, 4, 4], "{told:?}");
+}
+
+#[test]
 fn tcp_dsack_tells_of_what_came_twice() {
     // RFC 2883: the first block lies below the acknowledgement.
     for (tells, blocks) in [(true, 1), (false, 0)] {
