@@ -338,6 +338,11 @@ impl Link {
         self.flying.len() == 1
     }
 
+    /// What is on its way to whoever polls changes places with `others`.
+    pub fn swap_flying(&mut self, others: &mut Ring<Flight>) {
+        std::mem::swap(&mut self.flying, others);
+    }
+
     /// Whoever polls has taken so many frames, by [`Link::flying_behind`].
     #[inline]
     pub fn forget_polled(&mut self, frames: usize) {

@@ -36,6 +36,7 @@ pub(crate) fn host_config() -> HostConfig {
         tx_queue_packets: 3,
         tx_ring_descriptors: 2,
         rx_ring_descriptors: 4,
+        rx_queues: 1,
         rx_segment_cost: Duration::from_us(1),
         rx_kilobyte_cost: Duration::from_us(1),
         interrupt_delay: Duration::from_us(10),

@@ -368,6 +368,13 @@ fn check_host(host: &HostConfig) -> Vec<Finding> {
             "one of the two",
         )
     });
+    let idle = (host.rx_queues > 1 && machine.is_none() && takes_each_alone(host)).then(|| {
+        Finding::new(
+            "rx_queues",
+            "this host handles each frame as it arrives, in whatever queue it is",
+            "1, or an interrupt_gap, interrupt_delay, interrupt_moderation, rx_segment_cost or rx_kilobyte_cost",
+        )
+    });
     let twice = machine.into_iter().flat_map(|_| said_twice(host));
     let dcqcn = host.dcqcn.iter().flat_map(|d| meaning_dcqcn::findings(d));
     let dcqcn = dcqcn.map(|finding| finding.within("dcqcn"));
@@ -375,6 +382,7 @@ fn check_host(host: &HostConfig) -> Vec<Finding> {
         .into_iter()
         .chain(lone)
         .chain(both)
+        .chain(idle)
         .chain(dcqcn)
         .chain(joins)
         .chain(dear)
@@ -413,7 +421,12 @@ fn said_twice(host: &HostConfig) -> impl Iterator<Item = Finding> {
     let gro = host
         .gro
         .then_some(("gro", "machine.merging, or leave the machine out"));
-    costs.chain(moderation).chain(gro).map(|(path, remedy)| {
+    let queues = (host.rx_queues > 1).then_some((
+        "rx_queues",
+        "machine.interrupts.queues, or leave the machine out",
+    ));
+    let others = moderation.chain(gro).chain(queues);
+    costs.chain(others).map(|(path, remedy)| {
         let reason =
             "a host with a machine receives as its machine says, which has costs of its own";
         Finding::new(path, reason, remedy)

@@ -28,7 +28,7 @@ use crate::workload::{
 };
 use crate::world::{
     Background, Card, DatagramFlow, Endpoint, HostState, Interfaces, Label, Ledger, LinkState,
-    MachineState, PortState, PushBack, QueuedSwitch, Retired, Series, Sink, SwitchBuffer,
+    MachineState, PortState, PushBack, QueuedSwitch, Retired, Series, Sink, Spread, SwitchBuffer,
     SwitchState, Totals, World,
 };
 
@@ -215,6 +215,9 @@ fn links(run: &Run, wiring: &Wiring, outside: &[bool]) -> Vec<LinkState> {
             None if run.network.hosts[to].config.machine.is_some() => Sink::Machine {
                 host: HostId(to as u16),
             },
+            None if run.network.hosts[to].config.rx_queues > 1 => Sink::Spread {
+                host: HostId(to as u16),
+            },
             None if run.network.hosts[to].config.gro => Sink::Polled {
                 host: HostId(to as u16),
             },
@@ -251,9 +254,10 @@ fn links(run: &Run, wiring: &Wiring, outside: &[bool]) -> Vec<LinkState> {
             sink,
             Sink::Host { at_once: false, .. } | Sink::Polled { .. }
         );
+        let at_once = !to_ring && !matches!(sink, Sink::Machine { .. } | Sink::Spread { .. });
         LinkState {
             number: number as u32,
-            plain: lossless && !to_ring && !matches!(sink, Sink::Machine { .. }),
+            plain: lossless && at_once,
             plain_to_ring: lossless && to_ring,
             plain_to_machine: lossless && matches!(sink, Sink::Machine { .. }),
             link,
@@ -369,6 +373,8 @@ fn hosts(run: &Run, wiring: &Wiring, outside: &[bool], first_machine: u32) -> Ve
     let mut shared = None;
     let state = |(number, host): (usize, &tailback_scenario::Host)| HostState {
         machine: machine(number, host),
+        careful: host.config.machine.is_some() || host.config.rx_queues > 1,
+        spread: Spread::new(host, Stream::new(run.seed, "rss", number as u64).next_u64()),
         name: host.name.clone(),
         uplink: wiring.uplink(number),
         outside: is_outside(outside, number),

@@ -49,6 +49,8 @@ const HOSTS: &[&str] = &[
     "xeon-e7330-ixgbe",
 ];
 
+const RX_QUEUES: &[&str] = &["", ", rx_queues = 3"];
+
 const STACKS: &[&str] = &[
     "linux-2.4-web100",
     "linux-2.6.18",
@@ -74,7 +76,7 @@ const WORKLOADS: &[&str] = &[
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(96))]
     #[test]
     fn models_fit_together(
         seed in 0_u32..1000,
@@ -82,7 +84,8 @@ proptest! {
         (memory_kb, delay_ns) in (20_u32..200, 0_u32..200_000),
         (marking, control) in (select(MARKING), select(CONTROLS)),
         impairment in select(IMPAIRMENTS),
-        (host, stack, congestion) in (select(HOSTS), select(STACKS), select(CONGESTION)),
+        (host, queues) in (select(HOSTS), select(RX_QUEUES)),
+        (stack, congestion) in (select(STACKS), select(CONGESTION)),
         (pacing, ecn) in (select(&["none", "fq"][..]), 0_u8..2),
         (workload, background) in (select(WORKLOADS), any::<bool>()),
         clock_ppm in select(&[0, 100][..]),
@@ -100,7 +103,7 @@ proptest! {
         let text = format!(
             r#"
 name = "mixed"
-host = "{host}"
+host = {{ preset = "{host}"{queues} }}
 workload = {{ {workload} }}
 {background}
 [stack]

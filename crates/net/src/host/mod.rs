@@ -12,6 +12,7 @@ pub mod machine;
 mod moderation;
 mod port;
 mod receive;
+mod scaling;
 mod transmit;
 
 use schemars::JsonSchema;
@@ -25,6 +26,7 @@ pub use machine::{Machine, MachineConfig};
 pub use moderation::ModerationConfig;
 pub use port::{HostPort, Next};
 pub use receive::ReceiveRing;
+pub use scaling::Scaling;
 pub use transmit::TransmitQueue;
 
 /// A host's network card, its CPU as a capacity, and its applications' latencies.
@@ -40,6 +42,11 @@ pub struct HostConfig {
     /// Frames the card's receive ring holds; one more is dropped there.
     #[schemars(range(min = 1, max = 65_536))]
     pub rx_ring_descriptors: u32,
+    /// Receive queues of the card (`ethtool -L`; RSS), each with a ring, an interrupt and a CPU of its own: a hash of
+    /// the flow picks one.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[schemars(range(min = 1, max = 64), default = "one")]
+    pub rx_queues: u32,
     /// CPU time to receive a segment, whatever its size.
     pub rx_segment_cost: Duration,
     /// CPU time to receive 1000 bytes of payload.
@@ -95,4 +102,13 @@ pub struct HostConfig {
     /// is no `interrupt_moderation`: the machine has its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<MachineConfig>,
+}
+
+/// As many receive queues as a card has that nothing is said of.
+fn one() -> u32 {
+    1
+}
+
+fn is_one(queues: &u32) -> bool {
+    *queues == 1
 }

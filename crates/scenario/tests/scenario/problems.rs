@@ -454,14 +454,20 @@ fn frames_join_where_an_interrupt_brings_several() {
         "host.rx_kilobyte_cost=0s",
         "host.interrupt_delay=0s",
         "host.interrupt_jitter=0s",
-        "host.gro=true",
+        "host.gro=false",
+        "host.rx_queues=1",
     ];
     let instant = [&["host=server-25g"], &instant[..]].concat();
-    let found = problem(STAR, &instant);
-    assert!(
-        found.contains("host.gro: frames of one interrupt join"),
-        "{found}"
-    );
+    for (setting, wanted) in [
+        ("host.gro=true", "host.gro: frames of one interrupt join"),
+        (
+            "host.rx_queues=4",
+            "host.rx_queues: this host handles each frame as it arrives",
+        ),
+    ] {
+        let found = problem(STAR, &[&instant[..], &[setting]].concat());
+        assert!(found.contains(wanted), "{found}");
+    }
 }
 
 #[test]
@@ -479,6 +485,7 @@ fn a_host_with_a_machine_receives_by_that_alone() {
         "interrupt_delay=8us",
         "interrupt_gap=8us",
         "gro=true",
+        "rx_queues=4",
     ] {
         let found = problem(STAR, &["host=xeon-e7330-ixgbe", &format!("host.{setting}")]);
         let wanted = "a host with a machine receives as its machine says";

@@ -134,6 +134,7 @@ fn edges(world: &World) -> Vec<Edge> {
             Sink::Switch { switch, .. } => hosts + usize::from(switch),
             Sink::Host { host, .. }
             | Sink::Polled { host }
+            | Sink::Spread { host }
             | Sink::Machine { host }
             | Sink::Outside { host } => usize::from(host.0),
             Sink::Onward { .. } => unreachable!("a link has no more than two stretches"),

@@ -41,8 +41,10 @@ impl World {
         if segment.ecn != Ecn::Ce {
             return;
         }
-        let (Sink::Host { host, .. } | Sink::Polled { host } | Sink::Machine { host }) =
-            self.links[link as usize].sink
+        let (Sink::Host { host, .. }
+        | Sink::Polled { host }
+        | Sink::Spread { host }
+        | Sink::Machine { host }) = self.links[link as usize].sink
         else {
             return;
         };

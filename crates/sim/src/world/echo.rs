@@ -100,7 +100,7 @@ impl World {
     /// Puts a frame on a host's link, if its queue has room; says whether.
     pub(super) fn send_frame(&mut self, host: usize, frame: Frame) -> bool {
         let now = self.now;
-        let payload_bytes = frame.segment.payload_bytes.into();
+        let (to, payload_bytes) = (frame.to, frame.segment.payload_bytes.into());
         if let Some(waiting) = self.waiting_at_card(host) {
             let admitted = self.hosts[host].queue.admits_beside(waiting, payload_bytes);
             if admitted {
@@ -127,7 +127,7 @@ impl World {
             &mut self.ledger,
         );
         self.hosts[host].leaves(now, at, finish);
-        self.hosts[host].sent(self.now, finish, payload_bytes);
+        self.hosts[host].sent(self.now, to, finish, payload_bytes);
         if let Some(at) = first {
             self.calendar.schedule(uplink, at);
         }

@@ -129,6 +129,11 @@ impl Hand {
 }
 
 impl Gro {
+    /// When the poll that is at work is over, as far as is known at `now`.
+    pub(super) fn goes_on(&self, now: Time) -> Option<Time> {
+        (self.until > now).then_some(self.until)
+    }
+
     /// Counts the frames in front of the link that a poll takes which is at work: each comes before the
     /// one before it has been handled.
     #[inline(always)]
@@ -285,7 +290,7 @@ impl World {
     }
 
     #[inline(never)]
-    fn receive_alone(&mut self, frame: Flight) {
+    pub(super) fn receive_alone(&mut self, frame: Flight) {
         if self.datagrams.is_empty() {
             self.receive(frame);
         } else {

@@ -16,7 +16,7 @@ use tailback_units::Time;
 use super::cut::{Cut, send, send_plainly};
 use super::machines::NO_TASK;
 use super::turns::schedule_launch;
-use super::{Gro, MachineState, World};
+use super::{Gro, MachineState, Spread, World};
 use crate::workload::{Ending, Notice};
 
 /// One host.
@@ -31,6 +31,8 @@ pub(crate) struct HostState {
     pub(crate) ce_to_ect1: bool,
     /// The machine with its parts, in place of `ring`, if it is modelled.
     pub(crate) machine: Option<Box<MachineState>>,
+    /// It has a machine, or a card with several receive queues.
+    pub(crate) careful: bool,
     pub(crate) queue: TransmitQueue,
     pub(crate) ring: ReceiveRing,
     /// Its kernel puts frames together.
@@ -45,6 +47,8 @@ pub(crate) struct HostState {
     pub(crate) metrics: MetricsCache<HostId>,
     /// Draws interrupt delays.
     pub(crate) stream: Stream,
+    /// The card's receive queues in place of `ring`, if it has several.
+    pub(crate) spread: Option<Box<Spread>>,
     pub(crate) name: String,
 }
 
@@ -52,6 +56,9 @@ impl HostState {
     /// What arrived at the card and was lost before TCP or a socket, by cause.
     pub(crate) fn received_in_vain(&self) -> [(&'static str, Losses); 2] {
         let mut ring = self.ring.dropped();
+        if let Some(spread) = &self.spread {
+            ring += spread.dropped();
+        }
         let mut backlog = Losses::default();
         if let Some(state) = &self.machine {
             ring += state.machine.ring_dropped();
@@ -127,11 +134,14 @@ impl HostState {
         }
     }
 
-    /// The card was handed a packet at `now` with so much payload, which leaves it at `leaves`.
+    /// The card was handed a packet at `now` by an endpoint, with so much payload, which leaves it at `leaves`.
     #[inline]
-    pub(super) fn sent(&mut self, now: Time, leaves: Time, payload_bytes: u32) {
+    pub(super) fn sent(&mut self, now: Time, by: EndpointId, leaves: Time, payload_bytes: u32) {
         match &mut self.machine {
-            None => self.ring.sent(now, leaves),
+            None => match &mut self.spread {
+                None => self.ring.sent(now, leaves),
+                Some(spread) => spread.ring_of(by).sent(now, leaves),
+            },
             Some(state) => {
                 let cost = state.machine.config().costs.send(payload_bytes);
                 state.machine.charge(cost);
@@ -358,7 +368,7 @@ impl World {
         let sender = &mut self.hosts[usize::from(endpoint.host.0)];
         let uplink = sender.uplink;
         let state = &mut self.links[uplink as usize];
-        if !state.plain || sender.machine.is_some() {
+        if !state.plain || sender.careful {
             return self.send_all_with_care(id);
         }
         let to = (endpoint.peer, endpoint.peer_host);
@@ -406,7 +416,7 @@ impl World {
             let (first, last) = send::<false>(state, &mut self.hosts, books, at, cut);
             let sender = &mut self.hosts[host];
             sender.leaves(now, at, last);
-            sender.sent(now, last, payload_bytes);
+            sender.sent(now, id, last, payload_bytes);
             connection.handed_over(now, Some(last));
             if let Some(first) = first {
                 schedule_launch(&mut self.calendar, &mut self.turns, uplink, first);
@@ -446,7 +456,7 @@ impl World {
                 }
             }
             if let Some(left) = left {
-                self.hosts[host].sent(now, left, payload_bytes);
+                self.hosts[host].sent(now, id, left, payload_bytes);
             }
         }
         self.serve_card(host);

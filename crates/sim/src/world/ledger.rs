@@ -136,6 +136,11 @@ impl World {
                 add(1, u64::from(frame.payload_bytes));
             }
         }
+        let spread = self.hosts.iter().filter_map(|host| host.spread.as_ref());
+        for frame in spread.flat_map(|spread| spread.flying()) {
+            underway += 1;
+            add(1, u64::from(frame.payload_bytes));
+        }
         for switch in &self.switches {
             for lost in switch.ports.iter().flat_map(|port| *port.drops) {
                 add(lost.frames, lost.payload_bytes);

@@ -189,6 +189,7 @@ impl World {
         match self.links[link as usize].sink {
             Sink::Polled { host } => self.handle_poll(link, host),
             Sink::Machine { host } => self.look_at_machine(usize::from(host.0)),
+            Sink::Spread { host } => self.serve_queues(link, host),
             _ => {}
         }
     }

@@ -28,6 +28,7 @@ mod pushback;
 mod queued;
 mod series;
 mod sockets;
+mod spread;
 mod stalled;
 mod switching;
 mod turns;
@@ -58,6 +59,7 @@ pub(crate) use network::{Label, LinkState, PortState, Sink, SwitchBuffer, Switch
 pub(crate) use pushback::{Card, PushBack};
 pub(crate) use queued::QueuedSwitch;
 pub(crate) use series::Series;
+pub(crate) use spread::Spread;
 pub(crate) use window::Told;
 
 /// Everything there is in a run.

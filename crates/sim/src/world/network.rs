@@ -58,6 +58,8 @@ pub(crate) enum Sink {
     /// A host that puts frames of a poll together: its receive ring is fed by this link alone, and takes
     /// what has come when a poll is over ([`super::gro`]).
     Polled { host: HostId },
+    /// A host whose card has several receive queues, each fed by this link alone ([`super::spread`]).
+    Spread { host: HostId },
     /// Another stretch of the same link, which begins where this one ends and takes no time: what
     /// an impaired link may deliver out of order a host can be told of only as it comes.
     Onward { link: u32 },
@@ -383,6 +385,14 @@ impl LinkState {
             Sink::Machine { host } => {
                 let host = &mut hosts[usize::from(host.0)];
                 return self.launch_to_machine(finish, frame, frames, host);
+            }
+            Sink::Spread { host } => {
+                frame.at = arrival;
+                let (taken, first) = hosts[usize::from(host.0)].come(&frame, frames);
+                if !taken {
+                    self.overrun(&frame, frames, ledger);
+                }
+                return first;
             }
             Sink::Host { host, .. } | Sink::Polled { host } => {
                 let host = &mut hosts[usize::from(host.0)];

@@ -179,7 +179,10 @@ impl World {
         let time = quanta_time(frame.quanta, self.links[link as usize].link.rate());
         match self.end_of(link) {
             Sink::Switch { switch, port } => self.pause_port(switch, port, frame.classes, time),
-            Sink::Host { host, .. } | Sink::Polled { host } | Sink::Machine { host } => {
+            Sink::Host { host, .. }
+            | Sink::Polled { host }
+            | Sink::Spread { host }
+            | Sink::Machine { host } => {
                 let now = self.now;
                 let host = usize::from(host.0);
                 if let Some(pushback) = &mut self.pushback {

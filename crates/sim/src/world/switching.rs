@@ -51,7 +51,10 @@ impl World {
     fn land_elsewhere(&mut self, sink: Sink, frame: Flight) {
         match sink {
             // What leads to a machine is handed over at once, what is polled is not handed over.
-            Sink::Switch { .. } | Sink::Machine { .. } | Sink::Polled { .. } => {}
+            Sink::Switch { .. }
+            | Sink::Machine { .. }
+            | Sink::Polled { .. }
+            | Sink::Spread { .. } => {}
             Sink::Host { .. } => self.receive_datagram(frame),
             Sink::Onward { link } => self.go_onward(link, frame),
             Sink::Outside { host } => self.arrivals.push((host, frame)),

@@ -8,6 +8,7 @@ use super::crossing::Crossing;
 use super::merge::Merging;
 use super::socket::SocketLock;
 use super::throttle::Adaptive;
+use crate::host::{is_one, one};
 
 /// A host's machine with its parts, in place of the plain capacity.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -88,14 +89,6 @@ pub struct Interrupts {
     pub queues: u32,
     /// Which core takes them.
     pub affinity: Affinity,
-}
-
-fn one() -> u32 {
-    1
-}
-
-fn is_one(queues: &u32) -> bool {
-    *queues == 1
 }
 
 /// Which core takes a card's interrupts.

@@ -50,18 +50,15 @@ pub use self::core::Done;
 use self::nic::Nic;
 use self::task::{NICE_0, NICE_19, State, Task};
 use self::when::{Bits, Due, First};
+use crate::host::Scaling;
 use crate::host::joining::Joint;
 use crate::loss::Losses;
 use crate::pool::Flight;
 
 /// Cores at most: a bit each.
 const CORES_MAX: u32 = 64;
-/// Receive queues of a card at most.
-const QUEUES_MAX: u32 = 64;
 /// No core, where one is noted.
 const NO_CORE: u8 = u8::MAX;
-/// Entries of the table that picks a queue (ixgbe's redirection table).
-const TABLE: usize = 128;
 
 /// What happens at a machine, for whoever drives it to act on.
 #[derive(Clone, Debug)]
@@ -82,6 +79,7 @@ pub struct Machine {
     config: MachineConfig,
     /// The card's receive queues; packets are sent by the first.
     nics: Vec<Nic>,
+    scaling: Scaling,
     cores: Vec<Core>,
     /// The first of them are the cores' ksoftirqd.
     tasks: Vec<Task>,
@@ -128,12 +126,14 @@ impl Machine {
             Affinity::Bound { core } => (core as usize, Time::NEVER),
             Affinity::Balanced { period } => (0, Time::ZERO + period),
         };
-        let queues = config.interrupts.queues.clamp(1, QUEUES_MAX) as usize;
+        let scaling = Scaling::new(0, config.interrupts.queues);
+        let queues = scaling.queues();
         let (throttle, adaptive) = (config.interrupts.throttle, config.interrupts.adaptive);
         let nic = || Nic::new(rx_ring_descriptors, throttle, adaptive);
         let interrupted = (0..queues).map(|queue| (first + queue) % count).collect();
         Machine {
             nics: (0..queues).map(|_| nic()).collect(),
+            scaling,
             cores: (0..count).map(|_| Core::default()).collect(),
             tasks: (0..count).map(|core| Task::new(core, NICE_19)).collect(),
             dues: vec![Due::NEVER; count],
@@ -222,20 +222,13 @@ impl Machine {
         self.lands_at = lands_at;
     }
 
-    /// The queue of a flow: an entry of the card's table of 128, filled in turn, that a hash picks
-    /// (RSS; ixgbe's table, drivers/net/ethernet/intel/ixgbe/ixgbe_main.c). The hash is not the card's
-    /// (Toeplitz, of addresses and ports): a mix of the endpoint's number.
+    /// The queue of a flow.
     #[inline]
     fn queue_of(&self, frame: &Flight) -> usize {
         if self.nics.len() == 1 {
             return 0;
         }
-        // SplitMix64's finaliser (Steele, Lea and Flood, OOPSLA 2014).
-        let mut mix = u64::from(frame.to.0).wrapping_add(0x9e37_79b9_7f4a_7c15);
-        mix = (mix ^ (mix >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mix = (mix ^ (mix >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mix ^= mix >> 31;
-        mix as usize % TABLE % self.nics.len()
+        self.scaling.queue_of(frame.to)
     }
 
     /// A packet has been handed to the card and leaves it at `leaves`, no earlier than those before it:
