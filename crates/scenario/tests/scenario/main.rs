@@ -3,6 +3,7 @@
 mod built_in;
 mod common;
 mod guide;
+mod hosts;
 mod kernels;
 mod plans;
 mod presets;
