@@ -252,12 +252,11 @@ fn links(run: &Run, wiring: &Wiring, outside: &[bool]) -> Vec<LinkState> {
         let lossless = link.is_lossless() && run.record.pcap.is_none();
         let to_ring = matches!(
             sink,
-            Sink::Host { at_once: false, .. } | Sink::Polled { .. }
+            Sink::Host { at_once: false, .. } | Sink::Polled { .. } | Sink::Spread { .. }
         );
-        let at_once = !to_ring && !matches!(sink, Sink::Machine { .. } | Sink::Spread { .. });
         LinkState {
             number: number as u32,
-            plain: lossless && at_once,
+            plain: lossless && !to_ring && !matches!(sink, Sink::Machine { .. }),
             plain_to_ring: lossless && to_ring,
             plain_to_machine: lossless && matches!(sink, Sink::Machine { .. }),
             link,

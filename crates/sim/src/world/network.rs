@@ -311,10 +311,12 @@ impl LinkState {
         hosts: &mut [HostState],
         ledger: &mut Ledger,
     ) -> Option<Time> {
-        if self.plain_to_ring
-            && let Sink::Host { host, .. } | Sink::Polled { host } = self.sink
-        {
+        if self.plain_to_ring {
             let arrival = self.link.arrival(finish);
+            let (Sink::Host { host, .. } | Sink::Polled { host }) = self.sink else {
+                frame.at = arrival;
+                return self.launch_to_queue(frame, frames, hosts, ledger);
+            };
             let host = &mut hosts[usize::from(host.0)];
             let Some(handled) = host.arrive(arrival, &self.link, &frame, frames) else {
                 self.overrun(&frame, frames, ledger);
@@ -334,6 +336,25 @@ impl LinkState {
             Sink::Polled { .. } => self.link.launch_for_poll(frame),
             _ => self.link.launch(frame),
         }
+    }
+
+    /// A frame comes at its `at` to a card with several receive queues.
+    #[inline(always)]
+    fn launch_to_queue(
+        &self,
+        frame: Flight,
+        frames: &mut FramePool,
+        hosts: &mut [HostState],
+        ledger: &mut Ledger,
+    ) -> Option<Time> {
+        let Sink::Spread { host } = self.sink else {
+            return None;
+        };
+        let (taken, first) = hosts[usize::from(host.0)].come(&frame, frames);
+        if !taken {
+            self.overrun(&frame, frames, ledger);
+        }
+        first
     }
 
     /// A frame that has come finds the receive ring full.
@@ -386,13 +407,9 @@ impl LinkState {
                 let host = &mut hosts[usize::from(host.0)];
                 return self.launch_to_machine(finish, frame, frames, host);
             }
-            Sink::Spread { host } => {
+            Sink::Spread { .. } => {
                 frame.at = arrival;
-                let (taken, first) = hosts[usize::from(host.0)].come(&frame, frames);
-                if !taken {
-                    self.overrun(&frame, frames, ledger);
-                }
-                return first;
+                return self.launch_to_queue(frame, frames, hosts, ledger);
             }
             Sink::Host { host, .. } | Sink::Polled { host } => {
                 let host = &mut hosts[usize::from(host.0)];
