@@ -1,6 +1,6 @@
 //! What is wrong with a host is said with its place, its reason and what would be right.
 
-use crate::common::{STAR, problem};
+use crate::common::{STAR, plan, problem};
 
 #[test]
 fn frames_join_in_polls_only() {
