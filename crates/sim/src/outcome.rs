@@ -160,8 +160,11 @@ fn flows(world: &World) -> Table {
         .counts("received_bytes", count(|f| f.received_bytes))
         .counts("segments_sent", count(|f| f.sender.segments_sent))
         .counts("retransmissions", count(|f| f.sender.retransmissions))
-        .counts("timeouts", count(|f| f.sender.timeouts))
-        .counts("fast_recoveries", count(|f| f.sender.fast_recoveries))
+        .counts("timeouts", count(|f| f.sender.timeouts.into()))
+        .counts(
+            "fast_recoveries",
+            count(|f| f.sender.fast_recoveries.into()),
+        )
         .counts("cwnd_segments", count(|f| u64::from(f.cwnd)))
         .measures("srtt_us", flows.iter().map(|f| f.srtt.as_ps() as f64 / 1e6))
         .names(

@@ -122,7 +122,7 @@ pub(crate) fn flows(world: &World, app: &MeasuredApp) -> Table {
         )
         .measures("transfer_gbytes", flows.iter().map(gbytes))
         .counts("retransmissions", flows.iter().map(|f| seen(f).1))
-        .counts("timeouts", flows.iter().map(|f| f.sender.timeouts))
+        .counts("timeouts", flows.iter().map(|f| f.sender.timeouts.into()))
         .counts("cwnd_segments", flows.iter().map(|f| u64::from(f.cwnd)))
         .measures("srtt_us", flows.iter().map(|f| f.srtt.as_ps() as f64 / 1e6))
         .names(

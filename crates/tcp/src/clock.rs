@@ -11,6 +11,26 @@ pub(crate) type Jiffies = u32;
 
 /// Jiffies at time zero: not zero, since a timestamp of zero means "none" (RFC 7323, Linux).
 const BASE: u64 = 100_000;
+const PS_PER_US: u64 = 1_000_000;
+const PS_PER_NS: u64 = 1000;
+
+/// A tick or a timestamp that may be none. Zero is none, as in Linux.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stamp(u32);
+
+impl Stamp {
+    pub(crate) const NONE: Stamp = Stamp(0);
+
+    #[inline]
+    pub(crate) fn at(stamp: u32) -> Stamp {
+        Stamp(stamp)
+    }
+
+    #[inline]
+    pub(crate) fn get(self) -> Option<u32> {
+        (self.0 != 0).then_some(self.0)
+    }
+}
 
 /// One host's tick.
 #[derive(Clone, Debug)]
@@ -18,19 +38,18 @@ const BASE: u64 = 100_000;
 pub(crate) struct JiffyClock {
     tick_ps: u64,
     phase_ps: u64,
-    stamp_from_ps: u64,
-    us_inverse: u64,
-    /// Whole microseconds of a tick, and 2^64 over them, rounded up: a product for a quotient. Zero
+    /// 2^64 over the whole microseconds of a tick, rounded up: a product for a quotient. Zero
     /// where a tick is but one.
-    us_per_tick: u32,
+    us_inverse: u64,
     /// Added to every timestamp, so that none tells the uptime.
     timestamp_offset: u32,
     hz: u32,
     timestamp_hz: u32,
-    /// A timestamp, from when it holds and until when: saves a division a packet.
+    /// A timestamp, for how many whole nanoseconds it holds and until when: saves a division a packet.
     stamp: u32,
+    stamp_ns: u32,
     /// The tick that now is in, and when the next begins: saves a division a packet.
-    now: u64,
+    now: Jiffies,
     next_tick_ps: u64,
     stamp_until_ps: u64,
     /// When it was last asked.
@@ -41,20 +60,19 @@ impl JiffyClock {
     /// `timestamp_hz` ticks a second for timestamps, or the jiffies themselves if zero.
     pub(crate) fn new(hz: u32, timestamp_hz: u32, phase: Duration) -> JiffyClock {
         let tick_ps = Duration::from_secs(1).as_ps() / u64::from(hz.max(1));
-        let us_per_tick = (tick_ps / 1_000_000).max(1) as u32;
+        let us_per_tick = (tick_ps / PS_PER_US).max(1);
         JiffyClock {
             hz,
-            us_per_tick,
-            us_inverse: (u64::MAX / u64::from(us_per_tick)).wrapping_add(1),
+            us_inverse: (u64::MAX / us_per_tick).wrapping_add(1),
             tick_ps,
             phase_ps: phase.as_ps() % tick_ps,
             timestamp_hz,
             timestamp_offset: 0,
-            now: BASE,
-            next_tick_ps: 0,
+            now: BASE as Jiffies,
+            next_tick_ps: tick_ps - phase.as_ps() % tick_ps,
             now_ps: 0,
             stamp: 0,
-            stamp_from_ps: 0,
+            stamp_ns: 0,
             stamp_until_ps: 0,
         }
     }
@@ -75,13 +93,19 @@ impl JiffyClock {
         self.now_ps = ps;
         if ps >= self.next_tick_ps {
             let ticks = (ps + self.phase_ps) / self.tick_ps;
-            self.now = BASE + ticks;
+            self.now = (BASE + ticks) as Jiffies;
             self.next_tick_ps = (ticks + 1) * self.tick_ps - self.phase_ps;
         }
         if ps >= self.stamp_until_ps {
             self.renew_stamp();
         }
-        self.now as Jiffies
+        self.now
+    }
+
+    /// Whole microseconds of a tick; one at least.
+    #[inline]
+    fn us_per_tick(&self) -> u64 {
+        (self.tick_ps / PS_PER_US).max(1)
     }
 
     /// The timestamp has moved on, or there was none.
@@ -95,8 +119,8 @@ impl JiffyClock {
         let stamp_ps = Duration::from_secs(1).as_ps() / u64::from(self.timestamp_hz);
         let stamps = self.now_ps / stamp_ps;
         self.stamp = ((BASE + stamps) as u32).wrapping_add(self.timestamp_offset);
-        self.stamp_from_ps = stamps * stamp_ps;
-        self.stamp_until_ps = self.stamp_from_ps + stamp_ps;
+        self.stamp_ns = (stamp_ps / PS_PER_NS) as u32;
+        self.stamp_until_ps = (stamps + 1) * stamp_ps;
     }
 
     /// Microseconds up to when it was last asked.
@@ -128,7 +152,8 @@ impl JiffyClock {
             return (BASE + (ns * 1000 + self.phase_ps) / self.tick_ps) as u32;
         }
         let ps = ns * 1000;
-        if (self.stamp_from_ps..self.stamp_until_ps).contains(&ps) {
+        let left_ps = self.stamp_until_ps.wrapping_sub(ps);
+        if left_ps.wrapping_sub(1) < u64::from(self.stamp_ns) * PS_PER_NS {
             return self.stamp;
         }
         let ps_per_tick = 1_000_000_000_000 / u64::from(self.timestamp_hz);
@@ -137,15 +162,15 @@ impl JiffyClock {
 
     /// The whole ticks in `us` microseconds.
     pub(crate) fn whole_ticks(&self, us: u64) -> Jiffies {
-        (us / u64::from(self.us_per_tick)) as Jiffies
+        (us / self.us_per_tick()) as Jiffies
     }
 
     /// A span of microseconds in whole ticks, rounded up (usecs_to_jiffies).
     #[inline]
     pub(crate) fn us_to_ticks(&self, us: u64) -> Jiffies {
-        let raised = us + u64::from(self.us_per_tick - 1);
+        let raised = us + self.us_per_tick() - 1;
         if raised > u64::from(u32::MAX) || self.us_inverse == 0 {
-            let ticks = raised / u64::from(self.us_per_tick);
+            let ticks = raised / self.us_per_tick();
             return ticks.min(u64::from(u32::MAX / 4)) as Jiffies;
         }
         // Exact for numerators and divisors of 32 bits.
@@ -171,7 +196,7 @@ impl JiffyClock {
     /// Whether so many microseconds are surely no more than so many ticks.
     #[inline]
     pub(crate) fn is_within(&self, us: u64, ticks: Jiffies) -> bool {
-        us <= u64::from(ticks) * u64::from(self.us_per_tick)
+        us <= u64::from(ticks) * self.us_per_tick()
     }
 
     /// Ticks in microseconds.
@@ -184,7 +209,7 @@ impl JiffyClock {
     #[inline]
     pub(crate) fn timestamp(&self) -> u32 {
         if self.timestamp_hz == 0 {
-            return self.now as u32;
+            return self.now;
         }
         self.stamp
     }
@@ -203,27 +228,23 @@ impl JiffyClock {
     /// The tick last asked for.
     #[inline]
     pub(crate) fn tick(&self) -> Jiffies {
-        self.now as Jiffies
+        self.now
     }
 
     /// When the tick begins that comes so many ticks after the last asked for, or before.
     #[inline]
     pub(crate) fn time_ahead(&self, ticks: i32) -> Time {
-        let ahead = i64::from(ticks);
-        let ticks = self.now.wrapping_add_signed(ahead).saturating_sub(BASE);
-        Time::from_ps(
-            ticks
-                .saturating_mul(self.tick_ps)
-                .saturating_sub(self.phase_ps),
-        )
+        let beyond = i64::from(ticks) - 1;
+        let beyond_ps = (self.tick_ps as i64).saturating_mul(beyond);
+        Time::from_ps(self.next_tick_ps.saturating_add_signed(beyond_ps))
     }
 
     /// The first tick that begins at `at` or after it; none if that is more than some days away.
     pub(crate) fn first_tick(&self, at: Time) -> Option<Jiffies> {
         let ps = at.as_ps().checked_add(self.phase_ps)?;
-        let tick = BASE + ps.div_ceil(self.tick_ps);
-        let ahead = tick as i64 - self.now as i64;
-        (ahead.unsigned_abs() < 1 << 30).then_some(tick as Jiffies)
+        let ticks = ps.div_ceil(self.tick_ps);
+        let next = (self.next_tick_ps + self.phase_ps) / self.tick_ps;
+        (ticks.abs_diff(next) < 1 << 30).then_some((BASE + ticks) as Jiffies)
     }
 
     /// A span in ticks, at least one unless it is zero.

@@ -309,7 +309,7 @@ fn datagrams(rate_bps: u64, duration_ns: u64) -> (Option<u64>, Option<u64>) {
         vec![
             Task::UdpSink(config::UdpSink {
                 port,
-                idle_ns: 100_000_000,
+                idle_ns: 2_000_000_000, // longer than a busy machine may let a source wait
                 end_ns: None,
                 gap_ns: 8_000_000_000_000 / rate_bps,
                 window_bytes: Some(1 << 18),

@@ -12,7 +12,7 @@ use crate::random;
 /// Receive queues of a card at most.
 pub const QUEUES_MAX: u32 = 64;
 /// Entries of the table.
-const TABLE: u64 = 128;
+const TABLE: usize = 128;
 /// 2^64 over the golden ratio.
 const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -20,23 +20,27 @@ const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 #[derive(Clone, Copy, Debug)]
 pub struct Scaling {
     key: u64,
-    queues: u64,
+    queues: usize,
+    /// The queue of each flow's hash, modulo the table's size.
+    table: [u8; TABLE],
 }
 
 impl Scaling {
     /// A card with so many `queues`, of which there is one at least; those with other keys spread flows otherwise.
     #[must_use]
     pub fn new(key: u64, queues: u32) -> Scaling {
+        let queues = queues.clamp(1, QUEUES_MAX) as usize;
         Scaling {
             key,
-            queues: queues.clamp(1, QUEUES_MAX).into(),
+            queues,
+            table: std::array::from_fn(|entry| (entry % queues) as u8),
         }
     }
 
     /// How many there are.
     #[must_use]
     pub fn queues(&self) -> usize {
-        self.queues as usize
+        self.queues
     }
 
     /// The queue of the flow whose frames are for this endpoint.
@@ -44,7 +48,7 @@ impl Scaling {
     #[must_use]
     pub fn queue_of(&self, to: EndpointId) -> usize {
         let hash = random::mix((self.key ^ u64::from(to.0)).wrapping_add(GAMMA));
-        (hash % TABLE % self.queues) as usize
+        self.table[hash as usize % TABLE].into()
     }
 }
 

@@ -433,7 +433,7 @@ impl World {
                 lost: end.lost - begin.lost,
                 marked: end.marked - begin.marked,
                 retransmissions: end.stats.retransmissions - begin.stats.retransmissions,
-                timeouts: end.stats.timeouts - begin.stats.timeouts,
+                timeouts: u64::from(end.stats.timeouts - begin.stats.timeouts),
             }
         };
         BottleneckResult {

@@ -131,7 +131,7 @@ impl ToldBySender {
         ToldBySender {
             segments_sent: count("segs_out"),
             retransmissions: count("total_retrans"),
-            timeouts: count("total_rto"),
+            timeouts: count("total_rto") as u32,
             cwnd: count("snd_cwnd") as u32,
             srtt: Duration::from_us(count("rtt_us")),
         }

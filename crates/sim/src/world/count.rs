@@ -69,8 +69,8 @@ impl World {
             if let Some(connection) = &endpoint.connection {
                 let stats = connection.stats();
                 totals.retransmissions += stats.retransmissions;
-                totals.timeouts += stats.timeouts;
-                totals.fast_recoveries += stats.fast_recoveries;
+                totals.timeouts += u64::from(stats.timeouts);
+                totals.fast_recoveries += u64::from(stats.fast_recoveries);
             }
         }
         totals
@@ -145,7 +145,7 @@ impl World {
                     received_bytes: pair[0].read_bytes,
                     cwnd: sender.map_or(0, |c| c.probe().cwnd),
                     segments_sent: sender.map_or(0, |c| c.stats().segments_sent),
-                    timeouts: sender.map_or(0, |c| c.stats().timeouts),
+                    timeouts: sender.map_or(0, |c| c.stats().timeouts.into()),
                 }
             });
             self.recorder.look(queues, flows);

@@ -11,7 +11,7 @@ use super::{Endpoint, World};
 pub(crate) struct ToldBySender {
     pub(crate) segments_sent: u64,
     pub(crate) retransmissions: u64,
-    pub(crate) timeouts: u64,
+    pub(crate) timeouts: u32,
     pub(crate) cwnd: u32,
     pub(crate) srtt: Duration,
 }
@@ -87,8 +87,8 @@ impl World {
             }
             let stats = connection.stats();
             self.retired.retransmissions += stats.retransmissions;
-            self.retired.timeouts += stats.timeouts;
-            self.retired.fast_recoveries += stats.fast_recoveries;
+            self.retired.timeouts += u64::from(stats.timeouts);
+            self.retired.fast_recoveries += u64::from(stats.fast_recoveries);
             let host = &mut self.hosts[usize::from(endpoint.host.0)];
             host.shortage.add(&connection.shortage());
         }

@@ -12,7 +12,7 @@ use tailback_units::Time;
 use super::accurate_ecn::EcnMode;
 use super::time_wait::is_in_window;
 use super::{Config, Connection, Event, Life, TimerKind, Transmit};
-use crate::clock::{self, Jiffies};
+use crate::clock::{self, Jiffies, Stamp};
 use crate::receive::TIMESTAMP_BYTES;
 use crate::segment::{Flags, Segment, SynOptions};
 
@@ -26,7 +26,7 @@ impl Connection {
         let mut connection = Connection::new(config, Life::SynSent);
         let jiffies = connection.clock.jiffies(now);
         connection.syn_stamp = connection.clock.timestamp();
-        connection.retrans_stamp = Some(jiffies);
+        connection.retrans_stamp = Stamp::at(jiffies);
         connection.send_syn(jiffies);
         connection
     }
@@ -117,7 +117,7 @@ impl Connection {
         let wait = if self.passive {
             self.rtt.rto
         } else {
-            self.within_user_timeout(now, self.retrans_stamp, self.rtt.rto)
+            self.within_user_timeout(now, self.retrans_stamp.get(), self.rtt.rto)
         };
         self.set_timer(now, TimerKind::Retransmit, wait);
     }
@@ -273,7 +273,7 @@ impl Connection {
             self.window.cwnd = 1;
         }
         let lost_syns = std::mem::take(&mut self.retransmits);
-        self.retrans_stamp = None;
+        self.retrans_stamp = Stamp::NONE;
         let receiver_now = self.receiver_now(jiffies);
         self.receive.establish(receiver_now);
         self.receive.ack.begin(jiffies);

@@ -67,9 +67,9 @@ pub enum CaState {
 #[repr(C)]
 pub struct Stats {
     /// Retransmission timeouts.
-    pub timeouts: u64,
+    pub timeouts: u32,
     /// Times fast recovery was entered.
-    pub fast_recoveries: u64,
+    pub fast_recoveries: u32,
     /// Window reductions undone because they were not needed.
     pub undos: u32,
     /// Segments dropped at a window of zero (TCPZeroWindowDrop).

@@ -10,7 +10,7 @@
 use tailback_units::Duration;
 
 use super::{Connection, Life};
-use crate::clock::Jiffies;
+use crate::clock::{Jiffies, Stamp};
 
 /// tcp_orphan_retries for a connection that is not hopeless yet.
 const ORPHAN_RETRIES: u32 = 8;
@@ -98,8 +98,8 @@ impl Connection {
     /// probe's.
     pub(super) fn are_probes_given_up(&mut self, now: Jiffies, timeout: Jiffies) -> bool {
         let user = self.clock.ticks(self.options.user_timeout);
-        match self.probes_since {
-            None => self.probes_since = Some(now),
+        match self.probes_since.get() {
+            None => self.probes_since = Stamp::at(now),
             Some(since) if user > 0 && now.wrapping_sub(since) >= user => return true,
             Some(_) => {}
         }

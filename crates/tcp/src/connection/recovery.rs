@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::accurate_ecn::EcnMode;
 use super::{AckFlags, CaState, Connection};
-use crate::clock::Jiffies;
+use crate::clock::{Jiffies, Stamp};
 use crate::queue::{Hint, LOST, Packet, SACKED, TAGS};
 use crate::segment::Segment;
 use crate::seq::Seq;
@@ -134,7 +134,7 @@ impl Connection {
     /// all there is to do.
     fn leave_finished_state(&mut self, now: Jiffies, segment: &Segment) -> bool {
         if self.state == CaState::Open {
-            self.retrans_stamp = None;
+            self.retrans_stamp = Stamp::NONE;
             return false;
         }
         if self.snd_una.before(self.high_seq) {
@@ -232,7 +232,7 @@ impl Connection {
     /// tcp_try_to_open.
     fn try_to_open(&mut self, now: Jiffies, ece: bool) {
         if self.retrans_out == 0 {
-            self.retrans_stamp = None;
+            self.retrans_stamp = Stamp::NONE;
         }
         if ece {
             self.enter_cwr(now);

@@ -5,7 +5,7 @@
 //! segment) and tcp_retransmit_skb.
 
 use super::{CaState, Connection};
-use crate::clock::Jiffies;
+use crate::clock::{Jiffies, Stamp};
 use crate::queue::{EVER_RETRANS, Hint, LOST, RETRANS, SACKED, TAGS};
 
 impl Connection {
@@ -139,7 +139,9 @@ impl Connection {
         self.transmit(now, &packet, mss, true);
         self.stats.retransmissions += u64::from(packet.segments);
         self.retrans_out += u32::from(packet.segments);
-        self.retrans_stamp.get_or_insert(now);
+        if self.retrans_stamp.get().is_none() {
+            self.retrans_stamp = Stamp::at(now);
+        }
         self.undo_retrans += 1;
         true
     }

@@ -8,7 +8,7 @@ use tailback_units::Time;
 
 use super::accurate_ecn::EcnMode;
 use super::{CaState, Connection, Life, TimerKind};
-use crate::clock::{self, Jiffies};
+use crate::clock::{self, Jiffies, Stamp};
 use crate::congestion::CwndEvent;
 use crate::queue::{LOST, RETRANS, SACKED};
 
@@ -78,7 +78,7 @@ impl Connection {
     /// A SYN or its answer was lost. The first few wait no longer than the one before, if the
     /// stack says so.
     fn syn_timed_out(&mut self, now: Jiffies) {
-        if self.is_syn_given_up(now, self.retrans_stamp, self.retransmits) {
+        if self.is_syn_given_up(now, self.retrans_stamp.get(), self.retransmits) {
             return self.give_up();
         }
         self.retransmits += 1;
@@ -99,7 +99,7 @@ impl Connection {
         let hopeless = if window_closed && !self.orphan {
             now.wrapping_sub(self.ack_received) > self.clock.ticks(self.stack.rto_max)
         } else {
-            self.is_given_up(now, self.retrans_stamp, self.retransmits)
+            self.is_given_up(now, self.retrans_stamp.get(), self.retransmits)
         };
         if hopeless {
             return self.give_up();
@@ -170,7 +170,7 @@ impl Connection {
     fn probe_window(&mut self, now: Jiffies) {
         if self.packets_out > 0 || !self.has_unsent() {
             self.probes = 0;
-            self.probes_since = None;
+            self.probes_since = Stamp::NONE;
             return;
         }
         let next = self.rtt.rto << self.backoff.min(16);

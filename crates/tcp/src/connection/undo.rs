@@ -4,7 +4,7 @@
 //! tcp_undo_cwr, tcp_try_undo_recovery, _dsack (RFC 3708), _partial and _loss.
 
 use super::{CaState, Connection};
-use crate::clock::{self, Jiffies};
+use crate::clock::{self, Jiffies, Stamp};
 use crate::queue::LOST;
 use crate::segment::Segment;
 
@@ -14,7 +14,7 @@ impl Connection {
         let answers_original = |stamp| {
             segment.has_timestamps && segment.ts_ecr != 0 && clock::before(segment.ts_ecr, stamp)
         };
-        self.retrans_stamp.is_none_or(answers_original)
+        self.retrans_stamp.get().is_none_or(answers_original)
     }
 
     fn may_undo(&self, segment: &Segment) -> bool {
@@ -70,7 +70,7 @@ impl Connection {
             return !self.sack || self.fackets_out > self.reordering;
         }
         if self.retrans_out == 0 {
-            self.retrans_stamp = None;
+            self.retrans_stamp = Stamp::NONE;
         }
         let fackets = if self.sack {
             self.fackets_out

@@ -8,7 +8,7 @@ use super::super::{CaState, Connection, TimerKind};
 use super::chrono::Limiter;
 use super::rtt::Measured;
 use super::{tell, tell_here};
-use crate::clock::Jiffies;
+use crate::clock::{Jiffies, Stamp};
 use crate::congestion::{AckKind, AckSample, Growth, RateSample};
 use crate::queue::{LOST, RETRANS, SACKED};
 use crate::segment::{Flags, Segment};
@@ -472,11 +472,11 @@ impl Connection {
             return;
         }
         if self.head_end().after(self.window_end()) {
-            let ticks = self.within_user_timeout(now, self.probes_since, self.probe_ticks());
+            let ticks = self.within_user_timeout(now, self.probes_since.get(), self.probe_ticks());
             self.arm_paced(now, TimerKind::ZeroWindowProbe, ticks);
         } else {
             self.backoff = 0;
-            self.probes_since = None;
+            self.probes_since = Stamp::NONE;
             if matches!(self.timer, Some((TimerKind::ZeroWindowProbe, _))) {
                 self.timer = None;
             }

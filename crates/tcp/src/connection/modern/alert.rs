@@ -7,7 +7,7 @@
 
 use super::super::{CaState, Connection, TimerKind};
 use super::ack::{AckNews, Resend};
-use crate::clock::Jiffies;
+use crate::clock::{Jiffies, Stamp};
 use crate::queue::EVER_RETRANS;
 use crate::seq::Seq;
 
@@ -72,7 +72,7 @@ impl Connection {
     /// all there is to do.
     fn leave_finished_state_today(&mut self, now: Jiffies) -> bool {
         if self.state == CaState::Open {
-            self.retrans_stamp = None;
+            self.retrans_stamp = Stamp::NONE;
             return false;
         }
         if self.snd_una.before(self.high_seq) {
@@ -158,7 +158,7 @@ impl Connection {
     /// tcp_enter_recovery.
     pub(super) fn enter_recovery(&mut self, now: Jiffies, ece: bool) {
         if !self.any_retransmission_out() {
-            self.retrans_stamp = None;
+            self.retrans_stamp = Stamp::NONE;
         }
         self.stats.fast_recoveries += 1;
         self.prior_ssthresh = 0;
@@ -198,7 +198,7 @@ impl Connection {
 
     fn try_to_open_today(&mut self, now: Jiffies, ece: bool) {
         if !self.any_retransmission_out() {
-            self.retrans_stamp = None;
+            self.retrans_stamp = Stamp::NONE;
         }
         if ece {
             self.enter_cwr_today(now);

@@ -6,7 +6,7 @@
 //! own queue is not sent again.
 
 use super::super::{Connection, TimerKind};
-use crate::clock::Jiffies;
+use crate::clock::{Jiffies, Stamp};
 use crate::queue::{EVER_RETRANS, LOST, RETRANS, SACKED, segments};
 
 impl Connection {
@@ -75,8 +75,8 @@ impl Connection {
             packet.tags |= RETRANS | EVER_RETRANS;
             self.retrans_out += if again { 0 } else { count };
         }
-        if self.retrans_stamp.is_none() {
-            self.retrans_stamp = Some(self.stamp_of(sent_ns));
+        if self.retrans_stamp.get().is_none() {
+            self.retrans_stamp = Stamp::at(self.stamp_of(sent_ns));
         }
         self.undo_retrans = self.undo_retrans.max(0) + count as i32;
         sent

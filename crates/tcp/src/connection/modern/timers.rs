@@ -12,7 +12,7 @@ use tailback_units::Time;
 use super::super::{Connection, Life, TimerKind};
 use super::Modern;
 use super::queue::PSH;
-use crate::clock::{self, Jiffies};
+use crate::clock::{self, Jiffies, Stamp};
 use crate::congestion::INFINITE_SSTHRESH;
 
 /// The least wait of a zero-window probe, milliseconds (TCP_RTO_MIN, include/net/tcp.h).
@@ -189,7 +189,7 @@ impl Connection {
 
     /// When the first retransmission of this loss was sent, by its timestamp.
     fn first_retransmission(&self, now: Jiffies) -> Option<Jiffies> {
-        let first = self.retrans_stamp?;
+        let first = self.retrans_stamp.get()?;
         let since = self.stamp_of(self.clock.ns()).wrapping_sub(first);
         Some(now.wrapping_sub(self.clock.ticks_of_timestamp(since)))
     }
@@ -212,7 +212,7 @@ impl Connection {
     fn probe_window_today(&mut self, now: Jiffies) {
         if self.packets_out > 0 || !self.has_unsent() {
             self.probes = 0;
-            self.probes_since = None;
+            self.probes_since = Stamp::NONE;
             return;
         }
         let next = self.rtt.rto << self.backoff.min(16);
@@ -223,7 +223,7 @@ impl Connection {
         if self.packets_out > 0 || !self.has_unsent() {
             self.probes = 0;
             self.backoff = 0;
-            self.probes_since = None;
+            self.probes_since = Stamp::NONE;
             return;
         }
         self.probes += 1;
@@ -235,7 +235,7 @@ impl Connection {
             }
             self.probe_ticks()
         };
-        let ticks = self.within_user_timeout(now, self.probes_since, ticks);
+        let ticks = self.within_user_timeout(now, self.probes_since.get(), ticks);
         self.arm_paced(now, TimerKind::ZeroWindowProbe, ticks);
     }
 

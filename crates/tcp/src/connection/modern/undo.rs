@@ -5,7 +5,7 @@
 
 use super::super::{CaState, Connection};
 use super::rack::RECOVERY_THRESH;
-use crate::clock::Jiffies;
+use crate::clock::{Jiffies, Stamp};
 use crate::queue::LOST;
 use crate::seq::Seq;
 
@@ -25,7 +25,7 @@ impl Connection {
 
     /// Nothing was retransmitted, or what came answers the original.
     fn packet_delayed_today(&self) -> bool {
-        match self.retrans_stamp {
+        match self.retrans_stamp.get() {
             Some(stamp) => self.echo_before(stamp),
             // Without SACK the stamp is cleared at the end of the window.
             None => self.sack || self.snd_una.before(self.high_seq),
@@ -64,7 +64,7 @@ impl Connection {
     fn holds_state(&mut self) -> bool {
         let holds = self.snd_una == self.high_seq && !self.sack;
         if holds && !self.any_retransmission_out() {
-            self.retrans_stamp = None;
+            self.retrans_stamp = Stamp::NONE;
         }
         holds
     }
@@ -107,7 +107,7 @@ impl Connection {
             return true;
         }
         if !self.any_retransmission_out() {
-            self.retrans_stamp = None;
+            self.retrans_stamp = Stamp::NONE;
         }
         self.undo_reduction(now, true);
         self.try_keep_open(now);
