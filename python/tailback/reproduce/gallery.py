@@ -19,8 +19,10 @@ from tailback.reproduce.response.measure import bottleneck, flow, run_all
 RATE_BPS = 100_000_000
 RTT_S = 0.02
 ROUND_TRIPS_S = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
-CONTROLS = (*LIKE_FLOWS, "dctcp")
-"""In the order of the figures; DCTCP with a threshold of a fifth of the product."""
+MARKED = ("dctcp", "prague")
+"""Those that live on marks: with a threshold of a fifth of the product."""
+CONTROLS = (*LIKE_FLOWS, *MARKED)
+"""In the order of the figures."""
 _OLD = ("bic", "cubic-2.1")
 _POINTS = 500
 
@@ -99,7 +101,7 @@ def _one(name: str, rtt_s: float, start_s: float = 0.0) -> dict[str, Any]:
 
 
 def _link(name: str, rtt_s: float, flows: int, **values: object) -> dict[str, Any]:
-    marks = round(bdp_segments(RATE_BPS, rtt_s) / 5) if name == "dctcp" else 0
+    marks = round(bdp_segments(RATE_BPS, rtt_s) / 5) if name in MARKED else 0
     return bottleneck(
         [_one(name, rtt_s, 3.0 * i) for i in range(flows)],
         rate_bps=RATE_BPS,

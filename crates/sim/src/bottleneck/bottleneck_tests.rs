@@ -115,3 +115,30 @@ fn marks_keep_dctcp_at_the_threshold() {
         result.queue_mean
     );
 }
+
+#[test]
+fn prague_goes_by_25_ms_where_accurate_ecn_is_agreed_on() {
+    // Growth of (10/25)^2 a round trip and halves: sqrt(0.16 * 3/2 / p) with p = 1e-4, 49 segments.
+    let result = bottleneck(&under_loss(CongestionKind::Prague, 10_000));
+    let flow = &result.flows[0];
+    assert_eq!((flow.lost, flow.timeouts), (10, 0));
+    let error = flow.window_mean / 49.0 - 1.0;
+    assert!(error.abs() < 0.05, "{}: {error}", flow.window_mean);
+    // And its count of marks keeps it at a threshold.
+    let config = BottleneckConfig {
+        rate_bps: 100_000_000,
+        buffer_segments: 1000,
+        mark_segments: 20,
+        chance: Chance::None,
+        warm_up_chances: 0,
+        warm_up_us: 5_000_000,
+        measured_chances: 0,
+        measured_us: 5_000_000,
+        ..under_loss(CongestionKind::Prague, 1)
+    };
+    let result = bottleneck(&config);
+    let flow = &result.flows[0];
+    assert!(flow.lost == 0 && flow.marked > 0);
+    assert!(result.queue_max < 60, "{}", result.queue_max);
+    assert!(flow.goodput_bps > 0.9 * 1e8, "{}", flow.goodput_bps);
+}

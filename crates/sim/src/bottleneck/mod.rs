@@ -12,11 +12,12 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use tailback_net::random::{Stream, threshold};
+use tailback_tcp::congestion::CongestionKind;
 use tailback_tcp::{Config, Connection, Ecn, Event, Segment, SocketOptions, Stats, Transmit};
 use tailback_units::{Duration, Time};
 
 pub use config::{BottleneckConfig, BottleneckResult, Chance, FlowConfig, FlowResult, Look};
-use receiver::Receiver;
+use receiver::{Echo, Receiver};
 
 /// Payload and headers of a full frame on the wire, bytes: MTU 1500, and 38 around it.
 const HEADERS_BYTES: u64 = 52 + 38;
@@ -188,13 +189,13 @@ impl World {
     fn new(config: &BottleneckConfig) -> World {
         let flows = config.flows.iter().enumerate().map(|(index, flow)| {
             let stack = Arc::new(flow.stack.clone());
-            let precise = tailback_tcp::congestion::CongestionKind::Dctcp;
+            let echo = match stack.tcp_congestion_control {
+                CongestionKind::Dctcp => Echo::Each,
+                CongestionKind::Prague => Echo::Counted,
+                _ => Echo::Latched,
+            };
             Flow {
-                receiver: Receiver::new(
-                    MSS,
-                    stack.tcp_congestion_control != precise,
-                    flow.every_second,
-                ),
+                receiver: Receiver::new(MSS, echo, flow.every_second),
                 config: Config {
                     stack,
                     mss: MSS,

@@ -1,6 +1,6 @@
 //! A receiver that closed forms assume: it acknowledges every segment at once, or every second one
 //! in order (RFC 5681's delayed acknowledgements without their timer, so only to a window that
-//! needs none), cumulatively and selectively, tells every mark, and never runs out of window.
+//! needs none), cumulatively and selectively, tells every mark as its sender wants it, and never runs out of window.
 
 use tailback_tcp::{Ecn, Flags, SackBlock, Segment, Seq, SynOptions};
 
@@ -9,6 +9,37 @@ const TICKS_PER_S: u64 = 1000;
 /// SACK blocks that fit beside timestamps.
 const BLOCKS: usize = 3;
 
+/// How marks are told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Echo {
+    /// ECE until CWR comes (RFC 3168).
+    Latched,
+    /// ECE for each mark (RFC 8257).
+    Each,
+    /// Their count, modulo 8, in AE, CWR and ECE (RFC 9768).
+    Counted,
+}
+
+/// The count begins with this (RFC 9768 section 3.2.1).
+const COUNT_INITIAL: u32 = 5;
+
+/// A number of three bits as AE, CWR and ECE.
+fn flags_of(field: u32) -> Flags {
+    let flags = [(4, Flags::NS), (2, Flags::CWR), (1, Flags::ECE)];
+    let set = flags.into_iter().filter(|(bit, _)| field & bit != 0);
+    set.fold(Flags::NONE, |all, (_, flag)| all.with(flag))
+}
+
+/// What an answer's three flags say of the ECN field that a SYN had (RFC 9768 table 2).
+fn reflected(ecn: Ecn) -> Flags {
+    flags_of(match ecn {
+        Ecn::NotEct => 2,
+        Ecn::Ect1 => 3,
+        Ecn::Ect0 => 4,
+        Ecn::Ce => 6,
+    })
+}
+
 /// One flow's receiver.
 #[derive(Clone, Debug)]
 pub(super) struct Receiver {
@@ -16,9 +47,10 @@ pub(super) struct Receiver {
     /// Beyond a hole: ranges in order, and the one that grew last.
     ranges: Vec<(Seq, Seq)>,
     newest: Seq,
-    /// ECE until CWR comes (RFC 3168) rather than for each mark (RFC 8257).
-    latches: bool,
+    echo: Echo,
     congestion: bool,
+    /// Marked segments so far.
+    marks: u32,
     /// Every second segment in order is acknowledged; one is unacknowledged.
     every_second: bool,
     owed: bool,
@@ -29,15 +61,16 @@ pub(super) struct Receiver {
 }
 
 impl Receiver {
-    pub(super) fn new(mss: u16, latches: bool, every_second: bool) -> Receiver {
+    pub(super) fn new(mss: u16, echo: Echo, every_second: bool) -> Receiver {
         Receiver {
             every_second,
             owed: false,
             next: Seq(0),
             ranges: Vec::new(),
             newest: Seq(0),
-            latches,
+            echo,
             congestion: false,
+            marks: 0,
             ts_recent: 0,
             mss,
             segments: 0,
@@ -64,7 +97,10 @@ impl Receiver {
                 window_scale: Some(14),
                 sack_permitted: true,
             });
-            if segment.flags.contains(Flags::ECE) {
+            let asks = flags_of(7);
+            if self.echo == Echo::Counted && segment.flags.contains(asks) {
+                ack.flags = ack.flags.with(reflected(segment.ecn));
+            } else if segment.flags.contains(Flags::ECE) {
                 ack.flags = ack.flags.with(Flags::ECE);
             }
         } else if segment.payload_bytes == 0 {
@@ -82,7 +118,11 @@ impl Receiver {
             if self.owed {
                 return None;
             }
-            if self.congestion {
+            if self.echo == Echo::Counted {
+                ack.flags = ack
+                    .flags
+                    .with(flags_of(COUNT_INITIAL.wrapping_add(self.marks)));
+            } else if self.congestion {
                 ack.flags = ack.flags.with(Flags::ECE);
             }
             self.tell_ranges(&mut ack);
@@ -94,7 +134,8 @@ impl Receiver {
 
     fn note_mark(&mut self, segment: &Segment) {
         let marked = segment.ecn == Ecn::Ce;
-        if !self.latches {
+        self.marks = self.marks.wrapping_add(marked.into());
+        if self.echo != Echo::Latched {
             self.congestion = marked;
             return;
         }

@@ -26,6 +26,11 @@ reno_half = aimd(0.5, 0.5)
 """Reno acknowledged for every second segment, counting acknowledgements: sqrt(3 / 4 p)."""
 
 
+def prague(p: float, rtt_s: float) -> float:
+    """Return Prague's window under loss: Reno's cut, and growth as of a round trip of 25 ms."""
+    return aimd(min(1.0, (rtt_s / 0.025) ** 2), 0.5)(p, rtt_s)
+
+
 def cubic(c: float, beta: float, friend: Window = reno) -> Window:
     """Return RFC 9438's window (section 5.1), or Reno's where that is greater (section 4.3).
 
@@ -247,6 +252,7 @@ FORMS: dict[str, Form] = {
     "cdg": Form(reno, "Reno without a queue"),
     "dctcp": Form(reno, "Reno on loss, RFC 8257"),
     "compound": Form(compound, "INFOCOM 2006, by periods"),
+    "prague": Form(prague, f"{_AIMD}, a = (RTT / 25 ms)^2"),
 }
 """Congestion control -> its form. Not among them: westwood, whose window without a queue has
 no limit, and the BBRs, which do not follow loss; those are on links of a rate (`links`)."""

@@ -272,6 +272,29 @@ def sharing() -> list[LinkCheck]:
     return checks
 
 
+def prague() -> list[LinkCheck]:
+    """Return Prague's independence of the round trip where marks come alike to both.
+
+    A threshold does not give them alike: it marks more of the shorter round trip's.
+    """
+    config = bottleneck(
+        [flow("prague", rtt_s) for rtt_s in (0.005, 0.02)],
+        chance={"process": "random", "first": 300, "p": 0.02},
+        chance_marks=True,
+        warm_up_us=20_000_000,
+        measured_us=100_000_000,
+    )
+    return [
+        LinkCheck(
+            "prague, random marks: share at 5 ms over 20 ms",
+            config,
+            (0.8, 1.25),
+            lambda result: result["flows"][0]["goodput_bps"] / result["flows"][1]["goodput_bps"],
+            "draft-briscoe-iccrg-prague-congestion-control-04: as of 25 ms",
+        )
+    ]
+
+
 def all_checks() -> list[LinkCheck]:
     """Return every check on a link."""
-    return [*dctcp(), *vegas(), *bbr(), *fairness(), *sharing()]
+    return [*dctcp(), *prague(), *vegas(), *bbr(), *fairness(), *sharing()]
