@@ -107,10 +107,19 @@ impl Checker<'_> {
             .iter()
             .map(|f| f.path[at.len()..].trim_start_matches('.'))
             .collect();
+        // What lacks nothing itself has begun with a preset, or needs none; a table in it whose kind is not the preset's is
+        // not laid over that.
+        let replaced = keys.iter().all(|key| key.contains('.'));
+        let remedy = if replaced {
+            "give them all: a table of another kind than the preset's takes nothing from it"
+                .to_owned()
+        } else {
+            format!("begin with {}, or give them all", preset_words(kind))
+        };
         self.find(
             at,
             format!("the keys {} are missing", keys.join(", ")),
-            format!("begin with {}, or give them all", preset_words(kind)),
+            remedy,
         );
     }
 

@@ -167,8 +167,11 @@ fn overridden_axes(document: &Document, axes: &[Resolved]) -> Vec<Problem> {
         if let Some(set) = set {
             let finding = Finding::new(
                 set,
-                format!("the sweep gives this its values (sweep.{})", axis.key),
-                format!("set sweep.{}=[…] instead", axis.key),
+                format!(
+                    "the sweep gives this its values ({})",
+                    path::join("sweep", &axis.key)
+                ),
+                format!("set {}=[…] instead", path::join("sweep", &axis.key)),
             );
             problems.push(document.problem(finding, Severity::Error));
         }

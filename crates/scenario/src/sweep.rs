@@ -112,6 +112,11 @@ pub(crate) fn axes(document: &Document) -> (Vec<Resolved>, Vec<Finding>) {
             }
             continue;
         }
+        if let Some(full) = unquoted(key, axis) {
+            let reason = "a path is one key here, in quotes".to_owned();
+            findings.push(Finding::new(at, reason, format!("{full:?} = […]")).at_key());
+            continue;
+        }
         let node = &schema::root()["properties"]["sweep"]["additionalProperties"];
         let steps = resolve_key(key, &places).map_err(|f| findings.push(f.within(&at).at_key()));
         let values = values(node, axis, &at).map_err(|f| findings.extend(f));
@@ -167,12 +172,29 @@ fn not_varied(steps: &Steps) -> Option<Finding> {
     let first = steps[0].as_str();
     NOT_VARIED.contains(&first).then(|| {
         let remedy = match first {
-            "preset" => "the value where the preset is used, such as \"network.switch.latency\"",
+            "preset" => {
+                "the value where the preset is used, such as \"network.switch.latency\", or \"network.switch.NAME.model.latency\" \
+                 among explicit ones; several at once as { label = { … }, set = { … } }"
+            }
             _ => "`run.repetitions` repeats runs with other seeds",
         };
         let reason = format!("{} cannot be varied within a scenario", path::show(steps));
         Finding::new("", reason, remedy)
     })
+}
+
+/// The path that the key of an axis begins, where its parts stand as tables in one another: TOML's dots without quotes.
+fn unquoted(key: &str, axis: &Value) -> Option<String> {
+    let mut path = path::join("", key);
+    let mut below = axis;
+    while let Some((key, value)) = below.as_object().and_then(|table| table.iter().next()) {
+        if ["from", "to", "step"].contains(&key.as_str()) {
+            return None;
+        }
+        path = path::join(&path, key);
+        below = value;
+    }
+    (axis.is_object() && below.is_array()).then_some(path)
 }
 
 fn values(node: &Value, axis: &Value, at: &str) -> Result<Vec<Value>, Vec<Finding>> {

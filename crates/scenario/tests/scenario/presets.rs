@@ -69,6 +69,21 @@ fn a_table_without_a_preset_must_be_complete() {
 }
 
 #[test]
+fn a_table_that_replaces_the_presets_is_not_told_to_begin_with_one() {
+    let part = "network.switch.buffer={ kind = \"queued\", shared = \"9MB\" }";
+    let found = problem(STAR, &[part]);
+    assert!(
+        found.contains("network.switch: the keys buffer.segment, "),
+        "{found}"
+    );
+    assert!(
+        found.contains("buffer.tx_limit are missing; give them all: a table of another kind"),
+        "{found}"
+    );
+    assert!(!found.contains("begin with a preset"), "{found}");
+}
+
+#[test]
 fn a_scenario_without_hosts_is_told_of_the_presets() {
     let text = STAR.replace("[host]\npreset = \"rhel-5.4-x5540-ne020\"\n", "");
     let found = problem(&text, &[]);

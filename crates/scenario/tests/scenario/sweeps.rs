@@ -83,6 +83,10 @@ fn axes_that_lead_nowhere_are_told() {
             "workload.serverz: there is no key",
         ),
         ("\"a..b\" = [1]", "\"a..b\" is not a path"),
+        (
+            "network.link.rate = [\"1Gbit\"]",
+            "sweep.network: a path is one key here, in quotes; \"network.link.rate\" = […]",
+        ),
         ("name = [\"a\"]", "no value is named \"name\""),
         (
             "\"run.seed\" = [1, 2]",
@@ -111,6 +115,21 @@ fn a_name_that_several_values_have_is_told_with_their_paths() {
     assert!(found.contains("sweep.kind: \"kind\" names"), "{found}");
     assert!(found.contains("\"workload.kind\""), "{found}");
     assert!(found.contains("\"network.switch.buffer.kind\""), "{found}");
+}
+
+#[test]
+fn what_to_set_in_place_of_a_swept_value_can_be_set() {
+    let text = star("\"network.link.rate\" = [\"1Gbit\"]");
+    let found = problem(&text, &["network.link.rate=2Gbit"]);
+    assert!(
+        found.contains("set sweep.\"network.link.rate\"=[…] instead"),
+        "{found}"
+    );
+    let plan = plan(
+        &text,
+        &["sweep.\"network.link.rate\"=[\"2Gbit\", \"3Gbit\"]"],
+    );
+    assert_eq!(plan.runs.len(), 2);
 }
 
 #[test]
