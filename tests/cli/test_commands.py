@@ -83,6 +83,8 @@ def test_check_passes_what_is_right(command: Command) -> None:
     first, second = answer.out.splitlines()
     assert first == "incast-8mb: ok, 46 runs, 46000 iterations"
     assert second == "one thread a run: only workloads flows and bulk can be cut"
+    alone = command("check", "dcqcn-incast", "--set", "sweep={}").out
+    assert alone.startswith("dcqcn-incast: ok, 1 run, 1 iteration\n")
 
 
 def test_run_prints_a_row_per_run_and_closes_with_the_totals(

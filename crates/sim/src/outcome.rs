@@ -111,7 +111,15 @@ fn latencies(world: &World) -> Option<Vec<Duration>> {
 }
 
 fn with_latencies(table: Table, sorted: &[Duration], total: Duration) -> Table {
-    let us = |time: Duration| [time.as_ps() as f64 / 1e6];
+    // No number (NaN) where nothing was answered: zero would be the least latency of all.
+    let us = |time: Duration| {
+        let known = !sorted.is_empty();
+        [if known {
+            time.as_ps() as f64 / 1e6
+        } else {
+            f64::NAN
+        }]
+    };
     let sum = sorted.iter().fold(Duration::ZERO, |sum, l| sum + *l);
     let count = sorted.len() as u64;
     table
@@ -176,8 +184,15 @@ fn flows(world: &World) -> Table {
     let Some(app) = world.workload.flows() else {
         return table;
     };
-    let start = |f: &FlowRecord| app.flow(f.number as usize).map_or(Time::ZERO, |l| l.start);
+    let listed = |f: &FlowRecord| app.flow(f.number as usize);
+    let start = |f: &FlowRecord| listed(f).map_or(Time::ZERO, |l| l.start);
     table
+        .counts(
+            "priority",
+            flows
+                .iter()
+                .map(|f| listed(f).map_or(0, |l| u64::from(l.priority))),
+        )
         .measures("start_s", flows.iter().map(|f| start(f).as_secs_f64()))
         .flags("complete", flows.iter().map(|f| f.completed.is_some()))
         .measures(
@@ -190,7 +205,7 @@ fn flows(world: &World) -> Table {
             "slowdown",
             outcome_flows::slowdowns(world)
                 .into_iter()
-                .map(|known| known.map_or(0.0, |(_, slowdown)| slowdown)),
+                .map(|known| known.map_or(f64::NAN, |(_, slowdown)| slowdown)),
         )
 }
 

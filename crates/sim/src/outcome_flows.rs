@@ -62,16 +62,19 @@ pub(crate) fn summary(table: Table, world: &World) -> Table {
         .measures("slowdown_p99", [quantile(&complete, 0.99)])
 }
 
-/// Zero of none.
+/// No number (NaN) of none: a slowdown of zero would be one of something.
 fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len().max(1) as f64
+    if values.is_empty() {
+        return f64::NAN;
+    }
+    values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The value below which the share `q` of sorted values lies (nearest rank); zero of none.
+/// The value below which the share `q` of sorted values lies (nearest rank); no number (NaN) of none.
 fn quantile(sorted: &[f64], q: f64) -> f64 {
     let rank = (q * sorted.len() as f64).ceil().max(1.0) as usize;
     let place = rank.min(sorted.len()).checked_sub(1);
-    place.map_or(0.0, |place| sorted[place])
+    place.map_or(f64::NAN, |place| sorted[place])
 }
 
 /// The table `slowdowns`: a row for each class of sizes that has complete flows.

@@ -100,11 +100,18 @@ impl Pinged {
         self.sent - self.sorted.len() as u64
     }
 
+    /// No number (NaN) where nothing was answered.
     fn ms(&self, q: f64) -> f64 {
+        if self.sorted.is_empty() {
+            return f64::NAN;
+        }
         quantile(&self.sorted, q).as_ms_f64()
     }
 
     fn ms_mean(&self) -> f64 {
+        if self.sorted.is_empty() {
+            return f64::NAN;
+        }
         let sum: u128 = self.sorted.iter().map(|rtt| u128::from(rtt.as_ps())).sum();
         let mean = sum / self.sorted.len().max(1) as u128;
         Duration::from_ps(mean as u64).as_ms_f64()

@@ -19,16 +19,32 @@ pub struct Column {
 }
 
 /// The values of a column.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub enum ColumnData {
     /// Counts.
     U64(Vec<u64>),
-    /// Measures.
+    /// Measures; NaN where there is none.
     F64(Vec<f64>),
     /// Names.
     Str(Vec<String>),
     /// Yes or no.
     Bool(Vec<bool>),
+}
+
+/// To the last bit: what is measured nowhere (NaN) is the same in both.
+impl PartialEq for ColumnData {
+    fn eq(&self, other: &ColumnData) -> bool {
+        match (self, other) {
+            (ColumnData::U64(a), ColumnData::U64(b)) => a == b,
+            (ColumnData::F64(a), ColumnData::F64(b)) => a
+                .iter()
+                .map(|v| v.to_bits())
+                .eq(b.iter().map(|v| v.to_bits())),
+            (ColumnData::Str(a), ColumnData::Str(b)) => a == b,
+            (ColumnData::Bool(a), ColumnData::Bool(b)) => a == b,
+            _ => false,
+        }
+    }
 }
 
 impl Table {

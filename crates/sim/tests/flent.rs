@@ -104,6 +104,11 @@ duration = "500ms"
 "#;
     let of_priority = |outcome: &RunOutcome| {
         let received = counts(outcome, "flows", "received_bytes");
+        assert_eq!(counts(outcome, "flows", "priority"), [0, 5, 0, 5]);
+        // Flows without an end are never complete, and have no slowdown.
+        let slowdowns = measures(outcome, "flows", "slowdown");
+        assert!(slowdowns.iter().all(|s| s.is_nan()), "{slowdowns:?}");
+        assert!(measures(outcome, "summary", "slowdown_mean")[0].is_nan());
         let part = |n: usize| received.iter().skip(n).step_by(2).sum::<u64>();
         (part(0), part(1))
     };

@@ -70,6 +70,18 @@ fn what_links_lose_is_lost_by_its_pair() {
 }
 
 #[test]
+fn what_nobody_answers_has_no_round_trip() {
+    let outcome = modelled(&["network.link.loss=1.0"]);
+    assert_eq!(value(&outcome, "loss_percent"), 100.0);
+    for column in ["min", "mean", "median", "p95", "p99", "max"] {
+        let name = format!("ping_ms_{column}");
+        assert!(value(&outcome, &name).is_nan(), "{name}");
+    }
+    let means = measure(&outcome, "flows", "ping_ms_mean");
+    assert!(means.iter().all(|ms| ms.is_nan()), "{means:?}");
+}
+
+#[test]
 fn kernels_ping_and_are_answered() {
     let outcome = run(PING, &[], |_| true).expect("it runs");
     assert_eq!(value(&outcome, "pings"), 40.0);

@@ -4,6 +4,11 @@ use tailback_scenario::Plan;
 use tailback_sim::{ColumnData, Control, RunOutcome, simulate};
 
 fn run(workload: &str) -> RunOutcome {
+    run_with(workload, &[])
+}
+
+fn run_with(workload: &str, overrides: &[&str]) -> RunOutcome {
+    let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
     let text = format!(
         r#"
         name = "asking"
@@ -23,7 +28,7 @@ fn run(workload: &str) -> RunOutcome {
         {workload}
         "#
     );
-    let plan = Plan::from_toml(&text, "test", &[], None).expect("a good scenario");
+    let plan = Plan::from_toml(&text, "test", &overrides, None).expect("a good scenario");
     simulate(&plan.runs[0], &Control::default()).expect("a good run")
 }
 
@@ -62,4 +67,14 @@ fn connections_ask_side_by_side_and_long_answers_take_their_time() {
     let least = value(&long, "latency_us_min");
     assert!((1000.0..2000.0).contains(&least), "{least}");
     assert!(value(&long, "latency_us_max") > least);
+}
+
+#[test]
+fn what_nobody_answers_has_no_latency() {
+    let outcome = run_with("", &["network.link.0.loss=1.0"]);
+    assert_eq!(value(&outcome, "requests"), 0.0);
+    for column in ["min", "mean", "median", "p95", "p99", "max"] {
+        let name = format!("latency_us_{column}");
+        assert!(value(&outcome, &name).is_nan(), "{name}");
+    }
 }

@@ -18,7 +18,7 @@ _OF_TIMED = (
     ("ping_ms_median", "ping_ms_p99", "loss_percent"),
     ("goodput_mbps_mean", "loss_percent"),
 )
-"""What runs that last as long as they are told to are judged by: the first of these they have."""
+"""What runs that last as long as they are told to are judged by: that whose first they have."""
 _NEARLY_ALL = 0.95
 _ALIKE = 1.01
 """Where two end, below this ratio neither is ahead."""
@@ -32,37 +32,45 @@ def headline(view: View, metric: str) -> str:
     """Return one sentence on a metric of `summary`, to stand above its figure."""
     words = view.label(metric)
     x = view.axes.x
-    if x is None:
-        value = float(view.points.get_column(metric)[0])
-        return f"{words.said}: {_quantity(value, words)}."
     if not view.has(metric):
         return f"{words.said}: none in any run."
+    points = view.points.drop_nulls(metric)
+    if x is None:
+        return f"{words.said}: {_quantity(float(points.get_column(metric)[0]), words)}."
     if x.kind == "nominal":
-        return _ends(view, x, metric, words)
-    last = _at(view.points, x, x.values[-1])
-    if last.height == 1:
-        first = _at(view.points, x, x.values[0])
+        return _ends(points, x, metric, words)
+    # From the first to the last value of x that has one: of some runs there may be none.
+    found = points.get_column(x.name).to_list()
+    ends = [value for value in x.values if value in found]
+    last = _at(points, x, ends[-1])
+    if len(view.groups) == 1:
+        first = _at(points, x, ends[0])
         low, high = (_quantity(float(f.get_column(metric)[0]), words) for f in (first, last))
-        return f"{words.said}: {low} at {_place(x, 0)}, {high} at {_place(x, -1)}."
-    ends = last.sort(metric)
-    least, greatest = (float(ends.get_column(metric)[i]) for i in (0, -1))
-    best, worst = (ends.get_column(GROUP)[i] for i in (0, -1))
+        return f"{words.said}: {low} at {_named(x, ends[0])}, {high} at {_named(x, ends[-1])}."
+    ranked = last.sort(metric)
+    least, greatest = (float(ranked.get_column(metric)[i]) for i in (0, -1))
+    best, worst = (ranked.get_column(GROUP)[i] for i in (0, -1))
+    if ranked.height == 1:
+        return f"{words.said} at {_named(x, ends[-1])}: {_quantity(least, words)} with {best}."
     joint = "against" if last.height == 2 else "to"
     return (
-        f"{words.said} at {_place(x, -1)}: {_quantity(least, words)} with {best} "
+        f"{words.said} at {_named(x, ends[-1])}: {_quantity(least, words)} with {best} "
         f"{joint} {number(greatest)} with {worst}."
     )
 
 
-def _ends(view: View, x: Axis, metric: str, words: Label) -> str:
+def _ends(points: pl.DataFrame, x: Axis, metric: str, words: Label) -> str:
     """The least and the greatest: along names neither the first nor the last says anything."""
-    rows = view.points.drop_nulls(metric).sort(metric)
+    rows = points.sort(metric, maintain_order=True)
 
     def said(i: int, value: str) -> str:
         place = [_named(x, rows.get_column(x.name)[i]), rows.get_column(GROUP)[i]]
         return f"{value} ({'; '.join(filter(None, place))})"
 
     least, greatest = (float(rows.get_column(metric)[i]) for i in (0, -1))
+    if rows.height > 1 and 0 < least <= greatest < _ALIKE * least:
+        share = percent(_ALIKE - 1, decimals=0)
+        return f"{words.said}: {_quantity(greatest, words)}, all within {share}."
     return (
         f"{words.said}: from {said(0, _quantity(least, words))} "
         f"to {said(-1, _quantity(greatest, words))}."
@@ -72,8 +80,8 @@ def _ends(view: View, x: Axis, metric: str, words: Label) -> str:
 def key_findings(view: View) -> list[str]:
     """Return the report's first sentences: who is ahead, where curves cross, what is lost."""
     if view.timed:
-        known = ([m for m in ms if m in view.points.columns and view.has(m)] for ms in _OF_TIMED)
-        wanted = next(filter(None, known), [])
+        of = next((ms for ms in _OF_TIMED if view.has(ms[0])), _OF_TIMED[-1])
+        wanted = [m for m in of if view.has(m)]
         return [*(headline(view, metric) for metric in wanted), *_unfinished(view)]
     if view.axes.x is None:
         return [_single(view)]
@@ -88,6 +96,8 @@ def _unfinished(view: View) -> list[str]:
     """Flows that had not ended with the run are in no mean."""
     if "flows_complete" not in view.summary.columns:
         return []
+    if view.results.manifest["scenario"]["workload"]["kind"] == "bulk":
+        return []  # without a size they have no end, and with one the run ends with them
     flows, complete = (int(view.summary.get_column(c).sum()) for c in ("flows", "flows_complete"))
     unfinished = flows - complete
     if not unfinished:

@@ -122,6 +122,11 @@ class View:
         """Whether any point was run more than once."""
         return bool(self.points.get_column("repetitions").max() != 1)
 
+    def known(self, metric: str) -> bool:
+        """Whether the summary has a metric with a value in any run, be it zero."""
+        summary = self.results.summary
+        return metric in summary.columns and bool(summary.get_column(metric).is_not_null().any())
+
     def has(self, metric: str) -> bool:
         """Whether the summary has a metric, with a value other than zero somewhere."""
         if metric not in self.points.columns:

@@ -34,9 +34,14 @@ def command(
         if not bad:
             runs = found.plan.runs
             iterations = sum(run["iterations"] for run in runs)
-            console.out.out(f"{found.name}: ok, {len(runs)} runs, {iterations} iterations")
+            counts = f"{_counted(len(runs), 'run')}, {_counted(iterations, 'iteration')}"
+            console.out.out(f"{found.name}: ok, {counts}")
             for why in sorted({run["whole"] or "" for run in runs}):
                 console.out.out(
                     f"one thread a run: {why}" if why else "runs can take several threads"
                 )
     ctx.exit(2 if bad else 0)
+
+
+def _counted(number: int, of: str) -> str:
+    return f"{number} {of}" if number == 1 else f"{number} {of}s"

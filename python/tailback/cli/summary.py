@@ -18,28 +18,34 @@ _SHOWN = {
     "bandwidth_gbps_mean": ("bandwidth\nGb/s", 2),
     "utilisation": ("utili-\nsation", 3),
     "ping_ms_mean": ("ping\nms", 3),
+    "loss_percent": ("lost\n%", 2),
     "pings_lost": ("pings\nlost", 0),
     "queue_bytes_mean": ("mean queue\nbytes", 0),
     "switch_drops": ("switch\ndrops", 0),
     "retransmissions": ("retrans-\nmissions", 0),
     "switch_drops_mean": ("switch\ndrops", 1),
     "host_drops_mean": ("host\ndrops", 1),
+    "link_losses_mean": ("lost on\nlinks", 1),
     "retransmissions_mean": ("retrans-\nmissions", 1),
     "timeouts_mean": ("timeouts\n", 2),
 }
 """Column of the summary → heading, decimals."""
+_WHERE_SEEN = {"link_losses_mean"}
+"""Columns that are there if any run has something of it."""
 
 
 def print_summary(results: Results) -> None:
     """The table, means per iteration; then total data, total duration and goodput."""
     summary = results.summary
-    table = Table(title=results.manifest["title"], title_justify="left", caption_justify="left")
+    table = Table()
     keys = [*results.parameters, *(["repetition"] if _repeated(summary) else [])]
     for key in keys:
         number = summary.schema[key].is_numeric()
         table.add_column(key, justify="right" if number else "left", overflow="fold")
-    metrics = [name for name in _SHOWN if name in summary.columns]
-    if View(results).timed:
+    view = View(results)
+    metrics = [name for name in _SHOWN if name in summary.columns and view.known(name)]
+    metrics = [name for name in metrics if name not in _WHERE_SEEN or view.has(name)]
+    if view.timed:
         metrics = [name for name in metrics if name != "completion_ms_mean"]
     for name in metrics:
         table.add_column(_SHOWN[name][0], justify="right", no_wrap=True)
@@ -51,8 +57,9 @@ def print_summary(results: Results) -> None:
         group = first
         table.add_row(
             *(str(row[key]) for key in keys),
-            *(f"{row[name]:,.{_SHOWN[name][1]}f}" for name in metrics),
+            *(_figure(row[name], _SHOWN[name][1]) for name in metrics),
         )
+    console.out.out(results.manifest["title"])
     console.print_table(table)
     totals = results.totals
     console.out.out(
@@ -60,6 +67,10 @@ def print_summary(results: Results) -> None:
         f"Total duration  {totals.duration_s:,.3f} s\n"
         f"Goodput         {totals.goodput_mbps:,.1f} Mb/s"
     )
+
+
+def _figure(value: float | None, decimals: int) -> str:
+    return "-" if value is None else f"{value:,.{decimals}f}"
 
 
 def _repeated(summary: pl.DataFrame) -> bool:

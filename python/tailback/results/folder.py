@@ -127,7 +127,8 @@ class PartialFolder:
             parts = [run / f"{name}.arrows" for run in runs]
             write_parquet(
                 self.path / f"{name}.parquet",
-                pl.concat([_read_part(part) for part in parts if part.exists()]),
+                # What a run has no value for is null, not NaN: means and ranks leave it out.
+                pl.concat([_read_part(p) for p in parts if p.exists()]).fill_nan(None),
             )
         return names
 

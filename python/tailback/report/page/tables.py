@@ -117,7 +117,7 @@ def ports(view: View) -> Table | None:
 def points(view: View) -> Table:
     """Return every point of the sweep with its metrics."""
     axes = view.axes.varying
-    known = (m for m in _SHOWN if m in view.points.columns and (m not in COUNTS or view.has(m)))
+    known = (m for m in _SHOWN if view.known(m) and (m not in COUNTS or view.has(m)))
     metrics = [m for m in known if not (view.timed and m.startswith("completion_ms"))]
     columns = {m: _column(view.points.get_column(m)) for m in metrics}
     heads = [Cell(axis_label(a.name), number=a.kind == "numeric") for a in axes]
