@@ -8,7 +8,8 @@ import pytest
 
 from synthetic import write_folder
 from tailback.analysis import View
-from tailback.analysis.controls import CONTROL, control_rates
+from tailback.analysis.controls import CONTROL, control_rates, farthest_apart
+from tailback.analysis.findings import headline
 from tailback.report import Plots
 from tailback.report.charts.nothing import NothingToDrawError
 from tailback.report.page.contents import contents
@@ -74,6 +75,17 @@ def test_the_report_shows_who_got_what_behind_the_sum(tmp_path: Path) -> None:
     alone = folder(tmp_path / "alone", [], {"fifo": MIXED["fifo"]})
     shown = contents(alone, ["shown"]).sections[0]
     assert "controls" in [figure.key for figure in shown.figures]
+
+
+def test_where_all_are_alike_no_least_and_greatest_is_named(tmp_path: Path) -> None:
+    view = folder(tmp_path / "own", ["queue"], MIXED)
+    assert headline(view, "goodput_mbps_mean") == "Goodput: 100 Mb/s, all within 1 %."
+
+
+def test_thousands_of_mbps_are_said_as_such(tmp_path: Path) -> None:
+    view = folder(tmp_path / "own", [], {"": {"bbr": [950_000_000], "cubic": [250_000_000]}})
+    said = "A flow of bbr gets 3,800 Mb/s, one of cubic 1,000 Mb/s."
+    assert farthest_apart(view) == said
 
 
 def test_where_all_have_one_control_there_is_nothing_to_tell_apart(tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ import pytest
 import tailback
 from synthetic import write_folder
 from tailback.analysis import View
+from tailback.analysis.pairs import pair_losses
+from tailback.analysis.paused import stopped
 from tailback.analysis.places import PLACE, places
 from tailback.analysis.probes import probes
 from tailback.report import Plots, write_report
@@ -173,6 +175,48 @@ def test_measurements_are_sorted_by_decades_of_loss(tmp_path: Path) -> None:
     }
     assert found.without_worst["0.01 %"] == 1
     assert "Worst receiver: a." in str(Plots(view.results).loss_histogram().to_dict())
+
+
+def test_a_mesh_shows_who_lost_what_to_whom(tmp_path: Path) -> None:
+    def probe(round_: int, source: str, destination: str, lost: int) -> dict[str, Any]:
+        row = flow(0, source, destination) | {"round": round_, "datagrams_sent": 100}
+        return row | {"datagrams_received": 100 - lost, "lost_switch": 0, "lost_link": lost}
+
+    pairs = [(a, b) for a in "abc" for b in "abc" if a != b]
+    bad = {("a", "c"): 4, ("b", "c"): 10}
+    rows = [probe(r, a, b, bad.get((a, b), 0) * r) for r in (0, 1) for a, b in pairs]
+    view = folder(tmp_path / "own", [], summary=[summary(0)], flows=rows)
+    lost = {(a, b): share for a, b, *_, share in pair_losses(view).iter_rows()}
+    assert lost == {(a, b): bad.get((a, b), 0) / 2 for a, b in pairs}
+    assert "The most: b to c, 5 %." in Plots(view.results).pairs().to_dict()["description"]
+    fewer = [row for row in rows if row["destination"] == "c"]
+    alone = folder(tmp_path / "fewer", [], summary=[summary(0)], flows=fewer)
+    assert pair_losses(alone).is_empty(), "one receiver is no mesh"
+
+
+def test_who_was_stopped_and_for_how_long(tmp_path: Path) -> None:
+    def port(run: int, link: str, paused_ms: float) -> dict[str, Any]:
+        return {"run": run, "repetition": 0, "link": link, "paused_ms": paused_ms}
+
+    times = {"a>leaf": (0.0, 250.0), "leaf>spine": (0.0, 100.0), "spine>leaf": (0.0, 0.0)}
+    view = folder(
+        tmp_path / "own",
+        ["control"],
+        summary=[
+            summary(0, control="none", duration_s_total=1.0),
+            summary(1, control="pfc", duration_s_total=0.5),
+        ],
+        ports=[port(run, link, ms[run]) for run in (0, 1) for link, ms in times.items()],
+    )
+    assert stopped(view).rows() == [
+        ("none", "a>leaf", 0.0),
+        ("none", "leaf>spine", 0.0),
+        ("pfc", "a>leaf", 50.0),
+        ("pfc", "leaf>spine", 20.0),
+    ]
+    assert "a>leaf, 50 % (pfc)" in Plots(view.results).paused().to_dict()["description"]
+    keys = [figure.key for figure in contents(view, ["shown"]).sections[0].figures]
+    assert keys == ["paused"]
 
 
 def test_a_report_of_datagrams_shows_where_they_were_lost(tmp_path: Path) -> None:

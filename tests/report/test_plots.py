@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from synthetic import incast_folder, sweep_folder
+from tailback.analysis.axes import Axis
 from tailback.report import write_pngs
+from tailback.report.charts.encoding import x_channel
 from tailback.report.charts.nothing import NothingToDrawError
 from tailback.results import Results
 
@@ -36,6 +38,18 @@ def test_every_chart_is_saved_as_an_image(tmp_path: Path) -> None:
         "anatomy-run-3",
     }
     assert all(f.read_bytes().startswith(b"\x89PNG") for f in files)
+
+
+def test_few_values_of_an_axis_are_its_labels_as_they_are_written() -> None:
+    axis = x_channel(Axis("p", "numeric", (1e-5, 1e-3, 1e-2))).to_dict()["axis"]
+    assert axis == {"format": "~g", "values": [1e-5, 1e-3, 1e-2]}, "not 10µ"
+    axis = x_channel(Axis("load", "numeric", (0.3, 0.6))).to_dict()["axis"]
+    assert axis["values"] == [0.3, 0.6]
+    axis = x_channel(Axis("flows", "numeric", (10, 1000))).to_dict()["axis"]
+    assert axis["format"] == "~s"
+    assert (
+        "values" not in x_channel(Axis("servers", "numeric", tuple(range(1, 24)))).to_dict()["axis"]
+    )
 
 
 def test_svg_too(tmp_path: Path) -> None:

@@ -72,6 +72,78 @@ def test_flows_that_were_not_complete_are_told_of(flows: Results) -> None:
     assert said in contents(View(flows)).findings
 
 
+def test_flows_without_an_end_have_no_slowdown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    endless = results(tmp_path / "endless", kind="bulk", pairs={"kind": "to-first"}, duration="2ms")
+    for column in ("slowdown_mean", "slowdown_median", "slowdown_p99"):
+        assert endless.summary.get_column(column).is_null().all(), "no number, not zero"
+    assert endless.table("flows").get_column("slowdown").is_null().all()
+    page = contents(View(endless))
+    assert [finding.split(":")[0] for finding in page.findings] == ["Goodput"]
+    assert not any(key.startswith("slowdown") for key in drawn(page))
+    assert "slowdown" not in str(page).lower().replace(page.scenario.lower(), "")
+    print_summary(endless)
+    printed = capsys.readouterr().out
+    assert "goodput" in printed
+    assert "slowdown" not in printed
+
+
+def test_where_only_some_runs_have_a_value_the_others_have_a_dash(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    short = SCENARIO | {"sweep": {"duration": ["1us", "2ms"]}}
+    workload = {
+        "kind": "request-response",
+        "pairs": {"kind": "to-first"},
+        "duration": "1ms",
+    }
+    asked = tailback.run(tailback.Scenario(short | {"workload": workload}), out=tmp_path / "asked")
+    latency = asked.summary.get_column("latency_us_mean")
+    assert latency.is_null().to_list() == [True, False]
+    title = contents(View(asked)).findings[0]
+    assert title.startswith("Latency of a request: ")
+    assert "2ms" in title
+    assert "1us" not in title
+    print_summary(asked)
+    row = next(line for line in capsys.readouterr().out.splitlines() if "1us" in line)
+    assert "│ - │" in " ".join(row.split())
+
+
+def test_datagrams_are_judged_by_what_came_and_what_was_lost(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sent = results(
+        tmp_path / "udp",
+        kind="udp",
+        pairs={"kind": "to-first"},
+        rate="5Gbit",
+        duration="5ms",
+        socket_buffer="1MB",
+    )
+    findings = contents(View(sent)).findings
+    assert [f.split(":")[0] for f in findings] == ["Goodput", "Packets lost"]
+    print_summary(sent)
+    assert "lost" in capsys.readouterr().out
+
+
+def test_flows_of_two_priorities_are_told_apart(tmp_path: Path) -> None:
+    sent = results(
+        tmp_path / "bulk",
+        kind="bulk",
+        pairs={"kind": "to-first"},
+        connections=2,
+        priority=[0, 5],
+        duration="2ms",
+    )
+    assert sent.table("flows").get_column("priority").unique().sort().to_list() == [0, 5]
+    charts = drawn(contents(View(sent)))
+    assert charts["priorities"].startswith("Least alike at ")
+    assert "a flow of priority " in charts["priorities"]
+    assert "controls" not in charts
+    assert "by priority" in str(Plots(sent).priorities().to_dict())
+
+
 def test_slowdown_by_size_has_a_line_a_run_and_statistic(flows: Results) -> None:
     chart = Plots(flows).slowdowns().to_dict()
     (rows,) = chart["datasets"].values()

@@ -1,30 +1,33 @@
-"""What flows brought, by the congestion control of their senders."""
+"""What flows brought, by the congestion control of their senders, or by their priority."""
 
 import polars as pl
 
 from tailback.analysis.axes import in_words
 from tailback.analysis.view import GROUP, View
+from tailback.analysis.words import number
 
 CONTROL = "sender_congestion_control"
 """Column of the table `flows`."""
+PRIORITY = "priority"
+"""Column of the table `flows`, of workloads whose packets have one."""
 
 
-def control_rates(view: View) -> pl.DataFrame:
+def control_rates(view: View, by: str = CONTROL) -> pl.DataFrame:
     """Mean goodput of a flow in Mb/s by congestion control: a row a point of the sweep and control.
 
-    Columns: the axes that vary, `group`, `sender_congestion_control`, `mbps`, `flows` (so many of a
-    run). Empty where no run has senders of several controls.
+    Columns: the axes that vary, `group`, the column `by`, `mbps`, `flows` (so many of a run). Empty
+    where in no run flows differ in it.
     """
     flows = view.optional("flows")
     known = {"received_bytes", "bandwidth_gbps"} & set(flows.columns)
-    if CONTROL not in flows.columns or not known:
+    if by not in flows.columns or not known:
         return pl.DataFrame()
-    mixed = flows.group_by("run").agg(pl.col(CONTROL).n_unique().alias("controls"))
-    mixed = mixed.filter(pl.col("controls") > 1)
+    mixed = flows.group_by("run").agg(pl.col(by).n_unique().alias("kinds"))
+    mixed = mixed.filter(pl.col("kinds") > 1)
     if mixed.is_empty():
         return pl.DataFrame()
     seconds = view.summary.select("run", "duration_s_total", GROUP, *view.axes.names)
-    each = flows.select("run", CONTROL, *known).join(seconds, on="run")
+    each = flows.select("run", by, *known).join(seconds, on="run")
     each = each.join(mixed, on="run", how="semi").filter(pl.col("duration_s_total") > 0)
     # Of flows that are measured for a while, their bandwidth in it.
     mbps = (
@@ -32,7 +35,7 @@ def control_rates(view: View) -> pl.DataFrame:
         if "bandwidth_gbps" in known
         else pl.col("received_bytes") * 8 / pl.col("duration_s_total") / 1e6
     )
-    keys = [*view.axes.names, GROUP, CONTROL]
+    keys = [*view.axes.names, GROUP, by]
     return (
         each.sort("run")
         .group_by([*keys, "run"], maintain_order=True)
@@ -42,19 +45,19 @@ def control_rates(view: View) -> pl.DataFrame:
     )
 
 
-def farthest_apart(view: View) -> str:
+def farthest_apart(view: View, by: str = CONTROL) -> str:
     """Say where flows of two congestion controls get the least alike; nothing of one control."""
-    rates = control_rates(view)
+    rates = control_rates(view, by)
     if rates.is_empty():
         return ""
     keys = [*view.axes.names, GROUP]
     ends = rates.sort("mbps", maintain_order=True).group_by(keys, maintain_order=True)
-    least, most = pl.col("mbps").first(), pl.col("mbps").last()
+    first, last = pl.col("mbps").first(), pl.col("mbps").last()
     ends_of = ends.agg(
-        least.alias("least"),
-        most.alias("most"),
-        pl.col(CONTROL).first().alias("slow"),
-        pl.col(CONTROL).last().alias("fast"),
+        first.alias("least"),
+        last.alias("most"),
+        pl.col(by).first().alias("slow"),
+        pl.col(by).last().alias("fast"),
     ).filter(pl.col("slow") != pl.col("fast"))
     if ends_of.is_empty():
         return ""
@@ -62,6 +65,7 @@ def farthest_apart(view: View) -> str:
     part = pl.when(pl.col("most") > 0).then(pl.col("least") / pl.col("most")).otherwise(1.0)
     row = ends_of.sort(part, maintain_order=True).row(0, named=True)
     place = ", ".join(in_words(axis, row[axis.name]) for axis in view.axes.varying)
-    who = f"a flow of {row['fast']} gets {row['most']:.3g} Mb/s, one of {row['slow']} "
-    told = f"{who}{row['least']:.3g} Mb/s."
+    of = "priority " if by == PRIORITY else ""
+    least, most = (f"{number(row[end])} Mb/s" for end in ("least", "most"))
+    told = f"a flow of {of}{row['fast']} gets {most}, one of {of}{row['slow']} {least}."
     return f"Least alike at {place}: {told}" if place else told[0].upper() + told[1:]

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tailback.analysis.anatomy import Anatomy, anatomies
+from tailback.analysis.controls import PRIORITY
 from tailback.analysis.view import View
 from tailback.errors import InputError
 from tailback.report.charts.anatomy import anatomy
@@ -21,6 +22,8 @@ from tailback.report.charts.interfaces import interfaces
 from tailback.report.charts.metric import metric
 from tailback.report.charts.network import network
 from tailback.report.charts.nothing import NothingToDrawError
+from tailback.report.charts.pairs import loss_by_pair
+from tailback.report.charts.paused import paused
 from tailback.report.charts.places import lost_at
 from tailback.report.charts.probes import loss_histogram
 from tailback.report.charts.slowdowns import slowdowns
@@ -114,9 +117,21 @@ class Plots:
         """Goodput by congestion control, where flows of a run differ in it."""
         return self._themed(controls(self._view))
 
+    def priorities(self) -> AnyChart:
+        """Goodput by the packets' priority, where flows of a run differ in it."""
+        return self._themed(controls(self._view, PRIORITY))
+
+    def pairs(self) -> AnyChart:
+        """What a mesh's sources lost to its destinations."""
+        return self._themed(loss_by_pair(self._view))
+
     def interfaces(self) -> AnyChart:
         """Rates of the busiest interfaces over time, as polled."""
         return self._themed(interfaces(self._view))
+
+    def paused(self) -> AnyChart:
+        """How long PAUSE or PFC stopped each direction of a link."""
+        return self._themed(paused(self._view))
 
     def cores(self) -> AnyChart:
         """How busy each core was, of hosts with a machine."""
@@ -180,9 +195,12 @@ class Plots:
             ("slowdowns", self.slowdowns),
             ("spacing", self.spacing),
             ("measurements", self.loss_histogram),
+            ("pairs", self.pairs),
             ("flows", self.flows),
             ("controls", self.controls),
+            ("priorities", self.priorities),
             ("interfaces", self.interfaces),
+            ("paused", self.paused),
             ("cores", self.cores),
             ("totals", self.totals),
         ]

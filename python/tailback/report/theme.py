@@ -42,6 +42,7 @@ def _config(ink: str, faint: str, grid: str, palette: list[str]) -> dict[str, An
             "titleFontSize": 12,
             "labelFontSize": 12,
             "labelOverlap": True,
+            "labelSeparation": 6,
         },
         "axisX": {"grid": False, "titlePadding": 8},
         "axisY": {

@@ -1,9 +1,9 @@
-"""Who got what: goodput by congestion control, where flows of a run differ in it."""
+"""Who got what: goodput by congestion control or priority, where flows of a run differ in it."""
 
 import altair as alt
 import polars as pl
 
-from tailback.analysis.controls import CONTROL, control_rates
+from tailback.analysis.controls import CONTROL, PRIORITY, control_rates
 from tailback.analysis.view import GROUP, View
 from tailback.report.charts.data import AnyChart, inline
 from tailback.report.charts.encoding import tooltips, x_channel
@@ -11,24 +11,31 @@ from tailback.report.charts.nothing import NothingToDrawError
 from tailback.report.theme import HEIGHT, WIDTH
 
 _TITLE = "Goodput of a flow (Mb/s)"
+_WORDS = {CONTROL: "Congestion control", PRIORITY: "Priority"}
 
 
-def controls(view: View) -> AnyChart:
+def controls(view: View, by: str = CONTROL) -> AnyChart:
     """Return the mean goodput of a flow along the sweep, with a colour for each congestion control.
 
+    Or for what else `flows` has in the column `by`.
+
     Raises:
-        NothingToDrawError: in no run senders differ in their congestion control.
+        NothingToDrawError: in no run flows differ in it.
     """
-    rates = control_rates(view)
+    rates = control_rates(view, by)
+    words = _WORDS[by]
     if rates.is_empty():
-        raise NothingToDrawError("in no run senders differ in their congestion control")
-    names = rates.get_column(CONTROL).unique(maintain_order=True).to_list()
+        who = "senders differ in their" if by == CONTROL else "flows differ in their"
+        raise NothingToDrawError(f"in no run {who} {words.lower()}")
+    names = rates.get_column(by).unique(maintain_order=True).to_list()
+    if by == PRIORITY:
+        names.sort()
     groups = rates.get_column(GROUP).unique(maintain_order=True).to_list()
     axis = view.axes.x
-    colour = alt.Color(CONTROL, type="nominal", sort=names, title="Congestion control")
+    colour = alt.Color(by, type="nominal", sort=names, title=words)
     tips = [
         *tooltips(view),
-        alt.Tooltip(CONTROL, type="nominal", title="Congestion control"),
+        alt.Tooltip(by, type="nominal", title=words),
         alt.Tooltip("mbps", type="quantitative", format=",.4~r", title=_TITLE),
         alt.Tooltip("flows", type="quantitative", title="Flows"),
     ]
@@ -37,11 +44,11 @@ def controls(view: View) -> AnyChart:
     if axis is None or axis.kind == "nominal":
         chart = chart.encode(color=colour.legend(symbolType="square", symbolSize=60))
     if axis is None:
-        by_name = alt.X(CONTROL, type="nominal", sort=names, title="Congestion control")
+        by_name = alt.X(by, type="nominal", sort=names, title=words)
         chart = chart.mark_bar(size=28).encode(x=by_name.axis(labelAngle=0))
     elif axis.kind == "nominal":
         chart = chart.mark_bar().encode(
-            x=x_channel(axis), xOffset=alt.XOffset(CONTROL, type="nominal", sort=names)
+            x=x_channel(axis), xOffset=alt.XOffset(by, type="nominal", sort=names)
         )
     else:
         chart = chart.mark_line(point=True).encode(x=x_channel(axis))
@@ -54,18 +61,18 @@ def controls(view: View) -> AnyChart:
         width=WIDTH,
         height=HEIGHT,
         title=alt.TitleParams(
-            "Goodput of a flow, by congestion control",
-            subtitle=["The mean of the flows whose senders have it."],
+            f"Goodput of a flow, by {words.lower()}",
+            subtitle=["The mean of the flows that have it."],
         ),
-        description=_described(rates, names),
+        description=_described(rates, by, names),
     )
     return drawn
 
 
-def _described(rates: pl.DataFrame, names: list[str]) -> str:
+def _described(rates: pl.DataFrame, by: str, names: list[str | int]) -> str:
     parts = []
     for name in names:
-        mbps = rates.filter(pl.col(CONTROL) == name).get_column("mbps")
+        mbps = rates.filter(pl.col(by) == name).get_column("mbps")
         least, most = (float(str(v)) for v in (mbps.min(), mbps.max()))
         parts.append(f"{name}: from {least:.4g} to {most:.4g} Mb/s.")
     return " ".join(parts)

@@ -11,6 +11,8 @@ from tailback.analysis.columns import COUNTS, axis_label
 from tailback.analysis.view import COLOUR, DASH, View
 
 _DECADES = 100.0
+_TICKS_MAX = 8
+"""Of so few values of a numeric axis each has its label; of more Vega chooses."""
 
 LADDER = [step * 10.0**power for power in range(-3, 7) for step in (1, 2, 5)]
 """Where a logarithmic axis has its labels and grid lines: 1, 2, 5 in every decade."""
@@ -48,7 +50,10 @@ def x_channel(axis: Axis) -> alt.X:
         )
         ticks: dict[str, Any] = {"tickMinStep": 1, "format": "d"} if whole else {}
         if axis.logarithmic:
-            ticks = {"format": "~s"}
+            # Counts as 10k; shares and probabilities as they are written, not as 10µ.
+            ticks = {"format": "~s" if float(axis.values[0]) >= 1 else "~g"}
+        if len(axis.values) <= _TICKS_MAX:
+            ticks["values"] = list(axis.values)
         return alt.X(field(axis.name), type="quantitative", title=title, scale=scale).axis(**ticks)
     return alt.X(field(axis.name), type="ordinal", title=title, sort=list(axis.values)).axis(
         labelAngle=0

@@ -60,7 +60,9 @@ def lost_at(view: View) -> AnyChart:
     words = base.mark_text(fontSize=11).encode(text="text:N")
     height = _ROW * len(found.runs)
     more = f" {found.left_out} runs that lost less are not shown." if found.left_out else ""
-    more += f" {found.lossless} other runs lost nothing." if found.lossless else ""
+    if found.lossless:
+        runs = "other run" if found.lossless == 1 else "other runs"
+        more += f" {found.lossless} {runs} lost nothing."
     return alt.layer(cells, words).properties(
         usermeta={"minWidth": _RUN + _CELL * len(found.names)},
         width=WIDTH,

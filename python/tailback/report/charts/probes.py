@@ -26,13 +26,17 @@ def loss_histogram(view: View) -> AnyChart:
     base = alt.Chart(inline(rows)).encode(
         x=alt.X("loss", type="nominal", sort=list(CLASSES), title="Loss, from").axis(labelAngle=0),
         xOffset=alt.XOffset("measurements", type="nominal", sort=list(sets)),
-        y=alt.Y("percent", type="quantitative", title="Share of the measurements (%)"),
+        y=alt.Y("percent", type="quantitative", title="Share of the measurements (%)")
+        .scale(domain=[0, 105], nice=False)
+        .axis(values=list(range(0, 101, 20))),
     )
     bars = base.mark_bar().encode(
-        color=alt.Color("measurements", type="nominal", sort=list(sets), title=None),
+        color=alt.Color("measurements", type="nominal", sort=list(sets), title=None).legend(
+            symbolType="square", symbolSize=60
+        ),
         tooltip=["measurements:N", "loss:N", alt.Tooltip("percent:Q", format=".3r")],
     )
-    figures = base.mark_text(dy=-7, fontSize=11).encode(text=alt.Text("percent:Q", format=".2r"))
+    figures = base.mark_text(dy=-7, fontSize=11).encode(text=alt.Text("percent:Q", format=".2~r"))
     shares = ", ".join(f"{name}: {100 * share:.2g} %" for name, share in found.everyone.items())
     return alt.layer(bars, figures).properties(
         width=WIDTH,

@@ -8,7 +8,7 @@ from functools import partial
 from tailback.analysis.anatomy import Anatomy, anatomies
 from tailback.analysis.axes import in_words
 from tailback.analysis.columns import COUNTS, MAIN, axis_label, label
-from tailback.analysis.controls import farthest_apart
+from tailback.analysis.controls import CONTROL, PRIORITY, farthest_apart
 from tailback.analysis.findings import headline, key_findings
 from tailback.analysis.view import View
 from tailback.compare import between
@@ -27,6 +27,8 @@ from tailback.report.charts.interfaces import interfaces
 from tailback.report.charts.metric import metric
 from tailback.report.charts.network import network
 from tailback.report.charts.nothing import NothingToDrawError
+from tailback.report.charts.pairs import loss_by_pair
+from tailback.report.charts.paused import paused
 from tailback.report.charts.places import lost_at
 from tailback.report.charts.probes import loss_histogram
 from tailback.report.charts.slowdowns import slowdowns
@@ -38,6 +40,8 @@ from tailback.report.page.model import Choice, Figure, Page, Section
 
 _QUEUE = "queue_bytes_max"
 """How much buffer one port has used."""
+_KINDS = {CONTROL: "controls", PRIORITY: "priorities"}
+"""By what flows of one run are told apart, and what the chart is called."""
 _CURVES_MAX = 24
 """With more curves than these nobody can tell them apart."""
 _SMALL = 210
@@ -62,17 +66,19 @@ def contents(view: View, kept: Collection[str] = ()) -> Page:
 def _main(key: str, view: View) -> Section | None:
     if view.axes.x is None:
         return None
-    wanted = [m for m in MAIN if m in view.points.columns]
+    wanted = [m for m in MAIN if view.known(m)]
     wanted = [m for m in wanted if m != "loss_percent" or view.has(m)]
     if view.timed:
         wanted = [m for m in wanted if m != "completion_ms_mean"]
     if sides(view) is not None and len(view.groups) > _CURVES_MAX:
         wanted = [m for m in wanted if not view.has(m)]  # surfaces show them
     figures = [Figure.of(m, metric(view, m), headline(view, m)) for m in wanted]
-    with suppress(NothingToDrawError):
-        # Who got how much of the sum stands behind the sum.
-        place = wanted.index("goodput_mbps_mean") + 1 if "goodput_mbps_mean" in wanted else 0
-        figures.insert(place, Figure.of("controls", controls(view), farthest_apart(view)))
+    # Who got how much of the sum stands behind the sum.
+    place = wanted.index("goodput_mbps_mean") + 1 if "goodput_mbps_mean" in wanted else 0
+    for by, name in reversed(_KINDS.items()):
+        with suppress(NothingToDrawError):
+            figure = Figure.of(name, controls(view, by), farthest_apart(view, by))
+            figures.insert(place, figure)
     transactions = "completion_ms_mean" in wanted
     if not wanted:
         return None
@@ -93,9 +99,15 @@ def _shown(key: str, view: View) -> Section | None:
         ("slowdowns", partial(slowdowns, view)),
         ("spacing", partial(spacing, view)),
         ("measurements", partial(loss_histogram, view)),
+        ("pairs", partial(loss_by_pair, view)),
         ("flows", partial(flows, view)),
-        *([("controls", partial(controls, view))] if view.axes.x is None else []),
+        *(
+            (name, partial(controls, view, by))
+            for by, name in _KINDS.items()
+            if view.axes.x is None
+        ),
         ("interfaces", partial(interfaces, view)),
+        ("paused", partial(paused, view)),
         ("cores", partial(cores, view)),
     ]
     figures = []
@@ -251,6 +263,8 @@ def _anatomy(key: str, view: View) -> Section | None:
 
 
 def _totals(key: str, view: View) -> Section | None:
+    if not view.results.totals.data_bytes:
+        return None  # pings that nobody answered
     table = tables.totals(view)
     return Section(key, "Totals", tables=[table], folded=len(table.rows) > _CURVES_MAX)
 
