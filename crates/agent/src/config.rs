@@ -8,7 +8,7 @@ use std::net::Ipv4Addr;
 
 use serde::{Deserialize, Serialize};
 
-/// A host's set-up and its tasks. On a real host only the tasks matter.
+/// A host's set-up and its tasks. The set-up is a guest kernel's or a network namespace's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GuestConfig {

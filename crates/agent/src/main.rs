@@ -1,11 +1,19 @@
 //! `tailback-agent`: as process 1 a guest kernel's init; else `tailback-agent CONFIG FOLDER`, which
-//! runs the tasks of a configuration on this host and writes `results.jsonl` into the folder.
+//! runs the tasks of a configuration on this host and writes `results.jsonl` into the folder. It ends
+//! at the first failure, and with `--attached` when its standard input does: whoever started it is gone
+//! then, and nothing goes on listening. `--set-up CONFIG FOLDER OUTSIDE` makes the network namespace in which
+//! it runs the host of the configuration, and writes `set-up.jsonl`; it refuses to do so in the namespace
+//! OUTSIDE, its caller's `/proc/self/ns/net`.
 //! A guest's root has no other programs: `--show` and `--sleep` serve to check a kernel.
 
+use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
 
-use tailback_agent::{GuestConfig, guest, record::Recorder, traffic};
+use tailback_agent::{GuestConfig, Record, guest, record::Recorder, traffic};
+
+/// Exit code of an agent whose standard input has ended.
+const ABANDONED: i32 = 3;
 
 fn main() -> ExitCode {
     if std::process::id() == 1 {
@@ -16,10 +24,17 @@ fn main() -> ExitCode {
     let result = match arguments.as_slice() {
         ["--show", files @ ..] => files.iter().try_for_each(|file| show(Path::new(file))),
         ["--sleep", seconds] => sleep(seconds),
-        [config, folder] => run(Path::new(config), Path::new(folder)),
-        _ => {
-            Err("usage: tailback-agent CONFIG.json FOLDER | --show FILE… | --sleep SECONDS".into())
+        ["--set-up", config, folder, outside] => {
+            set_up(Path::new(config), Path::new(folder), Path::new(outside))
         }
+        ["--attached", config, folder] => {
+            std::thread::spawn(end_with_input);
+            run(Path::new(config), Path::new(folder))
+        }
+        [config, folder] => run(Path::new(config), Path::new(folder)),
+        _ => Err("usage: tailback-agent [--attached] CONFIG.json FOLDER | \
+                  --set-up CONFIG.json FOLDER OUTSIDE | --show FILE… | --sleep SECONDS"
+            .into()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -30,14 +45,41 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(config: &Path, folder: &Path) -> Result<(), String> {
+fn read(config: &Path) -> Result<GuestConfig, String> {
     let text = std::fs::read_to_string(config).map_err(|e| format!("{}: {e}", config.display()))?;
-    let config: GuestConfig =
-        serde_json::from_str(&text).map_err(|e| format!("{}: {e}", config.display()))?;
-    let recorder = Recorder::create(&folder.join("results.jsonl"))
-        .map_err(|e| format!("{}: {e}", folder.display()))?;
+    serde_json::from_str(&text).map_err(|e| format!("{}: {e}", config.display()))
+}
+
+fn recorder(folder: &Path, name: &str) -> Result<Recorder, String> {
+    Recorder::create(&folder.join(name)).map_err(|e| format!("{}: {e}", folder.display()))
+}
+
+fn run(config: &Path, folder: &Path) -> Result<(), String> {
+    let config = read(config)?;
+    let recorder = recorder(folder, "results.jsonl")?.exiting_on_failure();
+    traffic::precise_timers();
     traffic::run(&config, folder, &recorder);
     Ok(())
+}
+
+fn set_up(config: &Path, folder: &Path, outside: &Path) -> Result<(), String> {
+    let config = read(config)?;
+    guest::in_own_namespace(&config, outside)?;
+    let recorder = recorder(folder, "set-up.jsonl")?;
+    let not_set = guest::put_in_force(&config)?;
+    if !not_set.is_empty() {
+        recorder.add(&Record::NotSet { sysctls: not_set });
+    }
+    recorder.flush();
+    Ok(())
+}
+
+/// Ends the process when nobody holds the other end of its standard input any more.
+fn end_with_input() {
+    let mut input = std::io::stdin().lock();
+    let mut buffer = [0; 64];
+    while matches!(input.read(&mut buffer), Ok(bytes) if bytes > 0) {}
+    std::process::exit(ABANDONED);
 }
 
 fn show(file: &Path) -> Result<(), String> {

@@ -210,6 +210,7 @@ pub struct Flow {
 #[derive(Debug)]
 pub struct Recorder {
     out: Mutex<BufWriter<File>>,
+    exits: bool,
 }
 
 impl Recorder {
@@ -220,7 +221,18 @@ impl Recorder {
     pub fn create(path: &Path) -> io::Result<Recorder> {
         Ok(Recorder {
             out: Mutex::new(BufWriter::with_capacity(1 << 16, File::create(path)?)),
+            exits: false,
         })
+    }
+
+    /// The process ends at the first failure: on a real host others wait for what will not come, and
+    /// whoever started it sees it end.
+    #[must_use]
+    pub fn exiting_on_failure(self) -> Recorder {
+        Recorder {
+            exits: true,
+            ..self
+        }
     }
 
     /// Adds a record. What cannot be written is missing, and then the last line, `done`, is too.
@@ -239,6 +251,9 @@ impl Recorder {
         eprintln!("tailback-agent: {message}");
         self.add(&Record::Error { message });
         self.flush();
+        if self.exits {
+            std::process::exit(1);
+        }
     }
 
     /// Writes what is pending.

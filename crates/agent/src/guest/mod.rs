@@ -11,12 +11,12 @@ use std::env;
 use std::fs;
 use std::io;
 use std::panic;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use crate::config::{GuestConfig, Task};
+use crate::config::{GuestConfig, OptionValue, Task};
 use crate::record::{Record, Recorder};
 use crate::{sys, traffic};
 
@@ -132,32 +132,87 @@ fn set_up(folder: &Path) -> Result<(GuestConfig, BTreeMap<String, String>), Stri
     let text = fs::read_to_string(&path).map_err(|error| format!("config.json: {error}"))?;
     let config: GuestConfig =
         serde_json::from_str(&text).map_err(|error| format!("config.json: {error}"))?;
-    set_sysctl("net.ipv6.conf.all.disable_ipv6", "1")?;
+    let not_set = put_in_force(&config)?;
+    Ok((config, not_set))
+}
+
+/// Sees to it that what a set-up changes is this network namespace's alone, which is not `outside`.
+///
+/// # Errors
+/// It is that namespace, or a sysctl is of the whole machine.
+pub fn in_own_namespace(config: &GuestConfig, outside: &Path) -> Result<(), String> {
+    const OWN: &str = "/proc/self/ns/net";
+    if fs::read_link(OWN).map_err(|error| format!("{OWN}: {error}"))? == outside {
+        return Err("this is the machine's own network namespace, which stays as it is".to_owned());
+    }
+    match config.sysctls.keys().find(|name| !name.starts_with("net.")) {
+        Some(name) => Err(format!("sysctl {name} is the whole machine's")),
+        None => Ok(()),
+    }
+}
+
+/// Where a kernel with IPv6 has its switch.
+const NO_IPV6: &str = "net.ipv6.conf.all.disable_ipv6";
+
+/// Makes this kernel, or this network namespace of it, the host of a configuration: sysctls, interface,
+/// commands. Gives the profile's sysctls that are not set, and why.
+///
+/// # Errors
+/// What could not be done, and why.
+pub fn put_in_force(config: &GuestConfig) -> Result<BTreeMap<String, String>, String> {
+    if sysctl_path(NO_IPV6).exists() {
+        set_sysctl(NO_IPV6, "1")?;
+    }
     // Echo sockets for all, as on a desktop.
     set_sysctl("net.ipv4.ping_group_range", "0 2147483647")?;
     let mut not_set = BTreeMap::new();
     for (name, value) in &config.profile_sysctls {
         if let Err(why) = set_sysctl(name, value) {
+            if sockets_have(config, name, value) {
+                continue;
+            }
             // Another congestion control under this one's name would be taken for it.
             if name == CONGESTION_CONTROL && !config.sysctls.contains_key(name) {
-                return Err(format!("{why}; there are {}", congestion_controls()));
+                return Err(format!(
+                    "{why}; there are {}, and of these a namespace may have those of the machine's \
+                     net.ipv4.tcp_allowed_congestion_control",
+                    congestion_controls()
+                ));
             }
             not_set.insert(name.clone(), why);
         }
     }
     for (name, value) in &config.sysctls {
-        set_sysctl(name, value)?;
+        set_sysctl(name, value).or_else(|why| match sockets_have(config, name, value) {
+            true => Ok(()),
+            false => Err(why),
+        })?;
     }
-    interface::set_up(&config)?;
+    interface::set_up(config)?;
     for argv in &config.commands {
         run_command(argv)?;
     }
-    Ok((config, not_set))
+    Ok(not_set)
+}
+
+/// Whether this sysctl is the congestion control, which the kernel has and every socket asks for by
+/// itself: a namespace's default is one of the machine's net.ipv4.tcp_allowed_congestion_control, but
+/// sockets of a privileged program may have any (net/ipv4/tcp_cong.c of Linux 7.2).
+fn sockets_have(config: &GuestConfig, name: &str, value: &str) -> bool {
+    let asked = config.socket_options.get("TCP_CONGESTION");
+    let others = |task: &Task| matches!(task, Task::Command(_));
+    name == CONGESTION_CONTROL
+        && asked == Some(&OptionValue::Text(value.to_owned()))
+        && congestion_controls().split(", ").any(|has| has == value)
+        && !config.tasks.iter().any(others)
+}
+
+fn sysctl_path(name: &str) -> PathBuf {
+    Path::new("/proc/sys").join(name.replace('.', "/"))
 }
 
 fn set_sysctl(name: &str, value: &str) -> Result<(), String> {
-    let path = Path::new("/proc/sys").join(name.replace('.', "/"));
-    fs::write(path, value).map_err(|error| {
+    fs::write(sysctl_path(name), value).map_err(|error| {
         let why = match error.kind() {
             io::ErrorKind::NotFound => "this kernel does not have it".to_owned(),
             _ => error.to_string(),

@@ -107,7 +107,7 @@ impl Sampler {
                 if state.tasks == 0 {
                     return;
                 }
-                let left_ns = time_ns.saturating_sub(clock.now_ns());
+                let left_ns = clock.left_ns(time_ns);
                 if left_ns == 0 {
                     break;
                 }

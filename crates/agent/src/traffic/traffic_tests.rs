@@ -408,3 +408,13 @@ fn an_exchange_writes_holds_reads_and_shuts() {
         "{received:?}"
     );
 }
+
+#[test]
+fn sleeps_from_before_the_start_of_the_clock() {
+    let clock = Clock {
+        epoch_ns: wall_ns() + 50_000_000,
+    };
+    assert_eq!(clock.now_ns(), 0);
+    clock.sleep_until(30_000_000);
+    assert!(clock.now_ns() >= 30_000_000);
+}

@@ -138,7 +138,7 @@ pub(super) fn sink(context: &Context<'_>, task: &config::UdpSink) -> io::Result<
         SockRef::from(&socket).set_recv_buffer_size(bytes as usize)?;
     }
     if let Some(end_ns) = task.end_ns {
-        let left_ns = end_ns.saturating_sub(clock.now_ns());
+        let left_ns = clock.left_ns(end_ns);
         socket.set_read_timeout(Some(Duration::from_nanos(left_ns.max(1))))?;
     }
     let mut jitter = Jitter::default();
