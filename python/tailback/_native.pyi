@@ -29,6 +29,9 @@ class Control:
     def cancel(self) -> None:
         """Asks the run to stop; it then raises `Interrupted`."""
     @property
+    def cancelled(self) -> bool:
+        """Whether it was asked to stop."""
+    @property
     def done(self) -> int:
         """Iterations finished so far."""
 
@@ -103,6 +106,21 @@ class Plan:
             patience_s: wall-clock seconds after which a kernel without a word is stuck.
 
         Raises `SimulationError` that names the host, `Interrupted` if cancelled.
+        """
+    def real_hosts(self, index: int) -> str:
+        """What real hosts are to do in a run, as JSON (`records.RealHosts`).
+
+        Raises `InputError` with all that they cannot do.
+        """
+    def tables_of_real_hosts(self, index: int, told: dict[int, str], counted: str) -> RunResult:
+        """The tables of a run that real hosts made.
+
+        Args:
+            index: the run's place in the plan.
+            told: the results of each host's agent, by the host's number.
+            counted: JSON of what their network counted (`records.Counted`).
+
+        Raises `SimulationError` that names the host that failed.
         """
 
 def bottleneck(config: str) -> str:

@@ -24,6 +24,12 @@ impl Control {
         self.inner.cancel.store(true, Ordering::Relaxed);
     }
 
+    /// Whether it was asked to stop.
+    #[getter]
+    fn cancelled(&self) -> bool {
+        self.inner.cancel.load(Ordering::Relaxed)
+    }
+
     /// Iterations finished so far.
     #[getter]
     fn done(&self) -> u64 {

@@ -1,5 +1,6 @@
 //! Plans and runs.
 
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
@@ -9,7 +10,7 @@ use tailback_scenario::{Host, HostKind, Run, Workload};
 use tailback_sim::{KernelSetup, RunOutcome, SimError};
 
 use crate::control::Control;
-use crate::errors::{scenario_error, sim_error, simulation_error};
+use crate::errors::{input_error, scenario_error, sim_error, simulation_error};
 use crate::tables::to_ipc;
 
 /// A scenario checked and resolved, with all the runs of its sweep.
@@ -141,6 +142,31 @@ impl Plan {
         let outside = outside(run, all_hosts);
         finish(py, || {
             tailback_sim::simulate_with_kernels(run, &outside, &setup, &control.inner)
+        })
+    }
+
+    /// What real hosts are to do in a run, as JSON; raises `InputError` with all that they cannot do.
+    fn real_hosts(&self, index: usize) -> PyResult<String> {
+        let hosts = tailback_sim::real_hosts(self.at(index)?)
+            .map_err(|error| input_error(error.to_string()))?;
+        serde_json::to_string(&hosts).map_err(|error| simulation_error(error.to_string()))
+    }
+
+    /// The tables of a run that real hosts made, from what their agents told, by the hosts' numbers, and
+    /// what their network counted (JSON).
+    #[expect(clippy::needless_pass_by_value, reason = "Python hands over a dict")]
+    fn tables_of_real_hosts(
+        &self,
+        py: Python<'_>,
+        index: usize,
+        told: BTreeMap<usize, String>,
+        counted: &str,
+    ) -> PyResult<RunResult> {
+        let run = self.at(index)?;
+        let counted = serde_json::from_str(counted)
+            .map_err(|error| simulation_error(format!("what was counted: {error}")))?;
+        finish(py, || {
+            tailback_sim::tables_of_real_hosts(run, &told, &counted)
         })
     }
 }

@@ -32,7 +32,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tailback_scenario::{HostKind, Run};
 use tailback_units::{Duration, Time};
 
-pub use external::{KernelSetup, simulate_with_kernels};
+pub use external::{
+    Counted, CountedPort, KernelSetup, RealHosts, real_hosts, simulate_with_kernels,
+    tables_of_real_hosts,
+};
 pub use packets::packets;
 pub use tables::{Column, ColumnData, Table};
 
@@ -62,6 +65,9 @@ pub enum SimError {
     /// A kernel or a guest failed; says which and why.
     #[error("{0}")]
     Kernel(String),
+    /// A real host failed, or cannot do what the scenario says.
+    #[error("{0}")]
+    RealHosts(String),
     /// Bytes or frames were made or lost unseen: a defect of the simulator.
     #[error("conservation is violated: {0}")]
     Conservation(String),

@@ -3,35 +3,26 @@
 //! Every kernel boots before the world's time zero, so that applications begin at the same time on
 //! kernels and in the world: the kernels' clock is [`START`] ahead of the world's.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use tailback_agent::config::{
-    self, Answerer, Ask, Bulk, Command, GuestConfig, IncastClient, IncastServer, Interface,
-    Neighbour, Offloads, Ping, Sink, Stay, Task, UdpSink, UdpSource,
-};
+use tailback_agent::config::Task;
 use tailback_agent::{Record, record, root};
 use tailback_kernel::{HostConfig, NicConfig, RunFolder};
 use tailback_net::random::Stream;
-use tailback_scenario::{
-    Deed, End, Exchange, Flow, Incast, Iperf3, LinuxValue, Ping as PingSpec, Pinger,
-    RequestResponse, Run, SocketConfig, TimedAction, Udp, Workload,
-};
-use tailback_units::{Duration, Time};
+use tailback_scenario::Run;
+use tailback_units::Duration;
 use tailback_wire::plan;
 
-use super::measured;
+use super::{configuration, tasks::tasks};
 use crate::SimError;
-use crate::workload::UDP_DRAIN;
 
 /// Time of day at the kernels' time zero, ns since 1970: a constant (2023-11-14), for repeats.
 pub(super) const EPOCH_NS: u64 = 1_700_000_000_000_000_000;
-/// The world's time zero on the kernels' clock. A guest with a few sysctls is ready within
-/// a millisecond of its own time; programs it runs for its set-up take longer.
-pub(super) const START: Duration = Duration::from_ms(100);
-/// Bits of the network's part in all addresses of the plan.
-const PREFIX_LENGTH: u8 = 8;
+/// From the last look at its connections until an application is over: on kernels in virtual time looks
+/// are never late.
+const AFTER_LOOK: Duration = Duration::from_us(100);
 
 /// All hosts of a run that are kernels.
 pub(super) struct Guests<'a> {
@@ -55,7 +46,7 @@ impl<'a> Guests<'a> {
                 tasks: Vec::new(),
             })
             .collect();
-        for (host, task) in tasks(run, outside) {
+        for (host, task) in tasks(run, outside, AFTER_LOOK) {
             if let Some(guest) = guests.iter_mut().find(|guest| guest.host == host) {
                 guest.tasks.push(task);
             }
@@ -84,66 +75,17 @@ impl<'a> Guests<'a> {
         for guest in &self.guests {
             let folder = self.folder.host(&name(guest.host));
             fs::create_dir_all(&folder).map_err(|e| failed("a guest's folder", e))?;
-            let text = serde_json::to_vec_pretty(&self.config(guest))
-                .map_err(|e| failed("a guest's configuration", e.into()))?;
+            let text = serde_json::to_vec_pretty(&configuration::of(
+                self.run,
+                guest.host,
+                EPOCH_NS,
+                guest.tasks.clone(),
+            ))
+            .map_err(|e| failed("a guest's configuration", e.into()))?;
             fs::write(folder.join("config.json"), text)
                 .map_err(|e| failed("a guest's configuration", e))?;
         }
         Ok(())
-    }
-
-    fn mtu_bytes(&self, host: usize) -> u16 {
-        let node = tailback_scenario::Node::Host(host);
-        let link = self.run.network.links_of(node).next();
-        link.map_or(1500, |link| {
-            self.run.network.links[link].config.mtu.get() as u16
-        })
-    }
-
-    fn config(&self, guest: &Guest) -> GuestConfig {
-        let host = &self.run.network.hosts[guest.host];
-        let kernel = &host.kernel;
-        let others = (0..self.run.network.hosts.len()).filter(|other| *other != guest.host);
-        GuestConfig {
-            host: host.name.clone(),
-            seed: self.run.seed,
-            epoch_ns: EPOCH_NS,
-            interface: Interface {
-                name: "eth0".to_owned(),
-                address: plan::ipv4(guest.host as u16),
-                prefix_length: PREFIX_LENGTH,
-                mtu_bytes: u32::from(self.mtu_bytes(guest.host)),
-                // What the card does not offer cannot be switched.
-                offloads: Offloads {
-                    gso: kernel.offloads.gso,
-                    gro: kernel.offloads.gro,
-                    ..Offloads::default()
-                },
-            },
-            neighbours: others
-                .map(|other| Neighbour {
-                    address: plan::ipv4(other as u16),
-                    mac: plan::mac(other as u16)
-                        .map(|byte| format!("{byte:02x}"))
-                        .join(":"),
-                })
-                .collect(),
-            profile_sysctls: kernel.profile_sysctls.clone(),
-            sysctls: kernel.sysctls.clone(),
-            socket_options: socket_options(&host.socket),
-            commands: [("ip", &kernel.ip), ("tc", &kernel.tc)]
-                .into_iter()
-                .flat_map(|(program, lines)| lines.iter().map(move |line| words(program, line)))
-                .collect(),
-            sample_interval_ns: kernel.sample_interval.map(ns),
-            looks_ns: match &self.run.workload {
-                Workload::Iperf3(spec) => {
-                    measured::looks(spec).into_iter().map(kernel_ns).collect()
-                }
-                _ => Vec::new(),
-            },
-            tasks: guest.tasks.clone(),
-        }
     }
 
     /// How the kernels are to be started.
@@ -157,7 +99,7 @@ impl<'a> Guests<'a> {
                 memory_mib: host.kernel.memory.get().div_ceil(1 << 20) as u32,
                 nic: NicConfig {
                     mac: plan::mac(guest.host as u16),
-                    mtu_bytes: self.mtu_bytes(guest.host),
+                    mtu_bytes: configuration::mtu_bytes(self.run, guest.host),
                     segmentation_offload: offloads.tso != Some(false),
                     checksum_offload: offloads.tx_checksum != Some(false),
                     interrupt_gap: host.kernel.interrupt_moderation,
@@ -207,348 +149,7 @@ impl<'a> Guests<'a> {
     }
 }
 
-/// A line for a program, without its name, as the words of a command.
-fn words(program: &str, line: &str) -> Vec<String> {
-    let words = line.split_whitespace();
-    std::iter::once(program)
-        .chain(words)
-        .map(str::to_owned)
-        .collect()
-}
-
 /// What a host is called in the run's folder.
 fn name(host: usize) -> String {
     format!("h{host}")
-}
-
-fn socket_options(socket: &SocketConfig) -> BTreeMap<String, config::OptionValue> {
-    let options = socket.linux().into_iter();
-    let value = |value| match value {
-        LinuxValue::Number(number) => config::OptionValue::Number(number),
-        LinuxValue::Text(text) => config::OptionValue::Text(text),
-    };
-    options.map(|(n, v)| (n.to_owned(), value(v))).collect()
-}
-
-fn ns(span: Duration) -> u64 {
-    span.as_ps() / 1000
-}
-
-/// A time of the world on the kernels' clock, in whole nanoseconds no earlier than it: what the world
-/// does at that time is done before.
-fn kernel_ns(at: Time) -> u64 {
-    ns(START) + at.as_ps().div_ceil(1000)
-}
-
-/// The host of each of the world's endpoints, those of flows to come with them.
-pub(super) fn ends(run: &Run) -> Vec<usize> {
-    let of = |flows: Vec<Flow>| {
-        flows
-            .iter()
-            .flat_map(|f| [f.source, f.destination])
-            .collect()
-    };
-    match &run.workload {
-        Workload::Incast(incast) => (1..=incast.servers as usize)
-            .flat_map(|server| [0, server])
-            .collect(),
-        Workload::Bulk(bulk) => of(bulk.flows(run.seed, &run.network)),
-        Workload::Flows(flows) => of(flows.flows(run.seed, &run.network)),
-        Workload::RequestResponse(spec) => of(spec.flows(run.seed, &run.network)),
-        Workload::Exchange(_) => vec![0, 1],
-        Workload::Iperf3(spec) => {
-            let flows = spec.measurement(run.seed).flows;
-            of(flows.into_iter().map(|one| one.flow).collect())
-        }
-        Workload::Udp(udp) => udp
-            .probes(run.seed, &run.network)
-            .into_iter()
-            .flat_map(|probe| [probe.source, probe.destination])
-            .collect(),
-        Workload::Flent(_) | Workload::Bernoulli(_) | Workload::Ping(_) | Workload::Command(_) => {
-            Vec::new()
-        }
-    }
-}
-
-/// Every task of the workload, with the host it runs on. Only those of kernels are used.
-fn tasks(run: &Run, outside: &[bool]) -> Vec<(usize, Task)> {
-    match &run.workload {
-        Workload::Incast(incast) => incast_tasks(run, incast),
-        Workload::Bulk(bulk) => {
-            let end = Time::ZERO + bulk.duration;
-            let window = bulk
-                .pair_window
-                .map(|w| w.get() / u64::from(bulk.connections));
-            let window = window.map(|bytes| bytes.min(u64::from(u32::MAX)) as u32);
-            flow_tasks(&bulk.flows(run.seed, &run.network), end, window, outside)
-        }
-        Workload::Flows(flows) => {
-            let end = Time::ZERO + flows.duration + flows.drain;
-            flow_tasks(&flows.flows(run.seed, &run.network), end, None, outside)
-        }
-        Workload::Exchange(exchange) => [End::Client, End::Server]
-            .into_iter()
-            .map(|end| exchange_task(exchange, end))
-            .collect(),
-        Workload::Iperf3(spec) => iperf3_tasks(run, spec),
-        Workload::Udp(udp) => udp_tasks(run, udp),
-        Workload::RequestResponse(spec) => request_tasks(run, spec),
-        Workload::Ping(spec) => ping_tasks(run, spec),
-        // Refused before it comes here.
-        Workload::Flent(_) | Workload::Bernoulli(_) => Vec::new(),
-        Workload::Command(commands) => {
-            let hosts = &run.network.hosts;
-            let number = |name: &str| hosts.iter().position(|host| host.name == name);
-            let address = |name: &str| {
-                number(name).map_or_else(String::new, |host| plan::ipv4(host as u16).to_string())
-            };
-            let task = |command: &tailback_scenario::Command| {
-                let task = Task::Command(Command {
-                    argv: command.argv(address),
-                    background: command.background,
-                    start_ns: kernel_ns(Time::ZERO + command.start),
-                });
-                number(&command.host).map(|host| (host, task))
-            };
-            commands.command.iter().filter_map(task).collect()
-        }
-    }
-}
-
-/// Port on which the receiver of connection `number` listens: its endpoint's in the world.
-fn port(number: usize) -> u16 {
-    plan::port(2 * number as u32 + 1)
-}
-
-fn incast_tasks(run: &Run, incast: &Incast) -> Vec<(usize, Task)> {
-    const CLIENT: usize = 0;
-    let servers = 0..incast.servers;
-    let answerers = servers.clone().map(|index| Answerer {
-        address: plan::ipv4(index as u16 + 1),
-        port: port(index as usize),
-        answer_bytes: incast.answer_bytes(index),
-    });
-    let client = &run.network.hosts[CLIENT].config;
-    let ask = Task::IncastClient(IncastClient {
-        servers: answerers.collect(),
-        request_bytes: incast.request.get(),
-        iterations: u64::from(incast.iterations),
-        send_call_ns: ns(client.send_call_cost),
-        client_latency_ns: ns(client.client_latency),
-        start_ns: kernel_ns(Time::ZERO),
-    });
-    // The client ends when it has done its iterations, and closes its connections then.
-    let mut tasks = vec![(CLIENT, ask)];
-    for index in servers {
-        let host = index as usize + 1;
-        let config = &run.network.hosts[host].config;
-        let answer = Task::IncastServer(IncastServer {
-            port: port(index as usize),
-            connections: 1,
-            request_bytes: incast.request.get(),
-            answer_bytes: incast.answer_bytes(index),
-            service_latency_ns: ns(config.service_latency),
-            service_jitter_ns: ns(config.service_jitter),
-            stream: u64::from(index),
-        });
-        tasks.push((host, answer));
-    }
-    tasks
-}
-
-/// Each end of an exchange is over by itself.
-fn exchange_task(exchange: &Exchange, end: End) -> (usize, Task) {
-    let (host, server) = match end {
-        End::Client => (0, Some(plan::ipv4(1))),
-        End::Server => (1, None),
-    };
-    let own = exchange.in_order().into_iter().filter(|a| a.end == end);
-    let action = |action: TimedAction| config::Action {
-        at_ns: kernel_ns(Time::ZERO + action.at),
-        does: match action.does {
-            Deed::Write => config::Deed::Write,
-            Deed::Hold => config::Deed::Hold,
-            Deed::Read => config::Deed::Read,
-            Deed::Shutdown => config::Deed::Shutdown,
-            Deed::Close => config::Deed::Close,
-            Deed::Abort => config::Deed::Abort,
-        },
-        bytes: action.size.get(),
-    };
-    let task = Task::Exchange(config::Exchange {
-        server,
-        port: port(0),
-        start_ns: kernel_ns(Time::ZERO),
-        duration_ns: kernel_ns(Time::ZERO + exchange.duration),
-        actions: own.map(action).collect(),
-    });
-    (host, task)
-}
-
-/// After the last look at its connections an application is over, whoever is at the other end.
-const AFTER_LOOK: Duration = Duration::from_us(100);
-
-fn iperf3_tasks(run: &Run, spec: &Iperf3) -> Vec<(usize, Task)> {
-    let end_ns = Some(kernel_ns(spec.end() + AFTER_LOOK));
-    let mut tasks = Vec::new();
-    let flows = spec.measurement(run.seed).flows;
-    for (number, flow) in flows.iter().map(|one| one.flow).enumerate() {
-        let send = Task::Bulk(Bulk {
-            address: plan::ipv4(flow.destination as u16),
-            port: port(number),
-            flows: 1,
-            bytes: None,
-            duration_ns: None,
-            congestion_control: None,
-            window_bytes: None,
-            end_ns,
-            start_ns: kernel_ns(flow.start),
-        });
-        let receive = Task::Sink(Sink {
-            port: port(number),
-            connections: 1,
-            window_bytes: None,
-            end_ns,
-            endless: true,
-        });
-        tasks.push((flow.source, send));
-        tasks.push((flow.destination, receive));
-    }
-    if !spec.ping_interval.is_zero() {
-        let count = spec.duration.as_ps().div_ceil(spec.ping_interval.as_ps());
-        let ping = Task::Ping(Ping {
-            address: plan::ipv4(0),
-            count: count as u32,
-            interval_ns: ns(spec.ping_interval),
-            payload_bytes: PING_PAYLOAD_BYTES,
-            start_ns: kernel_ns(spec.begin()),
-            wait_ns: ns(PING_WAIT),
-            line: 0,
-        });
-        tasks.push((1, ping));
-    }
-    tasks
-}
-
-/// As ping(8) sends, and the model.
-const PING_PAYLOAD_BYTES: u32 = 56;
-/// How long after the last of an iperf3's pings answers are waited for. [assumed]
-const PING_WAIT: Duration = Duration::from_secs(1);
-
-fn ping_tasks(run: &Run, spec: &PingSpec) -> Vec<(usize, Task)> {
-    let task = |(line, one): (usize, &Pinger)| {
-        let ping = Task::Ping(Ping {
-            address: plan::ipv4(one.destination as u16),
-            count: one.count,
-            interval_ns: ns(spec.interval),
-            payload_bytes: spec.size.get() as u32,
-            wait_ns: ns(spec.wait),
-            line: line as u32,
-            start_ns: kernel_ns(one.start),
-        });
-        (one.source, ping)
-    };
-    let pingers = spec.pingers(run.seed, &run.network);
-    let requests = pingers.iter().enumerate().map(task);
-    // A kernel answers as long as its host has not ended.
-    let last = |one: &Pinger| one.start + spec.interval * u64::from(one.count);
-    let end = pingers.iter().map(last).max().unwrap_or(Time::ZERO) + spec.wait;
-    let stay = |host: usize| {
-        let end_ns = kernel_ns(end);
-        (host, Task::Stay(Stay { end_ns }))
-    };
-    let answering: BTreeSet<usize> = pingers.iter().map(|one| one.destination).collect();
-    requests.chain(answering.into_iter().map(stay)).collect()
-}
-
-fn request_tasks(run: &Run, spec: &RequestResponse) -> Vec<(usize, Task)> {
-    let end = Time::ZERO + spec.duration;
-    let flows = spec.flows(run.seed, &run.network);
-    let mut tasks = Vec::new();
-    for (number, flow) in flows.iter().enumerate().filter(|(_, f)| f.start < end) {
-        let ask = Task::Ask(Ask {
-            server: Answerer {
-                address: plan::ipv4(flow.destination as u16),
-                port: port(number),
-                answer_bytes: spec.response.get(),
-            },
-            request_bytes: spec.request.get(),
-            start_ns: kernel_ns(flow.start),
-            end_ns: kernel_ns(end),
-        });
-        let answer = Task::IncastServer(IncastServer {
-            port: port(number),
-            connections: 1,
-            request_bytes: spec.request.get(),
-            answer_bytes: spec.response.get(),
-            service_latency_ns: 0,
-            service_jitter_ns: 0,
-            stream: number as u64,
-        });
-        tasks.push((flow.source, ask));
-        tasks.push((flow.destination, answer));
-    }
-    tasks
-}
-
-fn udp_tasks(run: &Run, udp: &Udp) -> Vec<(usize, Task)> {
-    let mut tasks = Vec::new();
-    for (number, probe) in udp.probes(run.seed, &run.network).iter().enumerate() {
-        let send = Task::UdpSource(UdpSource {
-            address: plan::ipv4(probe.destination as u16),
-            port: port(number),
-            rate_bps: udp.rate.as_bps(),
-            payload_bytes: udp.datagram.get() as u32,
-            duration_ns: ns(probe.end.since(probe.start)),
-            start_ns: kernel_ns(probe.start),
-        });
-        let receive = Task::UdpSink(UdpSink {
-            port: port(number),
-            idle_ns: ns(UDP_DRAIN),
-            end_ns: Some(kernel_ns(probe.end + UDP_DRAIN)),
-            gap_ns: ns(udp.gap()),
-            window_bytes: Some(udp.socket_buffer.get() as u32),
-        });
-        tasks.push((probe.source, send));
-        tasks.push((probe.destination, receive));
-    }
-    tasks
-}
-
-fn flow_tasks(
-    flows: &[Flow],
-    end: Time,
-    window_bytes: Option<u32>,
-    outside: &[bool],
-) -> Vec<(usize, Task)> {
-    let mut tasks = Vec::new();
-    for (number, flow) in flows.iter().enumerate() {
-        // A modelled end does not close a flow that is not complete, and one without an end of its own
-        // is over with the run.
-        let mixed = outside[flow.source] != outside[flow.destination];
-        let endless = flow.bytes.is_none();
-        let end_ns = (mixed || endless).then(|| kernel_ns(end));
-        let send = Task::Bulk(Bulk {
-            address: plan::ipv4(flow.destination as u16),
-            port: port(number),
-            flows: 1,
-            bytes: flow.bytes,
-            duration_ns: Some(ns(end.since(flow.start))),
-            congestion_control: flow.congestion.map(|kind| kind.name().to_owned()),
-            window_bytes,
-            end_ns,
-            start_ns: kernel_ns(flow.start),
-        });
-        let receive = Task::Sink(Sink {
-            port: port(number),
-            connections: 1,
-            window_bytes,
-            end_ns,
-            endless,
-        });
-        tasks.push((flow.source, send));
-        tasks.push((flow.destination, receive));
-    }
-    tasks
 }

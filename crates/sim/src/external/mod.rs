@@ -9,11 +9,15 @@
 
 mod bytes;
 mod cable;
+mod configuration;
 mod datagram;
 mod guests;
 mod measured;
+mod real;
+mod real_plan;
 mod repairs;
 mod results;
+mod tasks;
 mod told;
 
 use std::path::PathBuf;
@@ -22,12 +26,14 @@ use std::time::Duration as WallTime;
 use tailback_kernel::{KernelError, Kernels, KernelsConfig};
 use tailback_net::loss::Losses;
 use tailback_scenario::{Run, Workload};
-use tailback_units::Time;
+use tailback_units::{Duration, Time};
 
 use crate::{Control, RunOutcome, SimError, build, capture, outcome};
 
 use cable::Cable;
-use guests::{EPOCH_NS, Guests, START};
+use guests::{EPOCH_NS, Guests};
+pub use real::{Counted, CountedPort, tables_of_real_hosts};
+pub use real_plan::{RealHosts, real_hosts};
 
 /// What a run with kernels needs beyond its scenario.
 #[derive(Clone, Debug)]
@@ -46,6 +52,10 @@ pub struct KernelSetup {
     /// How long a kernel may run without a word, wall-clock time.
     pub patience: WallTime,
 }
+
+/// The world's time zero on the hosts' clock. A guest with a few sysctls is ready within
+/// a millisecond of its own time; programs it runs for its set-up take longer.
+const START: Duration = Duration::from_ms(100);
 
 impl From<KernelError> for SimError {
     fn from(error: KernelError) -> SimError {
@@ -135,11 +145,7 @@ pub fn simulate_with_kernels(
     }
     let guests = Guests::new(run, outside, &setup.folder);
     guests.prepare(&setup.agent)?;
-    let mut cable = Cable::new(
-        build::world(run, outside),
-        guests.hosts(),
-        guests::ends(run),
-    );
+    let mut cable = Cable::new(build::world(run, outside), guests.hosts(), tasks::ends(run));
     let config = KernelsConfig {
         kernel: setup.kernel.clone(),
         directory: setup.folder.clone(),

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use tailback_agent::Record;
 
-use super::guests::START;
+use super::START;
 use crate::tables::Table;
 use crate::world::World;
 

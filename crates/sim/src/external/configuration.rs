@@ -1,0 +1,87 @@
+//! A host's configuration for the agent: its set-up as the scenario has it, and its tasks.
+
+use std::collections::BTreeMap;
+
+use tailback_agent::config::{self, GuestConfig, Interface, Neighbour, Offloads, Task};
+use tailback_scenario::{LinuxValue, Node, Run, SocketConfig, Workload};
+use tailback_wire::plan;
+
+use super::measured;
+use super::tasks::{kernel_ns, ns};
+
+/// Bits of the network's part in all addresses of the plan.
+const PREFIX_LENGTH: u8 = 8;
+
+/// The configuration of a host of a run; `epoch_ns` is the time of day at which its clock is zero.
+pub(super) fn of(run: &Run, number: usize, epoch_ns: u64, tasks: Vec<Task>) -> GuestConfig {
+    let host = &run.network.hosts[number];
+    let kernel = &host.kernel;
+    let others = (0..run.network.hosts.len()).filter(|other| *other != number);
+    GuestConfig {
+        host: host.name.clone(),
+        seed: run.seed,
+        epoch_ns,
+        interface: Interface {
+            name: "eth0".to_owned(),
+            address: plan::ipv4(number as u16),
+            prefix_length: PREFIX_LENGTH,
+            mtu_bytes: u32::from(mtu_bytes(run, number)),
+            // What the card does not offer cannot be switched.
+            offloads: Offloads {
+                gso: kernel.offloads.gso,
+                gro: kernel.offloads.gro,
+                ..Offloads::default()
+            },
+        },
+        neighbours: others
+            .map(|other| Neighbour {
+                address: plan::ipv4(other as u16),
+                mac: mac(other),
+            })
+            .collect(),
+        profile_sysctls: kernel.profile_sysctls.clone(),
+        sysctls: kernel.sysctls.clone(),
+        socket_options: socket_options(&host.socket),
+        commands: [("ip", &kernel.ip), ("tc", &kernel.tc)]
+            .into_iter()
+            .flat_map(|(program, lines)| lines.iter().map(move |line| words(program, line)))
+            .collect(),
+        sample_interval_ns: kernel.sample_interval.map(ns),
+        looks_ns: match &run.workload {
+            Workload::Iperf3(spec) => measured::looks(spec).into_iter().map(kernel_ns).collect(),
+            _ => Vec::new(),
+        },
+        tasks,
+    }
+}
+
+/// The MTU of a host's link, bytes.
+pub(super) fn mtu_bytes(run: &Run, host: usize) -> u16 {
+    let link = run.network.links_of(Node::Host(host)).next();
+    link.map_or(1500, |link| run.network.links[link].config.mtu.get() as u16)
+}
+
+/// The Ethernet address of a host, as it is written.
+pub(super) fn mac(host: usize) -> String {
+    plan::mac(host as u16)
+        .map(|byte| format!("{byte:02x}"))
+        .join(":")
+}
+
+/// A line for a program, without its name, as the words of a command.
+fn words(program: &str, line: &str) -> Vec<String> {
+    let words = line.split_whitespace();
+    std::iter::once(program)
+        .chain(words)
+        .map(str::to_owned)
+        .collect()
+}
+
+fn socket_options(socket: &SocketConfig) -> BTreeMap<String, config::OptionValue> {
+    let options = socket.linux().into_iter();
+    let value = |value| match value {
+        LinuxValue::Number(number) => config::OptionValue::Number(number),
+        LinuxValue::Text(text) => config::OptionValue::Text(text),
+    };
+    options.map(|(n, v)| (n.to_owned(), value(v))).collect()
+}

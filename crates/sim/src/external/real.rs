@@ -1,0 +1,214 @@
+//! From what the agents of real hosts told, and what their network counted, to the tables that every run
+//! gives.
+//!
+//! Nobody looks into such a network while it runs: it is known which port lost how many frames, not
+//! when, nor what was in them; nor how long its queues were. Columns that would say so are not there.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use tailback_agent::{Record, record, record::Flow};
+use tailback_scenario::Run;
+use tailback_units::Time;
+
+use super::results::{self, Records};
+use super::{starts_in_the_world, told};
+use crate::tables::{ColumnData, Table};
+use crate::world::World;
+use crate::{RunOutcome, SimError, build, outcome};
+
+/// What the network of real hosts counted in a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Counted {
+    /// Frames that crossed a link.
+    pub frames: u64,
+    /// Places that lost any.
+    pub drops: Vec<CountedPort>,
+}
+
+/// A place that lost frames.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CountedPort {
+    /// `switch:port`, the host or the link, as in every `drops` table.
+    pub place: String,
+    /// Why.
+    pub cause: String,
+    /// How many.
+    pub frames: u64,
+}
+
+/// Drop causes, by whose doing.
+const AT_SWITCH: &str = "queue-limit";
+const AT_HOST: [&str; 2] = ["tx-queue-full", "socket-full"];
+const ON_LINK: &str = "link-loss";
+
+/// The tables of a run that real hosts made: `told` is each host's results, by its number.
+///
+/// # Errors
+/// [`SimError::RealHosts`] if a host failed, or if more bytes were read than written.
+pub fn tables_of_real_hosts(
+    run: &Run,
+    told: &BTreeMap<usize, String>,
+    counted: &Counted,
+) -> Result<RunOutcome, SimError> {
+    let mut records = Records::new();
+    for (host, text) in told {
+        let name = &run.network.hosts[*host].name;
+        let failed = |why: String| SimError::RealHosts(format!("host {name} failed: {why}"));
+        records.insert(*host, checked(text).map_err(failed)?);
+    }
+    check_streams(&records).map_err(SimError::Conservation)?;
+    let everyone = vec![true; run.network.hosts.len()];
+    let mut world = build::world(run, &everyone);
+    if starts_in_the_world(run, &everyone) {
+        world.start();
+        while !world.workload.is_done() && world.calendar.next_at().is_some() {
+            world.step()?;
+        }
+    }
+    let done = records
+        .values()
+        .flatten()
+        .filter_map(|record| match record {
+            Record::Done { time_ns } => Some(results::at(*time_ns)),
+            _ => None,
+        });
+    world.now = done.fold(world.now, Time::max);
+    results::fill(&mut world, run, &[], &records);
+    let outcome = outcome::outcome(&world);
+    let mut outcome = results::complete(outcome, run, &world, &records, &[]);
+    outcome.hops = counted.frames;
+    for table in told::tables(&world, &records) {
+        match outcome.tables.iter_mut().find(|t| t.name == table.name) {
+            Some(known) => known.append(table),
+            None => outcome.tables.push(table),
+        }
+    }
+    let drops = all_drops(&world, &records, counted);
+    known_only(&mut outcome.tables, &drops);
+    Ok(outcome)
+}
+
+/// A host's records; the text of what is wrong if it failed or died.
+fn checked(text: &str) -> Result<Vec<Record>, String> {
+    let records = record::parse(text)?;
+    for record in &records {
+        if let Record::Error { message } = record {
+            return Err(message.clone());
+        }
+    }
+    if matches!(records.last(), Some(Record::Done { .. })) {
+        Ok(records)
+    } else {
+        Err("it died before its tasks were done".to_owned())
+    }
+}
+
+/// Every byte that an application read was written at the other end.
+fn check_streams(records: &Records) -> Result<(), String> {
+    let flows = || {
+        records
+            .values()
+            .flatten()
+            .filter_map(|record| match record {
+                Record::Flow(flow) => Some(flow),
+                _ => None,
+            })
+    };
+    let by_ends: BTreeMap<_, &Flow> = flows()
+        .map(|flow| ((flow.local, flow.peer), flow))
+        .collect();
+    for flow in flows() {
+        if let Some(other) = by_ends.get(&(flow.peer, flow.local))
+            && flow.read_bytes > other.written_bytes
+        {
+            return Err(format!(
+                "{} read {} bytes of the {} that {} wrote",
+                flow.local, flow.read_bytes, other.written_bytes, flow.peer
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// What the network counted, and what sockets threw away.
+fn all_drops(world: &World, records: &Records, counted: &Counted) -> Vec<CountedPort> {
+    let mut drops = counted.drops.clone();
+    for (host, records) in records {
+        let full = records.iter().filter_map(|record| match record {
+            Record::Counters { counters, .. } => counters.get("Udp.RcvbufErrors"),
+            _ => None,
+        });
+        drops.push(CountedPort {
+            place: world.hosts[*host].name.clone(),
+            cause: AT_HOST[1].to_owned(),
+            frames: full.sum(),
+        });
+    }
+    drops.retain(|drop| drop.frames > 0);
+    drops
+}
+
+/// Puts in what was counted, and takes out what nobody saw.
+fn known_only(tables: &mut Vec<Table>, drops: &[CountedPort]) {
+    let total = |causes: &[&str]| -> u64 {
+        let of = drops.iter().filter(|d| causes.contains(&d.cause.as_str()));
+        of.map(|drop| drop.frames).sum()
+    };
+    let totals = [
+        ("switch_drops", total(&[AT_SWITCH])),
+        ("host_drops", total(&AT_HOST)),
+        ("link_losses", total(&[ON_LINK])),
+    ];
+    tables.retain(|table| !matches!(table.name, "queues" | "progress" | "network" | "interfaces"));
+    let iterations = tables
+        .iter()
+        .find(|table| table.name == "transactions")
+        .map_or(1, |table| table.rows().max(1));
+    for table in tables {
+        match table.name {
+            "summary" => {
+                for (name, frames) in totals {
+                    table.set(name, frames as f64);
+                    table.set(&format!("{name}_mean"), frames as f64 / iterations as f64);
+                }
+                table.without(|name| name.starts_with("queue_bytes") || name.starts_with("lost_"));
+            }
+            "transactions" if iterations == 1 => {
+                for (name, frames) in totals {
+                    table.set(name, frames as f64);
+                }
+            }
+            "transactions" => table.without(|name| name.ends_with("_drops")),
+            "intervals" => table.without(|name| matches!(name, "switch_drops" | "queue_bytes")),
+            "flows" => table.without(|name| name.starts_with("lost_")),
+            "lost" => table.without(|name| name == "place"),
+            "drops" => {
+                *table = Table::new("drops")
+                    .names("place", drops.iter().map(|drop| drop.place.clone()))
+                    .names("cause", drops.iter().map(|drop| drop.cause.clone()))
+                    .counts("frames", drops.iter().map(|drop| drop.frames));
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Table {
+    /// Sets the only row's value, if there is such a column.
+    fn set(&mut self, name: &str, value: f64) {
+        let column = self.columns.iter_mut().find(|column| column.name == name);
+        match column.map(|column| &mut column.data) {
+            Some(ColumnData::U64(values)) => values.iter_mut().for_each(|v| *v = value as u64),
+            Some(ColumnData::F64(values)) => values.iter_mut().for_each(|v| *v = value),
+            _ => {}
+        }
+    }
+
+    /// Takes columns out.
+    fn without(&mut self, is: impl Fn(&str) -> bool) {
+        self.columns.retain(|column| !is(&column.name));
+    }
+}

@@ -1,0 +1,341 @@
+//! What agents are told to do for each workload: the same tasks on kernels in virtual time and on real
+//! hosts.
+
+use std::collections::BTreeSet;
+
+use tailback_agent::config::{
+    self, Answerer, Ask, Bulk, Command, IncastClient, IncastServer, Ping, Sink, Stay, Task,
+    UdpSink, UdpSource,
+};
+use tailback_scenario::{
+    Deed, End, Exchange, Flow, Incast, Iperf3, Ping as PingSpec, Pinger, RequestResponse, Run,
+    TimedAction, Udp, Workload,
+};
+use tailback_units::{Duration, Time};
+use tailback_wire::plan;
+
+use super::START;
+use crate::workload::UDP_DRAIN;
+
+/// Whole nanoseconds.
+pub(super) fn ns(span: Duration) -> u64 {
+    span.as_ps() / 1000
+}
+
+/// A time of the world on the kernels' clock, in whole nanoseconds no earlier than it: what the world
+/// does at that time is done before.
+pub(super) fn kernel_ns(at: Time) -> u64 {
+    ns(START) + at.as_ps().div_ceil(1000)
+}
+
+/// The host of each of the world's endpoints, those of flows to come with them.
+pub(super) fn ends(run: &Run) -> Vec<usize> {
+    let of = |flows: Vec<Flow>| {
+        flows
+            .iter()
+            .flat_map(|f| [f.source, f.destination])
+            .collect()
+    };
+    match &run.workload {
+        Workload::Incast(incast) => (1..=incast.servers as usize)
+            .flat_map(|server| [0, server])
+            .collect(),
+        Workload::Bulk(bulk) => of(bulk.flows(run.seed, &run.network)),
+        Workload::Flows(flows) => of(flows.flows(run.seed, &run.network)),
+        Workload::RequestResponse(spec) => of(spec.flows(run.seed, &run.network)),
+        Workload::Exchange(_) => vec![0, 1],
+        Workload::Iperf3(spec) => {
+            let flows = spec.measurement(run.seed).flows;
+            of(flows.into_iter().map(|one| one.flow).collect())
+        }
+        Workload::Udp(udp) => udp
+            .probes(run.seed, &run.network)
+            .into_iter()
+            .flat_map(|probe| [probe.source, probe.destination])
+            .collect(),
+        Workload::Flent(_) | Workload::Bernoulli(_) | Workload::Ping(_) | Workload::Command(_) => {
+            Vec::new()
+        }
+    }
+}
+
+/// Every task of the workload, with the host it runs on. Only those of hosts outside are used. After the
+/// last look at its connections an application is over when so much time has gone by, whoever is at the
+/// other end.
+pub(super) fn tasks(run: &Run, outside: &[bool], after_look: Duration) -> Vec<(usize, Task)> {
+    match &run.workload {
+        Workload::Incast(incast) => incast_tasks(run, incast),
+        Workload::Bulk(bulk) => {
+            let end = Time::ZERO + bulk.duration;
+            let window = bulk
+                .pair_window
+                .map(|w| w.get() / u64::from(bulk.connections));
+            let window = window.map(|bytes| bytes.min(u64::from(u32::MAX)) as u32);
+            flow_tasks(&bulk.flows(run.seed, &run.network), end, window, outside)
+        }
+        Workload::Flows(flows) => {
+            let end = Time::ZERO + flows.duration + flows.drain;
+            flow_tasks(&flows.flows(run.seed, &run.network), end, None, outside)
+        }
+        Workload::Exchange(exchange) => [End::Client, End::Server]
+            .into_iter()
+            .map(|end| exchange_task(exchange, end))
+            .collect(),
+        Workload::Iperf3(spec) => iperf3_tasks(run, spec, after_look),
+        Workload::Udp(udp) => udp_tasks(run, udp),
+        Workload::RequestResponse(spec) => request_tasks(run, spec),
+        Workload::Ping(spec) => ping_tasks(run, spec),
+        // Refused before it comes here.
+        Workload::Flent(_) | Workload::Bernoulli(_) => Vec::new(),
+        Workload::Command(commands) => {
+            let hosts = &run.network.hosts;
+            let number = |name: &str| hosts.iter().position(|host| host.name == name);
+            let address = |name: &str| {
+                number(name).map_or_else(String::new, |host| plan::ipv4(host as u16).to_string())
+            };
+            let task = |command: &tailback_scenario::Command| {
+                let task = Task::Command(Command {
+                    argv: command.argv(address),
+                    background: command.background,
+                    start_ns: kernel_ns(Time::ZERO + command.start),
+                });
+                number(&command.host).map(|host| (host, task))
+            };
+            commands.command.iter().filter_map(task).collect()
+        }
+    }
+}
+
+/// Port on which the receiver of connection `number` listens: its endpoint's in the world.
+fn port(number: usize) -> u16 {
+    plan::port(2 * number as u32 + 1)
+}
+
+fn incast_tasks(run: &Run, incast: &Incast) -> Vec<(usize, Task)> {
+    const CLIENT: usize = 0;
+    let servers = 0..incast.servers;
+    let answerers = servers.clone().map(|index| Answerer {
+        address: plan::ipv4(index as u16 + 1),
+        port: port(index as usize),
+        answer_bytes: incast.answer_bytes(index),
+    });
+    let client = &run.network.hosts[CLIENT].config;
+    let ask = Task::IncastClient(IncastClient {
+        servers: answerers.collect(),
+        request_bytes: incast.request.get(),
+        iterations: u64::from(incast.iterations),
+        send_call_ns: ns(client.send_call_cost),
+        client_latency_ns: ns(client.client_latency),
+        start_ns: kernel_ns(Time::ZERO),
+    });
+    // The client ends when it has done its iterations, and closes its connections then.
+    let mut tasks = vec![(CLIENT, ask)];
+    for index in servers {
+        let host = index as usize + 1;
+        let config = &run.network.hosts[host].config;
+        let answer = Task::IncastServer(IncastServer {
+            port: port(index as usize),
+            connections: 1,
+            request_bytes: incast.request.get(),
+            answer_bytes: incast.answer_bytes(index),
+            service_latency_ns: ns(config.service_latency),
+            service_jitter_ns: ns(config.service_jitter),
+            stream: u64::from(index),
+        });
+        tasks.push((host, answer));
+    }
+    tasks
+}
+
+/// Each end of an exchange is over by itself.
+fn exchange_task(exchange: &Exchange, end: End) -> (usize, Task) {
+    let (host, server) = match end {
+        End::Client => (0, Some(plan::ipv4(1))),
+        End::Server => (1, None),
+    };
+    let own = exchange.in_order().into_iter().filter(|a| a.end == end);
+    let action = |action: TimedAction| config::Action {
+        at_ns: kernel_ns(Time::ZERO + action.at),
+        does: match action.does {
+            Deed::Write => config::Deed::Write,
+            Deed::Hold => config::Deed::Hold,
+            Deed::Read => config::Deed::Read,
+            Deed::Shutdown => config::Deed::Shutdown,
+            Deed::Close => config::Deed::Close,
+            Deed::Abort => config::Deed::Abort,
+        },
+        bytes: action.size.get(),
+    };
+    let task = Task::Exchange(config::Exchange {
+        server,
+        port: port(0),
+        start_ns: kernel_ns(Time::ZERO),
+        duration_ns: kernel_ns(Time::ZERO + exchange.duration),
+        actions: own.map(action).collect(),
+    });
+    (host, task)
+}
+
+fn iperf3_tasks(run: &Run, spec: &Iperf3, after_look: Duration) -> Vec<(usize, Task)> {
+    let end_ns = Some(kernel_ns(spec.end() + after_look));
+    let mut tasks = Vec::new();
+    let flows = spec.measurement(run.seed).flows;
+    for (number, flow) in flows.iter().map(|one| one.flow).enumerate() {
+        let send = Task::Bulk(Bulk {
+            address: plan::ipv4(flow.destination as u16),
+            port: port(number),
+            flows: 1,
+            bytes: None,
+            duration_ns: None,
+            congestion_control: None,
+            window_bytes: None,
+            end_ns,
+            start_ns: kernel_ns(flow.start),
+        });
+        let receive = Task::Sink(Sink {
+            port: port(number),
+            connections: 1,
+            window_bytes: None,
+            end_ns,
+            endless: true,
+        });
+        tasks.push((flow.source, send));
+        tasks.push((flow.destination, receive));
+    }
+    if !spec.ping_interval.is_zero() {
+        let count = spec.duration.as_ps().div_ceil(spec.ping_interval.as_ps());
+        let ping = Task::Ping(Ping {
+            address: plan::ipv4(0),
+            count: count as u32,
+            interval_ns: ns(spec.ping_interval),
+            payload_bytes: PING_PAYLOAD_BYTES,
+            start_ns: kernel_ns(spec.begin()),
+            wait_ns: ns(PING_WAIT),
+            line: 0,
+        });
+        tasks.push((1, ping));
+    }
+    tasks
+}
+
+/// As ping(8) sends, and the model.
+const PING_PAYLOAD_BYTES: u32 = 56;
+/// How long after the last of an iperf3's pings answers are waited for. [assumed]
+const PING_WAIT: Duration = Duration::from_secs(1);
+
+fn ping_tasks(run: &Run, spec: &PingSpec) -> Vec<(usize, Task)> {
+    let task = |(line, one): (usize, &Pinger)| {
+        let ping = Task::Ping(Ping {
+            address: plan::ipv4(one.destination as u16),
+            count: one.count,
+            interval_ns: ns(spec.interval),
+            payload_bytes: spec.size.get() as u32,
+            wait_ns: ns(spec.wait),
+            line: line as u32,
+            start_ns: kernel_ns(one.start),
+        });
+        (one.source, ping)
+    };
+    let pingers = spec.pingers(run.seed, &run.network);
+    let requests = pingers.iter().enumerate().map(task);
+    // A kernel answers as long as its host has not ended.
+    let last = |one: &Pinger| one.start + spec.interval * u64::from(one.count);
+    let end = pingers.iter().map(last).max().unwrap_or(Time::ZERO) + spec.wait;
+    let stay = |host: usize| {
+        let end_ns = kernel_ns(end);
+        (host, Task::Stay(Stay { end_ns }))
+    };
+    let answering: BTreeSet<usize> = pingers.iter().map(|one| one.destination).collect();
+    requests.chain(answering.into_iter().map(stay)).collect()
+}
+
+fn request_tasks(run: &Run, spec: &RequestResponse) -> Vec<(usize, Task)> {
+    let end = Time::ZERO + spec.duration;
+    let flows = spec.flows(run.seed, &run.network);
+    let mut tasks = Vec::new();
+    for (number, flow) in flows.iter().enumerate().filter(|(_, f)| f.start < end) {
+        let ask = Task::Ask(Ask {
+            server: Answerer {
+                address: plan::ipv4(flow.destination as u16),
+                port: port(number),
+                answer_bytes: spec.response.get(),
+            },
+            request_bytes: spec.request.get(),
+            start_ns: kernel_ns(flow.start),
+            end_ns: kernel_ns(end),
+        });
+        let answer = Task::IncastServer(IncastServer {
+            port: port(number),
+            connections: 1,
+            request_bytes: spec.request.get(),
+            answer_bytes: spec.response.get(),
+            service_latency_ns: 0,
+            service_jitter_ns: 0,
+            stream: number as u64,
+        });
+        tasks.push((flow.source, ask));
+        tasks.push((flow.destination, answer));
+    }
+    tasks
+}
+
+fn udp_tasks(run: &Run, udp: &Udp) -> Vec<(usize, Task)> {
+    let mut tasks = Vec::new();
+    for (number, probe) in udp.probes(run.seed, &run.network).iter().enumerate() {
+        let send = Task::UdpSource(UdpSource {
+            address: plan::ipv4(probe.destination as u16),
+            port: port(number),
+            rate_bps: udp.rate.as_bps(),
+            payload_bytes: udp.datagram.get() as u32,
+            duration_ns: ns(probe.end.since(probe.start)),
+            start_ns: kernel_ns(probe.start),
+        });
+        let receive = Task::UdpSink(UdpSink {
+            port: port(number),
+            idle_ns: ns(UDP_DRAIN),
+            end_ns: Some(kernel_ns(probe.end + UDP_DRAIN)),
+            gap_ns: ns(udp.gap()),
+            window_bytes: Some(udp.socket_buffer.get() as u32),
+        });
+        tasks.push((probe.source, send));
+        tasks.push((probe.destination, receive));
+    }
+    tasks
+}
+
+fn flow_tasks(
+    flows: &[Flow],
+    end: Time,
+    window_bytes: Option<u32>,
+    outside: &[bool],
+) -> Vec<(usize, Task)> {
+    let mut tasks = Vec::new();
+    for (number, flow) in flows.iter().enumerate() {
+        // A modelled end does not close a flow that is not complete, and one without an end of its own
+        // is over with the run.
+        let mixed = outside[flow.source] != outside[flow.destination];
+        let endless = flow.bytes.is_none();
+        let end_ns = (mixed || endless).then(|| kernel_ns(end));
+        let send = Task::Bulk(Bulk {
+            address: plan::ipv4(flow.destination as u16),
+            port: port(number),
+            flows: 1,
+            bytes: flow.bytes,
+            duration_ns: Some(ns(end.since(flow.start))),
+            congestion_control: flow.congestion.map(|kind| kind.name().to_owned()),
+            window_bytes,
+            end_ns,
+            start_ns: kernel_ns(flow.start),
+        });
+        let receive = Task::Sink(Sink {
+            port: port(number),
+            connections: 1,
+            window_bytes,
+            end_ns,
+            endless,
+        });
+        tasks.push((flow.source, send));
+        tasks.push((flow.destination, receive));
+    }
+    tasks
+}

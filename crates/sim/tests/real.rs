@@ -1,0 +1,216 @@
+//! Real hosts: what they are told, what they cannot do, and the tables of what they tell.
+
+use std::collections::BTreeMap;
+
+use tailback_scenario::Plan;
+use tailback_sim::{ColumnData, Counted, CountedPort, RunOutcome, SimError, Table};
+use tailback_sim::{real_hosts, tables_of_real_hosts};
+
+const INCAST: &str = r#"
+name = "real"
+host = "plain"
+stack = "linux-7.2"
+[network]
+topology = "star"
+hosts = 4
+switch = "arista-7124s"
+link = { rate = "1Gbit", delay = "1us", mtu = "1500B" }
+[workload]
+kind = "incast"
+servers = 1
+size = "125kB"
+iterations = 2
+"#;
+
+fn plan(overrides: &[&str]) -> Plan {
+    let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
+    Plan::from_toml(INCAST, "test", &overrides, None).expect("a good scenario")
+}
+
+fn refused(overrides: &[&str]) -> String {
+    match real_hosts(&plan(overrides).runs[0]) {
+        Err(SimError::RealHosts(why)) => why,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn only_hosts_with_tasks_are_there() {
+    let hosts = real_hosts(&plan(&[]).runs[0]).unwrap();
+    let names: Vec<&str> = hosts.hosts.iter().map(|host| host.name.as_str()).collect();
+    assert_eq!(names, ["host0", "host1"]);
+    assert_eq!(hosts.links.len(), 2);
+    let ports = hosts.links.iter().map(|link| link.ends[1].port);
+    assert_eq!(ports.collect::<Vec<_>>(), [Some(0), Some(1)]);
+    // Two answers of a millisecond each, after the start.
+    assert!((hosts.least_s - 0.102).abs() < 1e-9, "{}", hosts.least_s);
+}
+
+#[test]
+fn a_link_counts_what_ethernet_takes_on_the_line() {
+    let hosts = real_hosts(&plan(&["network.link.framing=vlan"]).runs[0]).unwrap();
+    let link = &hosts.links[0];
+    // 1500 bytes of IP are 1514 for tc, and 1542 with a tag, FCS, preamble and gap.
+    assert_eq!(link.overhead_bytes, 28);
+    assert_eq!(link.least_bytes, 88);
+    assert_eq!(link.delay_ns, 0, "1 us is nothing beside a wake-up");
+    let long = real_hosts(&plan(&["network.link.delay=2ms"]).runs[0]).unwrap();
+    assert_eq!(long.links[0].delay_ns, 2_000_000);
+}
+
+#[test]
+fn a_port_holds_what_one_queue_of_the_memory_can() {
+    let overrides = [
+        "network.switch.buffer.shared=10kB",
+        "network.switch.buffer.tx_private=5kB",
+        "network.switch.buffer.tx_limit.kind=none",
+    ];
+    let hosts = real_hosts(&plan(&overrides).runs[0]).unwrap();
+    assert_eq!(hosts.links[0].ends[1].queue_bytes, 15_000);
+    assert!(
+        hosts
+            .not_applied
+            .iter()
+            .any(|text| text.contains("15000 bytes"))
+    );
+}
+
+#[test]
+fn all_that_cannot_be_done_is_said_at_once() {
+    let why = refused(&[
+        "kernel.hz=100",
+        "record.pcap.hosts=[]",
+        "kernel.sysctl.vm.swappiness=1",
+        "network.switch.marking={ kind = \"step\", threshold = \"30kB\" }",
+        "network.link.impairment={ duplicate = 0.1 }",
+    ]);
+    for part in [
+        "record.pcap",
+        "kernel.hz",
+        "vm.swappiness",
+        "switch switch: marking",
+        "link host0 – switch: impairment",
+    ] {
+        assert!(why.contains(part), "{part}: {why}");
+    }
+}
+
+#[test]
+fn paths_that_part_are_refused() {
+    let why = refused(&[
+        "network={ topology = \"fat-tree\", k = 4, switch = \"arista-7124s\", link = { rate = \"1Gbit\", \
+         delay = \"1us\", mtu = \"1500B\" } }",
+    ]);
+    assert!(why.contains("several paths"), "{why}");
+}
+
+/// What the two hosts of the incast tell, in which host 1 wrote so many bytes.
+fn told(written_bytes: u64) -> BTreeMap<usize, String> {
+    let flow = |local: &str, peer: &str, sends: bool, written: u64, read: u64| {
+        format!(
+            r#"{{"kind":"flow","local":"{local}","peer":"{peer}","sends":{sends},"written_bytes":{written},"read_bytes":{read},"started_ns":100000000,"first_byte_ns":101000000,"last_byte_ns":105000000,"tcp_info":{{"segs_out":180,"total_retrans":3}}}}"#
+        )
+    };
+    let transaction = |iteration: u64, started_ns: u64, ended_ns: u64| {
+        format!(
+            r#"{{"kind":"transaction","iteration":{iteration},"started_ns":{started_ns},"ended_ns":{ended_ns},"bytes":125000,"retransmissions":0,"timeouts":0}}"#
+        )
+    };
+    let done = r#"{"kind":"done","time_ns":106000000}"#;
+    let (client, server) = ("10.0.0.1:40000", "10.0.0.2:1025");
+    let first = [
+        transaction(0, 101_000_000, 103_000_000),
+        transaction(1, 103_000_000, 105_000_000),
+        flow(client, server, false, 200, 250_000),
+        done.to_owned(),
+    ];
+    let second = [
+        flow(server, client, true, written_bytes, 200),
+        done.to_owned(),
+    ];
+    BTreeMap::from([(0, first.join("\n")), (1, second.join("\n"))])
+}
+
+fn counted() -> Counted {
+    let drop = |place: &str, cause: &str, frames| CountedPort {
+        place: place.to_owned(),
+        cause: cause.to_owned(),
+        frames,
+    };
+    Counted {
+        frames: 400,
+        drops: vec![
+            drop("switch:0", "queue-limit", 3),
+            drop("host1", "tx-queue-full", 1),
+        ],
+    }
+}
+
+fn table<'a>(outcome: &'a RunOutcome, name: &str) -> &'a Table {
+    let found = outcome.tables.iter().find(|table| table.name == name);
+    found.expect("such a table")
+}
+
+fn measure(outcome: &RunOutcome, name: &str) -> f64 {
+    match table(outcome, "summary").column(name) {
+        Some(ColumnData::F64(values)) => values[0],
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+#[test]
+fn tables_have_what_was_told_and_counted_and_nothing_else() {
+    let plan = plan(&[]);
+    let outcome = tables_of_real_hosts(&plan.runs[0], &told(250_000), &counted()).unwrap();
+    assert_eq!(outcome.hops, 400);
+    assert!((measure(&outcome, "completion_ms_mean") - 2.0).abs() < 1e-9);
+    assert!((measure(&outcome, "goodput_mbps_mean") - 500.0).abs() < 1e-6);
+    assert_eq!(measure(&outcome, "switch_drops_mean"), 1.5);
+    assert_eq!(measure(&outcome, "host_drops_mean"), 0.5);
+    assert!(
+        table(&outcome, "summary")
+            .column("queue_bytes_max")
+            .is_none()
+    );
+    assert!(
+        table(&outcome, "transactions")
+            .column("switch_drops")
+            .is_none()
+    );
+    let drops = table(&outcome, "drops");
+    assert_eq!(drops.rows(), 2);
+    assert!(drops.column("payload_bytes").is_none());
+    let flows = table(&outcome, "flows");
+    assert_eq!(
+        flows.column("received_bytes"),
+        Some(&ColumnData::U64(vec![250_000]))
+    );
+}
+
+#[test]
+fn bytes_that_nobody_wrote_are_found() {
+    let plan = plan(&[]);
+    let outcome = tables_of_real_hosts(&plan.runs[0], &told(249_999), &counted());
+    let error = outcome.unwrap_err();
+    assert!(matches!(&error, SimError::Conservation(why) if why.contains("read 250000 bytes")));
+}
+
+#[test]
+fn a_host_that_failed_or_died_is_named() {
+    let plan = plan(&[]);
+    let mut failed = told(250_000);
+    failed.insert(
+        1,
+        r#"{"kind":"error","message":"no such thing"}"#.to_owned(),
+    );
+    let mut died = told(250_000);
+    died.insert(1, r#"{"kind":"ready","time_ns":0}"#.to_owned());
+    for (told, why) in [(failed, "no such thing"), (died, "died before")] {
+        let error = tables_of_real_hosts(&plan.runs[0], &told, &counted()).unwrap_err();
+        let text = error.to_string();
+        assert!(
+            text.contains("host host1 failed") && text.contains(why),
+            "{text}"
+        );
+    }
+}
