@@ -1,8 +1,11 @@
 """From a scenario to its results."""
 
+from collections.abc import Callable, Iterable, Iterator
+from datetime import timedelta
 from pathlib import Path
 
-from tailback.backends import Backend, backend_named
+from tailback.backends import Backend, RealTime, backend_named
+from tailback.backends.facts import Facts
 from tailback.backends.sim import Simulator
 from tailback.errors import InputError, Interrupted, RunsFailed, SimulationError
 from tailback.results import Results
@@ -23,6 +26,7 @@ def run(
     seed: int | None = None,
     backend: str | Backend = "sim",
     on_progress: OnProgress | None = None,
+    on_note: Callable[[str], None] | None = None,
 ) -> Results:
     """Runs all of a scenario's sweep and gives the results.
 
@@ -40,6 +44,7 @@ def run(
         seed: replaces the scenario's seed.
         backend: what makes the runs.
         on_progress: called about ten times a second.
+        on_note: called with what to know before the runs begin, a sentence each.
 
     Raises:
         ScenarioError: the scenario has errors.
@@ -57,11 +62,26 @@ def run(
         backend = Simulator(threads)
     if isinstance(backend, str):
         backend = backend_named(backend)
+    facts = Facts()
+    if isinstance(backend, RealTime):
+        if jobs is not None and jobs > 1:
+            raise InputError(
+                f"runs of backend {backend.name} take real time and go one at a time: "
+                "leave jobs out"
+            )
+        jobs = 1
+        facts = backend.prepare(scenario.plan)
     jobs = jobs or max(1, cores() // threads)
     manifest = manifests.new(scenario, backend.name, jobs)
+    if isinstance(backend, RealTime):
+        manifest["kernels"] = facts.kernels
+        manifest["not_applied"] = facts.not_applied
     target = Path(out) if out is not None else default_target(scenario.name, manifest)
     folder = open_folder(target, manifest)
     try:
+        if on_note is not None:
+            for note in _before(facts, folder.finished()):
+                on_note(note)
         failures = execute(
             scenario.plan,
             backend,
@@ -84,6 +104,17 @@ def run(
         folder.close("failed")
         raise
     return Results(target)
+
+
+def _before(facts: Facts, finished: Iterable[int]) -> Iterator[str]:
+    """What to know before runs in real time begin."""
+    done = set(finished)
+    left_s = [s for index, s in enumerate(facts.least_s) if index not in done]
+    if left_s:
+        time = timedelta(seconds=round(sum(left_s)))
+        yield f"runs take real time, one after another: {len(left_s)} of them, at least {time}"
+    for text in facts.not_applied:
+        yield f"not applied: {text}"
 
 
 def _failed(

@@ -1,12 +1,14 @@
 """What can run a planned run; each backend gives the same tables."""
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import polars as pl
 
 from tailback._native import Control, Plan
+from tailback.backends.facts import Facts
 from tailback.backends.kernel import KernelHosts
+from tailback.backends.namespaces import Namespaces
 from tailback.backends.sim import Simulator
 from tailback.errors import InputError
 
@@ -22,7 +24,19 @@ class Backend(Protocol):
         """Makes one run; raises `SimulationError` if it fails, `Interrupted` if cancelled."""
 
 
-BACKENDS: dict[str, Backend] = {"sim": Simulator(), "kernel": KernelHosts()}
+@runtime_checkable
+class RealTime(Protocol):
+    """A backend whose runs take the time that they are about: one at a time."""
+
+    def prepare(self, plan: Plan) -> Facts:
+        """Raises `InputError` with what the plan asks for and cannot be had."""
+
+
+BACKENDS: dict[str, Backend] = {
+    "sim": Simulator(),
+    "kernel": KernelHosts(),
+    "namespaces": Namespaces(),
+}
 
 
 def backend_named(name: str) -> Backend:

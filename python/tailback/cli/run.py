@@ -34,10 +34,11 @@ from tailback.cli.options import scenario_argument, scenario_from, set_option
 @click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Replaces the seed.")
 @click.option(
     "--backend",
-    type=click.Choice(["sim", "kernel"]),
+    type=click.Choice(["sim", "kernel", "namespaces"]),
     default="sim",
     show_default=True,
-    help="What makes the runs: sim = the simulator; kernel = all hosts are real Linux kernels.",
+    help="What makes the runs: sim = the simulator; kernel = all hosts are real Linux kernels in "
+    "virtual time; namespaces = network namespaces of this machine, in real time (as root).",
 )
 @click.option(
     "--engine",
@@ -90,6 +91,7 @@ def command(
             seed=seed,
             backend=backend,
             on_progress=on_progress,
+            on_note=lambda note: console.err.out(f"note: {note}"),
         )
     for note in results.notes:
         console.err.out(f"note: {note}")

@@ -40,6 +40,10 @@ class Manifest(TypedDict):
     """UTC, ISO 8601."""
     duration_s: float
     """Wall-clock seconds at work, all sittings together."""
+    kernels: NotRequired[dict[str, str]]
+    """Of runs on real hosts: versions of their kernels, by where they run."""
+    not_applied: NotRequired[list[str]]
+    """Of runs on real hosts: what the scenario says and was not done, a sentence each."""
     tables: NotRequired[list[str]]
     """The tables in the folder, once it is complete."""
 

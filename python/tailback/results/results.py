@@ -86,6 +86,9 @@ class Results:
     @cached_property
     def notes(self) -> list[str]:
         """What to know of how the runs were made, a sentence each; most often nothing."""
+        return [*self._traced(), *self._not_set()]
+
+    def _traced(self) -> list[str]:
         if "performance" not in self.tables:
             return []
         how = self.table("performance")
@@ -98,6 +101,15 @@ class Results:
             f"kernels of {traced} of {how.height} runs fell back to ptrace, as this machine does "
             "not let them install seccomp filters: the tables are the same, the runs slower; "
             "`tailback kernel check` says more"
+        ]
+
+    def _not_set(self) -> list[str]:
+        if "not_set" not in self.tables:
+            return []
+        names = self.table("not_set")["sysctl"].unique().sort().to_list()
+        return [
+            f"sysctls of the stack profile that the hosts do not have: {', '.join(names)}; "
+            "the table `not_set` says why"
         ]
 
     @cached_property

@@ -19,6 +19,8 @@ def facts(view: View) -> list[tuple[str, str]]:
         ("Seed", str(manifest["seed"])),
         ("Scenario hash", manifest["scenario_hash"][:16]),
         ("Backend", manifest["backend"]),
+        ("Kernels", ", ".join(f"{k}: {v}" for k, v in manifest.get("kernels", {}).items())),
+        ("Not applied", "; ".join(manifest.get("not_applied", []))),
         ("Versions", ", ".join(f"{k} {v}" for k, v in manifest["versions"].items())),
         ("Machine", ", ".join(filter(None, (machine.get("cpu"), f"{cores} cores")))),
         ("Started", manifest["started"].replace("T", " ").replace("+00:00", " UTC")),

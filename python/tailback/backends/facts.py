@@ -1,0 +1,15 @@
+"""What a backend knows of a plan's runs before they are made."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the manifest has of a backend beyond its name, and how long its runs take."""
+
+    kernels: dict[str, str] = field(default_factory=dict)
+    """Versions of the kernels that are the hosts, by where they run."""
+    not_applied: list[str] = field(default_factory=list)
+    """What the scenario says and this backend does not do, a sentence each."""
+    least_s: list[float] = field(default_factory=list)
+    """How long each run takes at least, in the order of the plan."""

@@ -1,0 +1,88 @@
+"""Programs of the system that make networks: ip, bridge, tc (iproute2)."""
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable
+from typing import Any
+
+from tailback.errors import InputError, SimulationError
+
+PROGRAMS = ("ip", "bridge", "tc")
+
+PLACES = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
+"""Where programs are looked for beside $PATH."""
+
+CAPABILITIES = {"CAP_NET_ADMIN": 12, "CAP_SYS_ADMIN": 21}
+"""What making network namespaces takes (capabilities(7)), with its bit (linux/capability.h)."""
+
+PATIENCE_S = 60.0
+"""How long such a program may take. [assumed]"""
+
+
+def which(program: str) -> str | None:
+    """Where this machine has a program of that name."""
+    places = os.pathsep.join([os.environ.get("PATH", ""), *PLACES])
+    return shutil.which(program, path=places)
+
+
+def check() -> None:
+    """Raises `InputError` with all that this machine or user lacks to make namespaces."""
+    lacking = []
+    lacking += [
+        f"{name} (on Debian: apt-get install iproute2)" for name in PROGRAMS if which(name) is None
+    ]
+    mask = _capabilities()
+    missing = [name for name, bit in CAPABILITIES.items() if not mask >> bit & 1]
+    if missing:
+        lacking.append(f"{' and '.join(missing)} (run it as root: sudo tailback run …)")
+    if lacking:
+        raise InputError(f"network namespaces need {'; '.join(lacking)}")
+
+
+def _capabilities() -> int:
+    """The capabilities in force, as /proc/self/status has them."""
+    with open("/proc/self/status", encoding="ascii", errors="replace") as status:  # noqa: PTH123
+        for line in status:
+            if line.startswith("CapEff:"):
+                return int(line.split()[1], 16)
+    return 0
+
+
+def call(program: str, *arguments: str, lines: Iterable[str] | None = None) -> str:
+    """Runs a program, with `lines` as its batch; gives what it prints.
+
+    Raises `SimulationError` with what it says if it fails.
+    """
+    batch = None if lines is None else "".join(f"{line}\n" for line in lines)
+    if batch is not None:
+        arguments = (*arguments, "-batch", "-")
+    done = ended([which(program) or program, *arguments], batch or "")
+    if done.returncode:
+        said = "; ".join(done.stderr.split("\n")).strip("; ")
+        raise SimulationError(f"{program} {' '.join(arguments)}: {said or 'failed'}")
+    return done.stdout
+
+
+def ended(command: list[str], typed: str = "") -> "subprocess.CompletedProcess[str]":
+    """Runs a command to its end; raises `SimulationError` if it takes longer than `PATIENCE_S`."""
+    try:
+        return subprocess.run(
+            command,
+            input=typed,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=PATIENCE_S,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise SimulationError(
+            f"{' '.join(command)}: is not done after {PATIENCE_S:.0f} s"
+        ) from error
+
+
+def asked(program: str, *arguments: str) -> list[dict[str, Any]]:
+    """What a program prints as JSON."""
+    found: list[dict[str, Any]] = json.loads(call(program, "-j", *arguments) or "[]")
+    return found

@@ -1,0 +1,350 @@
+"""Runs on network namespaces of this machine: real kernels in real time, and nothing left behind.
+
+These need root. Where it is missing they fail and say so: a skipped test would hide that the
+backend is not tested.
+"""
+
+import fcntl
+import json
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import tailback
+from helpers import Command, start, wait_for
+from tailback.backends.namespaces import BASE, Namespaces
+from tailback.errors import InputError, RunsFailed
+from tailback.hosts import agents, namespaces, tools
+
+STAR = """
+name = "star"
+host = "rhel-5.4-x5540-ne020"
+stack = { preset = "linux-7.2", tcp_congestion_control = "reno" }
+[network]
+topology = "star"
+switch = "arista-7124s"
+hosts = 4
+link = { rate = "RATE", delay = "1us", mtu = "1500B" }
+"""
+
+INCAST = """
+[workload]
+kind = "incast"
+servers = 3
+size = "1MB"
+iterations = 10
+"""
+
+BULK = """
+[workload]
+kind = "bulk"
+pair_window = "128kB"
+pairs = { kind = "listed", list = [["host1", "host0"], ["host2", "host0"]] }
+duration = "2s"
+"""
+
+PING = """
+[workload]
+kind = "ping"
+pairs = { kind = "listed", list = [["host0", "host1"], ["host2", "host3"]] }
+interval = "10ms"
+count = 20
+wait = "1s"
+"""
+
+PAYLOAD_SHARE = 1448 / 1538
+"""Of a frame of 1500 bytes with timestamps, on the line."""
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left() -> Iterator[None]:
+    tools.check()
+    yield
+    assert abandoned() == []
+
+
+def abandoned() -> list[str]:
+    """Namespaces and folders that belong to no run that is going on, of this program or another."""
+    going_on = []
+    left = []
+    for folder in (path for path in BASE.iterdir() if path.is_dir()):
+        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            left.append(folder.name)
+        except BlockingIOError:
+            going_on.append(folder.name)
+        finally:
+            os.close(lock)
+    return left + [name for name in namespaces.there_are() if name.split("-")[1] not in going_on]
+
+
+def scenario(tmp_path: Path, workload: str, rate: str = "200Mbit") -> tailback.Scenario:
+    path = tmp_path / "star.toml"
+    path.write_text(STAR.replace("RATE", rate) + workload)
+    return tailback.load(path)
+
+
+def test_an_incast(tmp_path: Path) -> None:
+    results = tailback.run(scenario(tmp_path, INCAST), out=tmp_path / "out", backend="namespaces")
+    summary = results.summary.row(0, named=True)
+    assert summary["iterations"] == 10
+    assert summary["data_bytes_total"] == 10 * 3 * 1_000_000
+    assert 0.5 * 200 * PAYLOAD_SHARE < summary["goodput_mbps_mean"] < 1.1 * 200 * PAYLOAD_SHARE
+    flows = results.table("flows")
+    assert flows["destination"].to_list() == ["host0"] * 3
+    assert flows["source"].to_list() == ["host1", "host2", "host3"]
+    assert flows["received_bytes"].sum() == 10 * 3 * 1_000_000
+    # What was sent twice is what was lost, or was taken for lost.
+    assert flows["retransmissions"].sum() >= summary["switch_drops_mean"] * 0.5
+    performance = results.table("performance").row(0, named=True)
+    assert performance["kernel"] == os.uname().release
+    assert performance["hops"] > 2 * 30_000_000 / 1448
+    manifest = results.manifest
+    assert manifest["backend"] == "namespaces"
+    assert manifest["kernels"] == {"this machine": os.uname().release}
+    assert any("share" in text for text in manifest["not_applied"])
+    assert "queue_bytes_max" not in results.summary.columns
+
+
+def test_bulk_flows_share_a_link(tmp_path: Path) -> None:
+    results = tailback.run(scenario(tmp_path, BULK), out=tmp_path / "out", backend="namespaces")
+    flows = results.table("flows")
+    goodput_mbps = flows["received_bytes"].sum() * 8 / 2.0 / 1e6
+    assert 0.7 * 200 * PAYLOAD_SHARE < goodput_mbps < 1.1 * 200 * PAYLOAD_SHARE
+    assert flows.height == 2
+    drops = results.table("drops")
+    assert set(drops.columns) >= {"place", "cause", "frames"}
+    assert "payload_bytes" not in drops.columns
+
+
+def test_pings(tmp_path: Path) -> None:
+    results = tailback.run(scenario(tmp_path, PING), out=tmp_path / "out", backend="namespaces")
+    summary = results.summary.row(0, named=True)
+    assert summary["pings"] == 40
+    assert summary["pings_lost"] == 0
+    assert 0 < summary["ping_ms_median"] < 20
+    assert results.table("pings").group_by("source").len()["len"].to_list() == [20, 20]
+
+
+def test_switches_in_a_row(tmp_path: Path) -> None:
+    path = tmp_path / "row.toml"
+    path.write_text(
+        STAR[: STAR.index("[network]")]
+        + """
+[network]
+topology = "dumbbell"
+pairs = 2
+switch = "arista-7124s"
+link = { rate = "1Gbit", delay = "1us", mtu = "1500B" }
+trunk = [{ rate = "100Mbit", delay = "1us", mtu = "1500B" }]
+[workload]
+kind = "bulk"
+pair_window = "128kB"
+pairs = { kind = "across", pairs = 2 }
+duration = "2s"
+"""
+    )
+    results = tailback.run(path, out=tmp_path / "out", backend="namespaces")
+    goodput_mbps = results.table("flows")["received_bytes"].sum() * 8 / 2.0 / 1e6
+    assert 0.7 * 100 * PAYLOAD_SHARE < goodput_mbps < 1.1 * 100 * PAYLOAD_SHARE
+
+
+def test_a_short_queue_drops_at_its_port(tmp_path: Path) -> None:
+    shallow = scenario(tmp_path, BULK).override(
+        "network.switch.buffer.shared=1kB",
+        "network.switch.buffer.tx_private=8kB",
+        "network.switch.buffer.tx_limit.kind=none",
+    )
+    results = tailback.run(shallow, out=tmp_path / "out", backend="namespaces")
+    drops = results.table("drops")
+    at_port = drops.filter(place="switch:0", cause="queue-limit")["frames"].sum()
+    assert at_port > 0
+    assert results.summary["switch_drops_mean"][0] == drops["frames"].sum()
+    # What is lost at the very end is not repaired any more.
+    assert results.table("flows")["retransmissions"].sum() >= 0.5 * at_port
+
+
+def test_a_failure_is_named_and_leaves_nothing(tmp_path: Path) -> None:
+    failing = """
+[workload]
+kind = "command"
+command = [{ host = "host1", run = "false" }, { host = "host0", run = "sleep 600" }]
+"""
+    with pytest.raises(RunsFailed, match=r"host host1 failed: .*false"):
+        tailback.run(scenario(tmp_path, failing), out=tmp_path / "out", backend="namespaces")
+
+
+def test_a_sysctl_that_a_namespace_has_not_is_named(tmp_path: Path) -> None:
+    wanted = scenario(tmp_path, PING).override("kernel.sysctl.net.ipv4.tcp_none=1")
+    with pytest.raises(RunsFailed, match=r"host0 could not be set up: .* net\.ipv4\.tcp_none"):
+        tailback.run(wanted, out=tmp_path / "out", backend="namespaces")
+
+
+def test_sysctls_are_the_hosts_own(tmp_path: Path) -> None:
+    told = """
+[workload]
+kind = "command"
+command = [{ host = "host1", run = "cat /proc/sys/net/ipv4/tcp_reordering" }]
+"""
+    before = Path("/proc/sys/net/ipv4/tcp_reordering").read_text()
+    wanted = scenario(tmp_path, told).override("kernel.sysctl.net.ipv4.tcp_reordering=7")
+    results = tailback.run(wanted, out=tmp_path / "out", backend="namespaces")
+    assert results.table("programs")["output"].to_list() == ["7\n"]
+    assert Path("/proc/sys/net/ipv4/tcp_reordering").read_text() == before
+    # The machine's own socket memory is out of a namespace's reach.
+    assert "net.core.rmem_max" in results.table("not_set")["sysctl"].to_list()
+
+
+@pytest.mark.parametrize(
+    ("override", "reason"),
+    [
+        ("record.pcap.hosts=[]", "record.pcap: "),
+        ("kernel.sysctl.vm.swappiness=1", "vm.swappiness is of the whole machine"),
+        ("kernel.hz=100", "kernel.hz"),
+        ('kernel.version="1.2"', "asks for kernel 1.2"),
+        ('kernel.tc=["qdisc show"]', "kernel.tc"),
+        ('network.switch.marking={ kind = "step", threshold = "30kB" }', "switch switch: marking"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(
+    tmp_path: Path, command: Command, override: str, reason: str
+) -> None:
+    scenario(tmp_path, PING)
+    file = tmp_path / "star.toml"
+    out = tmp_path / "out"
+    answer = command("run", file, "--backend", "namespaces", "--set", override, "--out", out)
+    assert answer.code == 2
+    assert reason in answer.err
+    assert not out.exists()
+
+
+def test_all_that_is_refused_is_said_at_once(tmp_path: Path) -> None:
+    wanted = scenario(tmp_path, PING).override("kernel.hz=100", "record.pcap.hosts=[]")
+    with pytest.raises(InputError, match=r"record\.pcap.*kernel\.hz"):
+        tailback.run(wanted, out=tmp_path / "out", backend="namespaces")
+
+
+def test_jobs_are_one(tmp_path: Path, command: Command) -> None:
+    scenario(tmp_path, PING)
+    answer = command("run", tmp_path / "star.toml", "--backend", "namespaces", "--jobs", "2")
+    assert answer.code == 2
+    assert "one at a time" in answer.err
+
+
+def test_time_is_said_before(tmp_path: Path, command: Command) -> None:
+    scenario(tmp_path, BULK)
+    answer = command(
+        "run", tmp_path / "star.toml", "--backend", "namespaces", "--out", tmp_path / "out"
+    )
+    assert answer.code == 0
+    assert "1 of them, at least 0:00:02" in answer.err
+    assert "not applied: switch switch: latency" in answer.err
+
+
+def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tools, "which", lambda program: None if program == "tc" else "/bin/true")
+    monkeypatch.setattr(tools, "_capabilities", lambda: 1 << 12)
+    with pytest.raises(InputError, match=r"tc \(.*iproute2\); CAP_SYS_ADMIN \(.*sudo"):
+        tools.check()
+
+
+LONG = """
+[workload]
+kind = "bulk"
+pairs = { kind = "listed", list = [["host1", "host0"]] }
+duration = "300s"
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_a_run_that_is_stopped_leaves_nothing(tmp_path: Path, how: signal.Signals) -> None:
+    scenario(tmp_path, LONG)
+    process = start(
+        "run", tmp_path / "star.toml", "--backend", "namespaces", "--out", tmp_path / "out"
+    )
+    wait_for(lambda: any(BASE.glob("*/h0/results.jsonl")), process)
+    process.send_signal(how)
+    process.communicate(timeout=30)
+    if how is signal.SIGINT:
+        assert process.returncode == 130
+        return
+    assert len(namespaces.there_are()) == 3  # two hosts and a switch
+    tailback.run(scenario(tmp_path, PING), out=tmp_path / "after", backend="namespaces")
+
+
+def test_a_run_goes_on_where_it_was(tmp_path: Path) -> None:
+    sweep = scenario(tmp_path, BULK).override("workload.duration=500ms", "run.repetitions=2")
+    made: list[int] = []
+
+    class Broken(Namespaces):
+        def run(self, plan, index, control):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+            if index == 1 and not made:
+                made.append(index)
+                raise tailback.errors.SimulationError("injected")
+            return super().run(plan, index, control)
+
+    with pytest.raises(RunsFailed, match="injected"):
+        tailback.run(sweep, out=tmp_path / "out", backend=Broken())
+    kept = json.loads((tmp_path / "out.partial" / "manifest.json").read_text())
+    assert kept["status"] == "failed"
+    results = tailback.run(sweep, out=tmp_path / "out", backend=Broken())
+    assert results.summary["run"].to_list() == [0, 1]
+
+
+def test_a_host_that_is_late_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(agents, "LEAD_S", -5.0)
+    with pytest.raises(RunsFailed, match=r"was ready .* ms late"):
+        tailback.run(scenario(tmp_path, PING), out=tmp_path / "out", backend="namespaces")
+
+
+def test_datagrams(tmp_path: Path) -> None:
+    udp = """
+[workload]
+kind = "udp"
+pairs = { kind = "listed", list = [["host1", "host0"]] }
+rate = "10Mbit"
+datagram = "1000B"
+duration = "1s"
+socket_buffer = "1MB"
+"""
+    results = tailback.run(scenario(tmp_path, udp), out=tmp_path / "out", backend="namespaces")
+    summary = results.summary.row(0, named=True)
+    assert 1000 <= summary["datagrams_sent"] <= 1250
+    assert summary["datagrams_received"] == summary["datagrams_sent"]
+    assert not [name for name in results.summary.columns if name.startswith("lost_")]
+
+
+def test_a_measured_window(tmp_path: Path) -> None:
+    iperf3 = """
+[workload]
+kind = "iperf3"
+senders = 2
+measured = "all"
+duration = "2s"
+interval = "500ms"
+"""
+    results = tailback.run(scenario(tmp_path, iperf3), out=tmp_path / "out", backend="namespaces")
+    summary = results.summary.row(0, named=True)
+    whole_gbps = summary["data_bytes_total"] * 8 / 2.0 / 1e9
+    assert 0.7 * 0.2 * PAYLOAD_SHARE < whole_gbps < 1.1 * 0.2 * PAYLOAD_SHARE
+    intervals = results.table("intervals")
+    assert intervals.filter(pl.col("flow") == 0).height == 4
+    assert "queue_bytes" not in intervals.columns
+
+
+def test_beside_the_simulator(tmp_path: Path, command: Command) -> None:
+    wanted = scenario(tmp_path, BULK)
+    for name in ("sim", "namespaces"):
+        tailback.run(wanted, out=tmp_path / name, backend=name)
+    answer = command("compare", tmp_path / "sim", tmp_path / "namespaces")
+    assert answer.code == 0
+    assert "oodput" in answer.out
+    answer = command("report", tmp_path / "namespaces", "-o", tmp_path / "report.html")
+    assert answer.code == 0
+    page = (tmp_path / "report.html").read_text()
+    assert "memory that the ports share" in page
