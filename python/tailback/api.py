@@ -113,6 +113,7 @@ def _before(facts: Facts, finished: Iterable[int]) -> Iterator[str]:
     if left_s:
         time = timedelta(seconds=round(sum(left_s)))
         yield f"runs take real time, one after another: {len(left_s)} of them, at least {time}"
+    yield from facts.notes
     for text in facts.not_applied:
         yield f"not applied: {text}"
 

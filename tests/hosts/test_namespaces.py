@@ -8,7 +8,8 @@ import fcntl
 import json
 import os
 import signal
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import polars as pl
@@ -253,6 +254,29 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         tools.check()
 
 
+def agents_in(namespace: str) -> list[str]:
+    return tools.call("ip", "netns", "pids", namespace).split()
+
+
+def wait_until(condition: Callable[[], bool]) -> bool:
+    deadline_s = time.monotonic() + 20
+    while not condition() and time.monotonic() < deadline_s:
+        time.sleep(0.05)
+    return condition()
+
+
+def test_one_waits_for_the_other(tmp_path: Path, command: Command) -> None:
+    scenario(tmp_path, BULK)
+    file = tmp_path / "star.toml"
+    with start("run", file, "--backend", "namespaces", "--out", tmp_path / "first") as first:
+        wait_for(lambda: any(BASE.glob("*/h0/results.jsonl")), first)
+        answer = command("run", file, "--backend", "namespaces", "--out", tmp_path / "second")
+        first.communicate(timeout=60)
+    assert first.returncode == 0
+    assert answer.code == 0
+    assert "another program's run" in answer.err
+
+
 LONG = """
 [workload]
 kind = "bulk"
@@ -273,7 +297,9 @@ def test_a_run_that_is_stopped_leaves_nothing(tmp_path: Path, how: signal.Signal
     if how is signal.SIGINT:
         assert process.returncode == 130
         return
-    assert len(namespaces.there_are()) == 3  # two hosts and a switch
+    left = namespaces.there_are()
+    assert len(left) == 3  # two hosts and a switch
+    assert wait_until(lambda: not any(agents_in(namespace) for namespace in left))
     tailback.run(scenario(tmp_path, PING), out=tmp_path / "after", backend="namespaces")
 
 

@@ -11,5 +11,7 @@ class Facts:
     """Versions of the kernels that are the hosts, by where they run."""
     not_applied: list[str] = field(default_factory=list)
     """What the scenario says and this backend does not do, a sentence each."""
+    notes: list[str] = field(default_factory=list)
+    """What else to know before they begin, a sentence each."""
     least_s: list[float] = field(default_factory=list)
     """How long each run takes at least, in the order of the plan."""

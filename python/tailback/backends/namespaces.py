@@ -51,12 +51,13 @@ class Namespaces:
         agent()
         runs = [_planned(plan, run["index"]) for run in plan.runs]
         _check_version(runs)
-        with self._alone(None), self._folder() as folder:
+        with self._folder() as folder:
             namespaces.probe(folder.name, (link for run in runs for link in run["links"]))
         return Facts(
             kernels={"this machine": platform.release()},
             not_applied=list(dict.fromkeys(text for run in runs for text in run["not_applied"])),
             least_s=[run["least_s"] for run in runs],
+            notes=["another program's run is going on here: these wait"] if self._is_busy() else [],
         )
 
     def run(self, plan: Plan, index: int, control: Control) -> Mapping[str, pl.DataFrame]:
@@ -94,31 +95,49 @@ class Namespaces:
         return tables
 
     @contextmanager
-    def _alone(self, control: Control | None) -> Iterator[None]:
+    def _alone(self, control: Control) -> Iterator[None]:
         """No other run on this machine, of whatever program."""
-        self.base.mkdir(mode=0o700, exist_ok=True)
-        lock = os.open(self.base / ".lock", os.O_RDWR | os.O_CREAT, 0o600)
+        lock = self._lock()
         try:
             while True:
                 try:
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     break
                 except BlockingIOError:
-                    if control is not None and control.cancelled:
+                    if control.cancelled:
                         raise Interrupted("the run was given up") from None
                     time.sleep(0.1)
             yield
         finally:
             os.close(lock)
 
+    def _lock(self) -> int:
+        self.base.mkdir(mode=0o700, exist_ok=True)
+        return os.open(self.base / ".lock", os.O_RDWR | os.O_CREAT, 0o600)
+
+    def _is_busy(self) -> bool:
+        lock = self._lock()
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        else:
+            return False
+        finally:
+            os.close(lock)
+
     @contextmanager
     def _folder(self) -> Iterator[Path]:
         """A private folder, locked while it is in use; its name is the run's token."""
+        self.base.mkdir(mode=0o700, exist_ok=True)
         self._remove_abandoned()
         folder = self.base / secrets.token_hex(3)
-        folder.mkdir(mode=0o700)
-        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        # It has its name when it is locked.
+        fresh = folder.with_name(f".{folder.name}")
+        fresh.mkdir(mode=0o700)
+        lock = os.open(fresh, os.O_RDONLY | os.O_DIRECTORY)
         fcntl.flock(lock, fcntl.LOCK_EX)
+        fresh.rename(folder)
         try:
             yield folder
         finally:
@@ -133,9 +152,12 @@ class Namespaces:
         namespaces of their runs, and what runs in them.
         """
         for folder in self.base.iterdir():
-            if not folder.is_dir() or folder.name.startswith("kept-"):
+            if not folder.is_dir() or folder.name.startswith((".", "kept-")):
                 continue
-            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            except FileNotFoundError:
+                continue  # its run is over
             try:
                 with suppress(BlockingIOError):
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
