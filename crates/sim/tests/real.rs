@@ -214,3 +214,36 @@ fn a_host_that_failed_or_died_is_named() {
         );
     }
 }
+
+#[test]
+fn flows_that_the_world_never_saw_are_counted_and_held_against_their_ideal() {
+    let plan = plan(&[
+        "workload={ kind = \"bulk\", pairs = { kind = \"listed\", list = [[\"host1\", \"host0\"]] }, \
+         duration = \"1s\", size = \"125kB\", start_within = \"0s\" }",
+    ]);
+    let record = |local: &str, peer: &str, sends: bool, written: u64, read: u64| {
+        format!(
+            r#"{{"kind":"flow","local":"{local}","peer":"{peer}","sends":{sends},"written_bytes":{written},"read_bytes":{read},"started_ns":100000000,"first_byte_ns":101000000,"last_byte_ns":102000000,"tcp_info":{{}}}}"#
+        )
+    };
+    let done = r#"{"kind":"done","time_ns":103000000}"#;
+    for (read, complete) in [(125_000, 1), (100_000, 0)] {
+        let sink = record("10.0.0.1:1025", "10.0.0.2:40000", false, 0, read);
+        let source = record("10.0.0.2:40000", "10.0.0.1:1025", true, 125_000, 0);
+        let told = BTreeMap::from([
+            (0, format!("{sink}\n{done}")),
+            (1, format!("{source}\n{done}")),
+        ]);
+        let outcome = tables_of_real_hosts(&plan.runs[0], &told, &counted()).unwrap();
+        let count = |name: &str| table(&outcome, "summary").column(name).cloned();
+        assert_eq!(count("flows"), Some(ColumnData::U64(vec![1])));
+        assert_eq!(
+            count("flows_complete"),
+            Some(ColumnData::U64(vec![complete]))
+        );
+        // 125 kB take 1.07 ms of a link of 1 Gbit/s with their headers; they took 2 ms.
+        let slowdown = measure(&outcome, "slowdown_mean");
+        let expected = if complete == 1 { 1.8..2.0 } else { -0.1..0.1 };
+        assert!(expected.contains(&slowdown), "{slowdown}");
+    }
+}

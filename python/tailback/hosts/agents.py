@@ -11,6 +11,7 @@ from typing import Any
 
 from tailback.errors import Interrupted, SimulationError
 from tailback.hosts import tools
+from tailback.kernel.guest import which
 from tailback.records import RealHost, RealHosts
 
 LEAD_S = 0.5
@@ -127,7 +128,7 @@ class Agents:
 
     def _command(self, host: RealHost, how: str) -> list[str]:
         own = self._own(host)
-        inside = [tools.which("ip") or "ip", "netns", "exec", self.namespace(host["number"])]
+        inside = [which("ip") or "ip", "netns", "exec", self.namespace(host["number"])]
         return [*inside, str(self.agent), how, str(own / "config.json"), str(own)]
 
     def _configure(self, host: RealHost, epoch_ns: int) -> None:

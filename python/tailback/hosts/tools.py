@@ -1,18 +1,16 @@
 """Programs of the system that make networks: ip, bridge, tc (iproute2)."""
 
 import json
-import os
-import shutil
+import re
 import subprocess
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from tailback.errors import InputError, SimulationError
+from tailback.kernel.guest import which
 
 PROGRAMS = ("ip", "bridge", "tc")
-
-PLACES = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
-"""Where programs are looked for beside $PATH."""
 
 CAPABILITIES = {"CAP_NET_ADMIN": 12, "CAP_SYS_ADMIN": 21}
 """What making network namespaces takes (capabilities(7)), with its bit (linux/capability.h)."""
@@ -21,16 +19,9 @@ PATIENCE_S = 60.0
 """How long such a program may take. [assumed]"""
 
 
-def which(program: str) -> str | None:
-    """Where this machine has a program of that name."""
-    places = os.pathsep.join([os.environ.get("PATH", ""), *PLACES])
-    return shutil.which(program, path=places)
-
-
 def check() -> None:
     """Raises `InputError` with all that this machine or user lacks to make namespaces."""
-    lacking = []
-    lacking += [
+    lacking = [
         f"{name} (on Debian: apt-get install iproute2)" for name in PROGRAMS if which(name) is None
     ]
     mask = _capabilities()
@@ -43,11 +34,9 @@ def check() -> None:
 
 def _capabilities() -> int:
     """The capabilities in force, as /proc/self/status has them."""
-    with open("/proc/self/status", encoding="ascii", errors="replace") as status:  # noqa: PTH123
-        for line in status:
-            if line.startswith("CapEff:"):
-                return int(line.split()[1], 16)
-    return 0
+    status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+    mask = re.search(r"^CapEff:\s*([0-9a-f]+)$", status, re.MULTILINE)
+    return int(mask[1], 16) if mask else 0
 
 
 def call(program: str, *arguments: str, lines: Iterable[str] | None = None) -> str:

@@ -34,7 +34,7 @@ def agent() -> Path:
 
 def has(program: str) -> bool:
     """Whether this machine has a program of that name."""
-    return _which(program) is not None
+    return which(program) is not None
 
 
 def prepare(root: Path, programs: Iterable[str] = ()) -> None:
@@ -44,7 +44,7 @@ def prepare(root: Path, programs: Iterable[str] = ()) -> None:
     for name in MOUNT_POINTS:
         (root / name).mkdir(parents=True, exist_ok=True)
     shutil.copy2(agent(), root / "init")
-    found = {name: _which(name) for name in dict.fromkeys(programs)}
+    found = {name: which(name) for name in dict.fromkeys(programs)}
     missing = [name for name, path in found.items() if path is None]
     if missing:
         packages = sorted({PACKAGES.get(name, name) for name in missing})
@@ -60,7 +60,8 @@ def prepare(root: Path, programs: Iterable[str] = ()) -> None:
                 _copy(library, root / library.relative_to("/"))
 
 
-def _which(program: str) -> str | None:
+def which(program: str) -> str | None:
+    """Where this machine has a program of that name."""
     places = os.pathsep.join([os.environ.get("PATH", ""), *PLACES])
     return shutil.which(program, path=places)
 

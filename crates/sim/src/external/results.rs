@@ -11,6 +11,7 @@ use tailback_agent::{Record, record::Flow, tcp_info::TcpInfo};
 use tailback_net::frame::HostId;
 use tailback_net::loss::Losses;
 use tailback_scenario::{Run, Workload};
+use tailback_tcp::Stats;
 use tailback_units::{Duration, Time};
 use tailback_wire::plan;
 
@@ -91,6 +92,21 @@ pub(super) fn fill(world: &mut World, run: &Run, log: &[(Time, Totals)], records
             world.flows.push(FlowRecord {
                 received_bytes: flow.read_bytes,
                 ..world.flow_record(number, 2 * number, Some(at(flow.last_byte_ns)))
+            });
+        } else if let (false, Some(source), Some(destination)) = (known, from, to) {
+            // Nobody in the world has seen anything of it.
+            let asked = world.workload.flows();
+            let asked = asked.and_then(|app| app.flow(number as usize)?.bytes);
+            let whole = asked.is_none_or(|bytes| flow.read_bytes >= bytes);
+            world.flows.push(FlowRecord {
+                number,
+                source: HostId(source),
+                destination: HostId(destination),
+                received_bytes: flow.read_bytes,
+                sender: Stats::default(),
+                cwnd: 0,
+                srtt: Duration::ZERO,
+                completed: whole.then(|| at(flow.last_byte_ns)),
             });
         } else if let Some(over) = world.flows.iter_mut().find(|over| over.number == number) {
             over.received_bytes = flow.read_bytes;

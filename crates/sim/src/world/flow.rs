@@ -182,7 +182,8 @@ impl World {
             let gone = sources.next_if(|source| source.number == number);
             let source = gone.or_else(|| {
                 let end = 2 * number + sender;
-                let lasts = self.endpoints[end as usize].connection.is_some();
+                let known = self.endpoints.get(end as usize);
+                let lasts = known.is_some_and(|end| end.connection.is_some());
                 lasts.then(|| self.flow_record(number, end, None))
             });
             if let Some(source) = source {
