@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tailback.analysis.words import percent
 from tailback.fit.objective import Score
 from tailback.fit.parameter import Parameter
 from tailback.fit.sensitivity import Sensitivity
@@ -32,7 +33,7 @@ class Fitted:
         return self.value in {self.parameter.value(0.0), self.parameter.value(1.0)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Fit:
     """A finished or interrupted fit. Errors are fractions: 0.1 is 10 %.
 
@@ -60,6 +61,12 @@ class Fit:
     budget: int
     other_seeds: Mapping[int, Score]
     interrupted: bool
+
+    def __repr__(self) -> str:
+        """In a notebook: what was found, not all that it was found with."""
+        values = ", ".join(f"{one.parameter.path} = {one.value}" for one in self.fitted)
+        before, after = (percent(found.error) for found in (self.before, self.score))
+        return f"<Fit {values}: error {after}, {before} before>"
 
     @property
     def seed(self) -> int:

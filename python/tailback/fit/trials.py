@@ -132,7 +132,9 @@ class Laboratory:
                     f"--metrics: the runs do not give {', '.join(missing)}; "
                     f"they give {', '.join(runs.columns)}"
                 )
-            lines.append(runs.select(pl.lit(row).alias(ROW), pl.col(metrics).mean()))
+            # What a run has none of (NaN) is as far off as zero: an error of 100 %.
+            means = pl.col(metrics).cast(pl.Float64).fill_nan(0.0).mean()
+            lines.append(runs.select(pl.lit(row).alias(ROW), means))
         predicted = pl.concat(lines)
         return Trial(values, score(self.target, predicted, self.weights), predicted)
 
