@@ -51,6 +51,22 @@ def test_bias_keeps_the_sign_that_the_mean_absolute_error_drops() -> None:
     assert error.bias == pytest.approx(0.0)
 
 
+def test_a_metric_that_has_no_value_anywhere_is_not_compared(tmp_path: Path) -> None:
+    folder = sweep_folder(tmp_path / "r", {"n": [1, 2]})
+    summary = pl.read_parquet(folder / "summary.parquet")
+    of_some = pl.Series([1.5, None], dtype=pl.Float64)
+    of_none = pl.Series([None, None], dtype=pl.Float64)
+    summary.with_columns(latency_us_mean=of_some, slowdown_mean=of_none).write_parquet(
+        folder / "summary.parquet"
+    )
+    found = compare(folder, folder)
+    assert found.find("", "slowdown_mean") is None
+    assert "slowdown_mean" not in found.joined.columns
+    error = found.find("", "latency_us_mean")
+    assert error is not None
+    assert (error.rows, error.mean_absolute_error) == (1, 0.0)
+
+
 def test_results_equal_themselves(tmp_path: Path) -> None:
     folder = sweep_folder(tmp_path / "r", {"cc": ["reno", "bic"], "n": [1, 2]})
     found = compare(folder, str(folder))

@@ -35,7 +35,10 @@ def between(a: Side, b: Side) -> Comparison:
         raise InputError(
             f"{a.name} and {b.name} have no point in common: no row agrees in {', '.join(keys)}"
         )
-    return Comparison.of(a, b, keys, metrics, joined)
+    # What one side has nowhere is not compared: the latency of requests that nobody answered.
+    known = [m for m in metrics if not joined.drop_nulls([m, f"{m}_reference"]).is_empty()]
+    unknown = [c for m in metrics if m not in known for c in (m, f"{m}_reference")]
+    return Comparison.of(a, b, keys, known, joined.drop(unknown))
 
 
 def _keys(a: Side, b: Side) -> list[str]:
