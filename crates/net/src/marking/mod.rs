@@ -64,7 +64,8 @@ pub enum Mark {
 pub struct QueueLook {
     /// The egress port.
     pub port: u16,
-    /// Bytes of frames that wait there, this one not counted.
+    /// Bytes of frames that wait in the queue that this one joins, itself not counted: its class's, where the port has
+    /// a queue for each.
     pub queued_bytes: u64,
     /// When its transmitter is, or was, free: an empty queue has been idle since.
     pub free_at: Time,

@@ -12,6 +12,7 @@ use tailback_units::{Duration, Rate, Time};
 use super::DropCause;
 use super::shared::{SharedBuffer, SharedConfig, TxLimit};
 use crate::flow_control::Paused;
+use crate::marking::QueueLook;
 use crate::pool::{Flight, FramePool};
 use crate::queue::ets::{Ets, EtsConfig};
 use crate::queue::{Discipline, Effects, Held, QueueConfig};
@@ -70,8 +71,9 @@ impl Service {
 struct Port {
     scheduler: Ets,
     bands: Vec<Discipline>,
-    /// Bytes that each band holds.
+    /// Bytes that each band holds, and since when it holds none.
     held_bytes: Vec<u64>,
+    empty_since: Vec<Time>,
 }
 
 /// Such a switch's memory and queues at work.
@@ -96,6 +98,7 @@ impl QueuedBuffer {
             scheduler: Ets::new(&config.scheduler),
             bands: (0..bands).map(|number| band(port, number)).collect(),
             held_bytes: vec![0; bands as usize],
+            empty_since: vec![Time::ZERO; bands as usize],
         };
         QueuedBuffer {
             memory: SharedBuffer::new(&config.memory, ports),
@@ -142,7 +145,7 @@ impl QueuedBuffer {
         let band = port.scheduler.band(held.frame.class);
         port.held_bytes[band] += u64::from(bytes);
         port.bands[band].enqueue(now, held, frames, &mut self.effects);
-        self.release_dropped(out_port);
+        self.release_dropped(now, out_port);
     }
 
     /// The next frame of a port that is free. A band waits as long as the class of its first frame is
@@ -163,9 +166,9 @@ impl QueuedBuffer {
                     .then(|| u64::from(held.frame.frame_bytes))
             })?;
             let taken = port.bands[band].dequeue(now, frames, &mut self.effects);
-            self.release_dropped(out_port);
+            self.release_dropped(now, out_port);
             if let Some(held) = taken {
-                self.release(out_port, &held);
+                self.release(now, out_port, &held);
                 return Some(held);
             }
         }
@@ -181,17 +184,21 @@ impl QueuedBuffer {
         self.effects.marked.drain(..)
     }
 
-    fn release(&mut self, out_port: u16, held: &Held) {
+    fn release(&mut self, now: Time, out_port: u16, held: &Held) {
         let bytes = held.frame.frame_bytes;
         let port = &mut self.ports[usize::from(out_port)];
-        port.held_bytes[port.scheduler.band(held.frame.class)] -= u64::from(bytes);
+        let band = port.scheduler.band(held.frame.class);
+        port.held_bytes[band] -= u64::from(bytes);
+        if port.held_bytes[band] == 0 {
+            port.empty_since[band] = now;
+        }
         self.memory
             .release(held.in_port, out_port, bytes, held.pool);
     }
 
-    fn release_dropped(&mut self, out_port: u16) {
+    fn release_dropped(&mut self, now: Time, out_port: u16) {
         while let Some(held) = self.effects.dropped_now.pop() {
-            self.release(out_port, &held);
+            self.release(now, out_port, &held);
             self.effects.dropped.push(held);
         }
     }
@@ -201,6 +208,26 @@ impl QueuedBuffer {
     #[must_use]
     pub fn queued_bytes(&self, out_port: u16) -> u64 {
         self.memory.queued_bytes(out_port)
+    }
+
+    /// What waits in the queue that a frame of this class joins, as a marker sees it; its port's transmitter is, or
+    /// was, free at `free_at`. One queue of several has been idle since its last frame began to leave, as Linux's
+    /// child of a classful discipline is (red_start_of_idle_period).
+    #[inline]
+    #[must_use]
+    pub fn look(&self, out_port: u16, class: u8, free_at: Time) -> QueueLook {
+        let port = &self.ports[usize::from(out_port)];
+        let band = port.scheduler.band(class);
+        let alone = port.bands.len() == 1;
+        QueueLook {
+            port: out_port,
+            queued_bytes: port.held_bytes[band],
+            free_at: if alone {
+                free_at
+            } else {
+                port.empty_since[band]
+            },
+        }
     }
 
     /// Whether nothing waits for a port.

@@ -129,3 +129,36 @@ fn thresholds_are_dynamic_over_ports_and_classes() {
     assert!(next(&mut favoured, Time::ZERO, 0, &free).is_some());
     assert_eq!(fill(&mut favoured, 0, 1), 1);
 }
+
+#[test]
+fn a_marker_sees_the_queue_that_a_frame_joins() {
+    let classes = EtsConfig {
+        strict: 2,
+        quanta: Vec::new(),
+        priomap: vec![1, 0],
+    };
+    let mut several = buffer(&classes);
+    for _ in 0..3 {
+        assert_eq!(offer(&mut several, of_class(0)), Ok(()));
+    }
+    assert_eq!(offer(&mut several, of_class(1)), Ok(()));
+    let busy_until = Time::ZERO + Duration::from_us(9);
+    let look = |buffer: &QueuedBuffer, class| {
+        let look = buffer.look(0, class, busy_until);
+        (look.queued_bytes, look.free_at)
+    };
+    assert_eq!(look(&several, 0), (3 * 1518, Time::ZERO));
+    assert_eq!(look(&several, 1), (1518, Time::ZERO));
+    // Class 1 is served first, and its queue is idle from then on, whatever the port does.
+    let now = Time::ZERO + Duration::from_us(2);
+    let taken = next(&mut several, now, 0, &Paused::default());
+    assert_eq!(taken.map(|held| held.frame.class), Some(1));
+    assert_eq!(look(&several, 1), (0, now));
+    assert_eq!(look(&several, 0), (3 * 1518, Time::ZERO));
+    // One queue for all is the port's, idle when that is.
+    let mut one = buffer(&EtsConfig::default());
+    assert_eq!(offer(&mut one, of_class(0)), Ok(()));
+    assert_eq!(offer(&mut one, of_class(1)), Ok(()));
+    assert_eq!(look(&one, 0), (2 * 1518, busy_until));
+    assert_eq!(look(&one, 1), (2 * 1518, busy_until));
+}

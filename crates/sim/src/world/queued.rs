@@ -7,7 +7,6 @@
 
 use tailback_net::flow_control::{FlowControlConfig, Order, Paused, Watch, quanta_time};
 use tailback_net::l2cm::CongestionPoint;
-use tailback_net::marking::QueueLook;
 use tailback_net::pool::Flight;
 use tailback_net::queue::Held;
 use tailback_net::random::Stream;
@@ -123,11 +122,8 @@ impl World {
             Err(cause) => return self.drop_frame(switch, out_port, cause, &frame),
         };
         if state.marker.is_on() {
-            let look = QueueLook {
-                port: out_port,
-                queued_bytes: queues.buffer.queued_bytes(out_port),
-                free_at: self.links[port.out_link as usize].link.free_at(),
-            };
+            let free_at = self.links[port.out_link as usize].link.free_at();
+            let look = queues.buffer.look(out_port, frame.class, free_at);
             let frames = &mut self.frames;
             let ledger = &mut self.ledger;
             if !port.judge(
