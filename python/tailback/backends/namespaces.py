@@ -69,6 +69,7 @@ class Namespaces:
             try:
                 network.build()
                 agents.set_up()
+                network.wait_until_up()
                 patience_s = max(self.patience_least_s, PATIENCE_TIMES * hosts["least_s"])
                 wall_s = time.perf_counter()
                 told = agents.run(lambda: control.cancelled, patience_s)

@@ -8,6 +8,7 @@ neighbour: nothing is flooded and nobody asks.
 import os
 import re
 import signal
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -25,6 +26,10 @@ SHORTEST_DELAY = "50us"
 
 BRIDGE = "br0"
 INTERFACE = "eth0"
+
+UP_S = 20.0
+UP_POLL_S = 0.05
+"""How long links are given to come up, and how often they are looked at. [assumed]"""
 
 _PLAIN = re.compile(r"[A-Za-z0-9._-]{1,64}")
 """Names that can be a part of a namespace's name; others are numbered, after a plus."""
@@ -60,6 +65,22 @@ class Network:
             tools.call("bridge", "-n", switch, lines=self._stations(number))
         for namespace, _, lines in self._shaping():
             tools.call("tc", "-n", namespace, lines=lines)
+
+    def wait_until_up(self) -> None:
+        """Waits until every link is up and every port forwards, once the hosts are set up.
+
+        Linux tells bridges and queues of a link that has come up once a second
+        (net/core/link_watch.c), and until then frames are lost without a trace.
+
+        Raises `SimulationError` that names the link that does not come up.
+        """
+        deadline_s = time.monotonic() + UP_S
+        for _, end, _ in self._ends():
+            namespace, device = self._where(end)
+            while not _is_up(namespace, device, is_port=end["kind"] == "switch"):
+                if time.monotonic() > deadline_s:
+                    raise SimulationError(f"{namespace}: {device} is not up after {UP_S:.0f} s")
+                time.sleep(UP_POLL_S)
 
     def counted(self) -> Counted:
         """Frames and drops so far."""
@@ -165,6 +186,14 @@ class Network:
         """As the table `drops` has places."""
         port = "" if end["kind"] == "host" else f":{end['port']}"
         return f"{self._name(end)}{port}"
+
+
+def _is_up(namespace: str, device: str, *, is_port: bool) -> bool:
+    (link,) = tools.asked("ip", "-n", namespace, "link", "show", "dev", device)
+    if not is_port:
+        return bool(link["operstate"] == "UP")
+    (port,) = tools.asked("bridge", "-n", namespace, "link", "show", "dev", device)
+    return bool(link["operstate"] == "UP" and port["state"] == "forwarding")
 
 
 def _without_ipv6() -> str:
