@@ -1,15 +1,16 @@
 //! BIC: binary increase congestion control (Xu, Harfoush, Rhee, INFOCOM 2004) as in Linux
 //! (net/ipv4/tcp_bic.c of 2.6.18 and 7.2), with its integer arithmetic. In 2.6.18 the ratio of
 //! packets to acknowledgements counts packets as they were handed to segmentation offload, and a
-//! reduction is undone to the last maximum; today segments are counted and the window before the
-//! reduction is remembered.
+//! reduction is undone to the last maximum; today segments are counted, acknowledgements of nothing new
+//! count in the ratio too (the first duplicate is heard before the state changes), and the window before
+//! the reduction is remembered.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{AckSample, CongestionControl, Growth, View, Window};
 use crate::clock::Jiffies;
-use crate::connection::CaState;
+use crate::connection::{CaState, Sender};
 use crate::stack::Stack;
 
 /// The search goes to the point (max + min) / 4 (BICTCP_B).
@@ -62,6 +63,8 @@ pub(crate) struct Bic {
     parameters: BicParameters,
     /// The increase is computed anew after this long, HZ/32.
     refresh: Jiffies,
+    /// Acknowledgements of nothing new count in the ratio, as none (bictcp_acked of today).
+    counts_all: bool,
     /// Acknowledgements per segment of increase.
     count: u32,
     last_max_cwnd: u32,
@@ -132,6 +135,7 @@ impl CongestionControl for Bic {
         Bic {
             parameters: stack.bic.clone(),
             refresh: stack.hz / 32,
+            counts_all: stack.sender == Sender::Linux72,
             count: 0,
             last_max_cwnd: 0,
             loss_cwnd: 0,
@@ -196,7 +200,7 @@ impl CongestionControl for Bic {
 
     #[inline]
     fn pkts_acked(&mut self, _window: &mut Window, view: &View, sample: AckSample) {
-        if view.state == CaState::Open && sample.packets > 0 {
+        if view.state == CaState::Open && (self.counts_all || sample.packets > 0) {
             self.delayed_ack =
                 self.delayed_ack + sample.packets - (self.delayed_ack >> ACK_RATIO_SHIFT);
         }

@@ -1,10 +1,10 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Congestion, CongestionControl, CongestionKind, CwndEvent, Growth, View, Window, WindowCounting,
-    bic::Bic, dctcp::Dctcp, reno::Reno,
+    AckSample, Congestion, CongestionControl, CongestionKind, CwndEvent, Growth, View, Window,
+    WindowCounting, bic::Bic, dctcp::Dctcp, reno::Reno,
 };
-use crate::connection::CaState;
+use crate::connection::{CaState, Sender};
 use crate::seq::Seq;
 use crate::stack::{PRESETS, Stack};
 
@@ -152,6 +152,31 @@ fn bic_jumps_while_far_and_creeps_when_near() {
     // delayed_ack is 2 packets an acknowledgement: half as many acknowledgements.
     assert_eq!(acks_to_grow(&mut bic, 800), Some(800 / 16 / 2 + 1));
     assert_eq!(acks_to_grow(&mut bic, 997), Some(997 * 20 / 4 / 2 + 1));
+}
+
+#[test]
+fn bic_of_today_takes_acknowledgements_of_nothing_new_for_packets_less_each() {
+    let acks_to_grow = |sender: Sender| {
+        let of = |s: &mut Stack| (s.hz, s.sender) = (1000, sender);
+        let mut bic = Bic::new(&stack(of), 1);
+        bic.ssthresh(&window(1000, 1), &VIEW);
+        let mut w = window(800, 1);
+        for _ in 0..16 {
+            let nothing = AckSample {
+                packets: 0,
+                rtt_us: None,
+                in_flight: 0,
+            };
+            bic.pkts_acked(&mut w, &VIEW, nothing);
+        }
+        (1..1000).find(|_| {
+            bic.grow(&mut w, &VIEW, FULL);
+            w.cwnd > 800
+        })
+    };
+    assert_eq!(acks_to_grow(Sender::Linux26), Some(800 / 16 / 2 + 1));
+    // Sixteenths of 2 packets: 32 less a sixteenth each, in integers, is 15.
+    assert_eq!(acks_to_grow(Sender::Linux72), Some(800 / 16 * 16 / 15 + 1));
 }
 
 #[test]
