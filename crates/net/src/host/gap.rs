@@ -19,6 +19,7 @@ pub(super) struct Gap {
     gap: Duration,
     /// No interrupt before this.
     quiet_until: Time,
+    last: Option<Time>,
     /// When packets that were sent and not interrupted for leave, the first first.
     sent: VecDeque<Time>,
 }
@@ -29,6 +30,7 @@ impl Gap {
         (!gap.is_zero()).then_some(Gap {
             gap,
             quiet_until: Time::ZERO,
+            last: None,
             sent: VecDeque::new(),
         })
     }
@@ -43,9 +45,13 @@ impl Gap {
         self.sent.push_back(at);
     }
 
-    /// A frame arrives at `at`, and the CPU has nothing to do: when the interrupt for it comes.
+    /// A frame arrives at `at`, and the CPU has nothing to do: when the interrupt for it comes. One that comes
+    /// at the instant of an interrupt is told of by it.
     pub(super) fn interrupt(&mut self, at: Time) -> Time {
         self.settle(at);
+        if self.last == Some(at) {
+            return at;
+        }
         let interrupt = at.max(self.quiet_until);
         self.interrupted(interrupt);
         interrupt
@@ -64,6 +70,7 @@ impl Gap {
 
     fn interrupted(&mut self, at: Time) {
         self.quiet_until = at + self.gap;
+        self.last = Some(at);
         while self.sent.front().is_some_and(|first| *first <= at) {
             self.sent.pop_front();
         }
@@ -110,6 +117,18 @@ mod tests {
         gap.sent(us(10), us(12));
         assert_eq!(gap.interrupt(us(20)), us(26), "and the packet sent");
         assert_eq!(gap.interrupt(us(60)), us(60));
+    }
+
+    #[test]
+    fn a_frame_at_the_instant_of_an_interrupt_is_told_of_by_it() {
+        // A peer whose own interrupts are as far apart answers at just that distance.
+        let mut gap = gap();
+        assert_eq!(gap.interrupt(us(10)), us(10));
+        gap.sent(us(10), us(17));
+        assert_eq!(gap.interrupt(us(26)), us(26), "as of the packet sent");
+        assert_eq!(gap.interrupt(us(26)), us(26), "and another");
+        gap.sent(us(26), us(33));
+        assert_eq!(gap.interrupt(us(43)), us(58), "of the packet at 42");
     }
 
     #[test]
