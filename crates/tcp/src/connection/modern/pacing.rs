@@ -17,7 +17,7 @@ use crate::clock::Jiffies;
 /// Segments that leave unpaced at the beginning (sch_fq's initial quantum).
 const UNPACED_SEGMENTS: u32 = 10;
 
-/// How late the timer of sch_fq may be, and is where nothing else wakes the host (timer_slack), nanoseconds.
+/// How late the timer of sch_fq may be, and is where nothing else makes the queue look (timer_slack), nanoseconds.
 const FQ_SLACK_NS: u64 = 10_000;
 
 /// Packets that the host's queue holds back until their time (net/sched/sch_fq.c, one flow of it).
@@ -28,14 +28,40 @@ pub(super) struct FqQueue {
     departures: Option<Box<Departures>>,
 }
 
-/// Times in order.
+/// Times in order, and whether the queue looks at them.
 #[derive(Clone, Debug, Default)]
-struct Departures(VecDeque<u64>);
+struct Departures {
+    times_ns: VecDeque<u64>,
+    /// Segments that waited when it last looked.
+    waiting: usize,
+    /// It is looking: what may leave leaves, until something may not.
+    looks: bool,
+}
+
+impl Departures {
+    /// Of so many segments that wait the first is taken, which has data or not, or none.
+    fn lets_go(&mut self, now_ns: u64, waiting: usize, has_data: bool) -> bool {
+        let next = self.times_ns.front().copied();
+        let due = next.is_some_and(|ns| ns.saturating_add(FQ_SLACK_NS) <= now_ns);
+        self.looks |= waiting > self.waiting || due;
+        if has_data && next.is_some_and(|ns| ns > now_ns) {
+            self.looks = false;
+        }
+        self.waiting = waiting - usize::from(self.looks);
+        if self.looks && has_data {
+            self.times_ns.pop_front();
+        }
+        self.looks
+    }
+}
 
 impl FqQueue {
     /// A packet with data may leave at `ns`.
     pub(super) fn departs(&mut self, ns: u64) {
-        self.departures.get_or_insert_default().0.push_back(ns);
+        self.departures
+            .get_or_insert_default()
+            .times_ns
+            .push_back(ns);
     }
 
     /// It holds packets back, or has.
@@ -44,22 +70,12 @@ impl FqQueue {
         self.departures.is_some()
     }
 
-    /// When the queue's timer looks whether the next may leave. What makes the host look before that lets it go
-    /// from its time on.
+    /// When the queue's timer looks whether the next may leave. A segment that enters the queue makes it look
+    /// too, and what may leave then leaves; an acknowledgement that lets TCP send nothing does not.
     pub(super) fn timer_ns(&self) -> Option<u64> {
-        self.next_ns().map(|ns| ns.saturating_add(FQ_SLACK_NS))
-    }
-
-    /// When the next may leave.
-    fn next_ns(&self) -> Option<u64> {
-        self.departures.as_ref()?.0.front().copied()
-    }
-
-    /// The next has left.
-    fn pop(&mut self) {
-        if let Some(departures) = &mut self.departures {
-            departures.0.pop_front();
-        }
+        let departures = self.departures.as_ref()?;
+        let next = departures.times_ns.front()?;
+        Some(next.saturating_add(FQ_SLACK_NS))
     }
 }
 
@@ -85,14 +101,11 @@ impl Connection {
         };
         let has_data = first.segment.payload_bytes > 0;
         self.clock.jiffies(now);
-        if has_data {
-            let next = self.modern.fq.next_ns();
-            if next.is_some_and(|ns| ns > self.clock.ns()) {
-                return false;
-            }
-            self.modern.fq.pop();
-        }
-        true
+        let (now_ns, waiting) = (self.clock.ns(), self.out.len());
+        let Some(departures) = &mut self.modern.fq.departures else {
+            return true;
+        };
+        departures.lets_go(now_ns, waiting, has_data)
     }
 
     /// Whether packets are kept to the pacing rate at all.

@@ -64,6 +64,35 @@ fn packets_that_wait_in_fq_leave_as_late_as_its_timer_may_be() {
     );
 }
 
+#[test]
+fn fq_looks_when_a_packet_enters_and_not_at_every_acknowledgement() {
+    // fq_dequeue runs for its timer and for what is enqueued; an acknowledgement alone is neither.
+    let second_leaves = |meanwhile: fn(&mut Script)| {
+        let stack = Stack {
+            pacing: Pacing::Fq,
+            ..single(today())
+        };
+        let mut script = Script::open(stack, RTT_US);
+        script.write(25);
+        script.wait(RTT_US);
+        script.ack(10);
+        script.sent();
+        let due_us =
+            script.tcp.poll_timeout().as_ps() / 1_000_000 - script.now().as_ps() / 1_000_000;
+        // The time to leave is over, the timer has not gone off.
+        script.wait(due_us - 4);
+        meanwhile(&mut script);
+        let at_us = script.now_us();
+        script.wait(100);
+        script.sent().first().map(|sent| sent.at_us - at_us)
+    };
+    assert_eq!(second_leaves(|_| {}), Some(4));
+    assert_eq!(second_leaves(|script| script.ack(11)), Some(4));
+    // Data is acknowledged at once, and that enters behind it.
+    let data = |script: &mut Script| script.answer(10, &[], |segment| segment.payload_bytes = 1000);
+    assert_eq!(second_leaves(data), Some(0));
+}
+
 /// Packets that wait in the host with this limit, the card being slow.
 fn waiting(limit: Bytes) -> usize {
     let mut script = Script::open(
