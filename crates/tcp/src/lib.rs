@@ -20,9 +20,9 @@ mod seq;
 mod stack;
 
 pub use connection::{
-    CaState, Config, Connection, CwndReduction, Event, Failure, FastRecovery, InvalidOption,
-    Learned, Life, Metrics, MetricsCache, Pacing, Probe, Sender, Shortage, Shutdown, SocketOption,
-    SocketOptions, Stats, TcpInfo, Told, Transmit, WriteFlags,
+    Arrival, CaState, Config, Connection, CwndReduction, Event, Failure, FastRecovery,
+    InvalidOption, Learned, Life, Metrics, MetricsCache, Pacing, Probe, Sender, Shortage, Shutdown,
+    SocketOption, SocketOptions, Stats, TcpInfo, Told, Transmit, WriteFlags,
 };
 pub use receive::{InitialReceiveWindow, RcvbufTuning, Receiver, WinFromSpace};
 pub use segment::{Ecn, Flags, SackBlock, SackBlocks, Segment, SynOptions};

@@ -20,7 +20,7 @@ mod window;
 use std::mem::offset_of;
 
 use crate::clock::Jiffies;
-use crate::connection::{Shortage, SocketOptions, TcpInfo};
+use crate::connection::{Arrival, Shortage, SocketOptions, TcpInfo};
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
 use crate::stack::Stack;
@@ -79,7 +79,7 @@ pub(crate) struct Receive {
     truesize: u32,
     /// The part of a frame's memory that is given up when its data joins the frame before.
     head: u32,
-    /// Frames joined to the last that waits to be read.
+    /// Fragments of the last packet that waits to be read.
     joined: u32,
     /// Packets that came in order since nothing waited to be read, but for those collapsed.
     packets: u32,
@@ -89,9 +89,8 @@ pub(crate) struct Receive {
     pub(crate) rcvlowat: u32,
     /// The part of the buffer that is window, in 256ths; zero: by `adv_win_scale`.
     scaling_ratio: u32,
-    /// Of the segment at hand: memory it is charged for, and payload of each segment in it; zero:
-    /// it is one frame.
-    frame: (u32, u32),
+    /// How the segment at hand came.
+    frame: Arrival,
     /// Where the peer's FIN ends, once it has come, in order or not.
     pub(crate) fin_end: Option<Seq>,
     /// Round trip as the receiver sees it, times 8, in the ticks of its clock: jiffies, or
@@ -143,7 +142,11 @@ impl Receive {
             packets: 0,
             first_end: Seq(0),
             collapsed: Collapsed::default(),
-            frame: (truesize, 0),
+            frame: Arrival {
+                mss: 0,
+                memory_bytes: truesize,
+                fragments: 1,
+            },
             advmss,
             window_shift: 0,
             scaling: stack.tcp_window_scaling,
@@ -280,9 +283,9 @@ impl Receive {
     #[inline(always)]
     pub(crate) fn measure_mss(&mut self, segment: &Segment, fixed_bytes: u32) {
         let whole = u32::from(segment.payload_bytes);
-        let payload_bytes = match self.frame.1 {
+        let payload_bytes = match self.frame.mss {
             0 => whole,
-            mss => mss.min(whole),
+            mss => whole.min(mss.into()),
         };
         if self.scaling_ratio > 0 && payload_bytes > self.ack.rcv_mss {
             self.measure_ratio(whole);
@@ -299,7 +302,7 @@ impl Receive {
 
     #[inline(never)]
     fn measure_ratio(&mut self, payload_bytes: u32) {
-        let ratio = ((payload_bytes << 8) / self.frame.0.max(1)).clamp(1, 255);
+        let ratio = ((payload_bytes << 8) / self.frame.memory_bytes.max(1)).clamp(1, 255);
         if ratio != self.scaling_ratio {
             self.scaling_ratio = ratio;
             self.window_clamp = self.window_of(self.rcvbuf);

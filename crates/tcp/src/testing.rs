@@ -12,7 +12,8 @@ use tailback_units::{Duration, Rate, Time};
 
 use crate::segment::{Ecn, Flags, Segment};
 use crate::{
-    Config, Connection, Event, PRESETS, Shutdown, SocketOption, SocketOptions, Stack, Transmit,
+    Arrival, Config, Connection, Event, PRESETS, Shutdown, SocketOption, SocketOptions, Stack,
+    Transmit,
 };
 
 /// The two ends, as indices: who connects, and who accepts.
@@ -121,6 +122,15 @@ pub(crate) fn with_receiver_of_today(stack: Stack) -> Stack {
         tcp_invalid_ratelimit: today.tcp_invalid_ratelimit,
         tcp_challenge_ack_limit: today.tcp_challenge_ack_limit,
         ..stack
+    }
+}
+
+/// A segment of frames of `mss` bytes, that costs so much.
+pub(crate) fn arrival(mss: u32, memory_bytes: u32) -> Arrival {
+    Arrival {
+        mss: mss as u16,
+        memory_bytes,
+        fragments: 1,
     }
 }
 

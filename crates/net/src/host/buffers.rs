@@ -3,66 +3,196 @@
 //! Models what one received frame costs a socket's receive buffer (truesize), whatever it carries:
 //! the card's buffer and the kernel's structures beside it. Buffers hold the largest frame, in whole
 //! cache lines of 64 bytes (Linux net/core/skbuff.c: 16 bytes of headroom; the nes driver asks for
-//! MTU + 18; virtio_net for MTU + 30), or the next of the sizes the driver has. Drivers with a page pool cut them from pages, and the last
-//! of a page gets what is left of it (page_pool_alloc_frag's truesize, net/core/page_pool.c and
-//! include/net/page_pool/helpers.h of Linux 7.2), so that frames differ in turn.
-//! Left out: buffers that grow with the frames that come, frames in several buffers.
+//! MTU + 18), or the next of the sizes the driver has. Drivers with pages: [`PageBuffers`].
+
+use std::collections::VecDeque;
 
 use super::HostConfig;
 use crate::frame::ETHERNET_BYTES;
 
+/// Bytes of a frame's check sequence, which the card keeps to itself.
+const FCS_BYTES: u32 = 4;
+/// What stands before a frame in its first buffer (struct virtio_net_hdr_mrg_rxbuf), bytes.
+const HEADER_BYTES: u32 = 12;
+/// Payload that a buffer is made for at least (GOOD_PACKET_LEN): 1500, Ethernet's header and a VLAN's tag, bytes.
+const LEAST_BYTES: u32 = 1518;
+/// Cache lines, of which buffers are whole ones (L1_CACHE_BYTES of x86), bytes.
+const LINE_BYTES: u32 = 64;
+/// A new frame's weight in the mean length is one of so many, as a shift (DECLARE_EWMA(pkt_len, 0, 64)).
+const MEAN_SHIFT: u32 = 6;
+/// Buffers that the card is given (vring size of the card here).
+const RING: usize = 256;
+/// More buffers than these have to be missing before new ones are given: half a poll's budget (virtnet_receive).
+const MISSING: usize = 32;
+
+/// What a received frame lies in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FrameMemory {
+    /// What it costs a socket's receive buffer, bytes.
+    pub bytes: u32,
+    /// Pieces of pages that it is in (nr_frags).
+    pub fragments: u32,
+}
+
 /// Buffers cut from pages, one after another.
+///
+/// Models virtio_net's mergeable buffers in Linux 7.2 (add_recvbuf_mergeable, receive_mergeable,
+/// drivers/net/virtio_net.c) over a page pool (page_pool_alloc_netmem, include/net/page_pool/helpers.h): a
+/// buffer is as long as frames are in the mean, no less than 1536 bytes and no more than a page; the last of
+/// a page gets what is left of it; a longer frame takes several. The card has 256, and is given new ones
+/// after a poll that leaves more than 32 places: what lengthened the mean comes later.
+/// Left out: frames of up to 190 bytes, which are copied and cost no page; a ring without buffers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageBuffers {
-    /// What a frame costs in all buffers of a page but the last, and in that, bytes.
-    costs: [u32; 2],
-    per_page: u32,
-    /// The buffer in its page that the next frame goes into.
-    next: u32,
+    overhead: u32,
+    pages: Pages,
+    /// Absent where every frame fits the least buffer: then all are alike.
+    ring: Option<Box<Ring>>,
+}
+
+/// A buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Buffer {
+    bytes: u32,
+    /// It follows that before it in the same page: what is in both is one fragment.
+    follows: bool,
+}
+
+/// The page that is being cut.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Pages {
+    page: u32,
+    /// Up to where it has been cut.
+    cut: u32,
+    /// The last buffer is not of that page.
+    away: bool,
+}
+
+/// Buffers that the card has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Ring {
+    buffers: VecDeque<Buffer>,
+    /// Mean length of frames, bytes; zero before the first.
+    mean: u32,
+}
+
+impl Pages {
+    fn cut(&mut self, bytes: u32) -> Buffer {
+        if 2 * bytes > self.page {
+            self.away = true;
+            return Buffer {
+                bytes: self.page,
+                follows: false,
+            };
+        }
+        let anew = self.cut + bytes > self.page;
+        let from = if anew { 0 } else { self.cut };
+        let follows = !anew && !self.away;
+        self.away = false;
+        self.cut = from + bytes;
+        if self.cut + bytes <= self.page {
+            return Buffer { bytes, follows };
+        }
+        self.cut = self.page;
+        Buffer {
+            bytes: self.page - from,
+            follows,
+        }
+    }
+
+    /// A buffer for frames of this mean length (get_mergeable_buf_len).
+    fn buffer_for(&mut self, mean: u32) -> Buffer {
+        let bytes = mean.max(LEAST_BYTES) + HEADER_BYTES;
+        self.cut(bytes.next_multiple_of(LINE_BYTES).min(self.page))
+    }
+}
+
+impl Ring {
+    /// The card is given all the buffers that it may have (try_fill_recv).
+    fn fill(&mut self, pages: &mut Pages) {
+        while self.buffers.len() < RING {
+            self.buffers.push_back(pages.buffer_for(self.mean));
+        }
+    }
 }
 
 impl PageBuffers {
     /// The buffers of a host whose card cuts them from pages.
     #[must_use]
     pub fn new(config: &HostConfig, mtu: u32) -> Option<PageBuffers> {
-        let page = config.rx_page?.get().min(1 << 20) as u32;
-        let overhead = overhead(config);
-        let buffer = buffer_bytes(mtu);
-        let per_page = (page / buffer).max(1);
-        let last = (page.max(buffer)) - (per_page - 1) * buffer;
+        let least = (LEAST_BYTES + HEADER_BYTES).next_multiple_of(LINE_BYTES);
+        let page = config.rx_page?.get().clamp(least.into(), 1 << 20) as u32;
+        let mut pages = Pages {
+            page,
+            cut: page,
+            away: false,
+        };
+        let long = mtu + ETHERNET_BYTES - FCS_BYTES > LEAST_BYTES;
+        let ring = long.then(|| {
+            let mut ring = Ring {
+                buffers: VecDeque::with_capacity(RING),
+                mean: 0,
+            };
+            ring.fill(&mut pages);
+            Box::new(ring)
+        });
         Some(PageBuffers {
-            costs: [buffer + overhead, last + overhead],
-            per_page,
-            next: 0,
+            overhead: overhead(config),
+            pages,
+            ring,
         })
     }
 
-    /// What the next frame costs, bytes.
+    /// What the next frame lies in; `frame_bytes` is its length with the check sequence.
     #[inline]
-    pub fn take(&mut self) -> u32 {
-        self.next += 1;
-        if self.next < self.per_page {
-            return self.costs[0];
+    pub fn take(&mut self, frame_bytes: u16) -> FrameMemory {
+        if self.ring.is_some() {
+            return self.take_several(frame_bytes);
         }
-        self.next = 0;
-        self.costs[1]
+        FrameMemory {
+            bytes: self.pages.buffer_for(0).bytes + self.overhead,
+            fragments: 1,
+        }
     }
 
-    /// What the next so many frames cost together, bytes.
-    #[inline]
-    pub fn take_many(&mut self, frames: u32) -> u32 {
-        self.next += frames;
-        let mut last = 0;
-        while self.next >= self.per_page {
-            self.next -= self.per_page;
-            last += 1;
+    #[inline(never)]
+    fn take_several(&mut self, frame_bytes: u16) -> FrameMemory {
+        let mut memory = FrameMemory {
+            bytes: self.overhead,
+            fragments: 0,
+        };
+        let Some(ring) = &mut self.ring else {
+            return memory;
+        };
+        let length = u32::from(frame_bytes).saturating_sub(FCS_BYTES);
+        let mut room = 0;
+        while room < length + HEADER_BYTES {
+            let next = ring.buffers.pop_front();
+            let buffer = next.unwrap_or_else(|| self.pages.buffer_for(ring.mean));
+            memory.fragments += u32::from(room == 0 || !buffer.follows);
+            memory.bytes += buffer.bytes;
+            room += buffer.bytes;
         }
-        (frames - last) * self.costs[0] + last * self.costs[1]
+        ring.mean = match ring.mean {
+            0 => length,
+            mean => ((mean << MEAN_SHIFT) - mean + length) >> MEAN_SHIFT,
+        };
+        memory
+    }
+
+    /// A poll is over: the card is given new buffers if many are missing.
+    #[inline]
+    pub fn polled(&mut self) {
+        if let Some(ring) = &mut self.ring
+            && ring.buffers.len() + MISSING < RING
+        {
+            ring.fill(&mut self.pages);
+        }
     }
 }
 
 fn buffer_bytes(mtu: u32) -> u32 {
-    (mtu + ETHERNET_BYTES + 16).next_multiple_of(64)
+    (mtu + ETHERNET_BYTES + 16).next_multiple_of(LINE_BYTES)
 }
 
 fn overhead(config: &HostConfig) -> u32 {
@@ -88,53 +218,5 @@ impl HostConfig {
 }
 
 #[cfg(test)]
-mod tests {
-    use tailback_units::Bytes;
-
-    use super::PageBuffers;
-    use crate::host::HostConfig;
-    use crate::testing::host_config;
-
-    fn costs(page: u64, mtu: u32) -> Option<[u32; 5]> {
-        let config = HostConfig {
-            rx_page: Some(Bytes::new(page)),
-            skb_overhead: Bytes::new(832),
-            ..host_config()
-        };
-        let mut buffers = PageBuffers::new(&config, mtu)?;
-        Some([(); 5].map(|()| buffers.take()))
-    }
-
-    #[test]
-    fn the_last_buffer_of_a_page_gets_the_rest_of_it() {
-        // virtio_net at an MTU of 1500: 1536 bytes, and 4096 - 1536.
-        assert_eq!(costs(4096, 1500), Some([2368, 3392, 2368, 3392, 2368]));
-        assert_eq!(costs(8192, 1500).map(|c| c[4]), Some(8192 - 4 * 1536 + 832));
-        // A buffer of more than half a page has it alone; one of more than a page is as it is.
-        assert_eq!(costs(4096, 3000), Some([4928; 5]));
-        assert_eq!(costs(4096, 9000), Some([9024 + 64 + 832; 5]));
-    }
-
-    #[test]
-    fn many_frames_cost_what_each_does() {
-        let config = HostConfig {
-            rx_page: Some(Bytes::new(8192)),
-            ..host_config()
-        };
-        let buffers = PageBuffers::new(&config, 1500);
-        let (mut one_by_one, mut at_once) =
-            (buffers.clone().expect("pages"), buffers.expect("pages"));
-        for frames in [1, 4, 5, 6, 17, 0, 44] {
-            let each: u32 = (0..frames).map(|_| one_by_one.take()).sum();
-            assert_eq!(at_once.take_many(frames), each);
-        }
-        assert_eq!(at_once, one_by_one);
-    }
-
-    #[test]
-    fn without_pages_every_frame_costs_the_same() {
-        assert_eq!(PageBuffers::new(&host_config(), 1500), None);
-        assert_eq!(host_config().rx_truesize_bytes(1500), 1536 + 256);
-        assert_eq!(host_config().rx_head_bytes(), 0);
-    }
-}
+#[path = "buffers_tests.rs"]
+mod tests;

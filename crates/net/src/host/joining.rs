@@ -3,16 +3,18 @@
 //! Models generic receive offload of Linux 7.2 (net/core/gro.c, net/ipv4/tcp_offload.c): within one
 //! poll frames of a flow that follow one another and are alike but for their place join; a packet
 //! ends with a frame that is pushed, finishes or is short, and has fewer than 65 536 bytes. Fragments are
-//! no limit: past 17 of them frames are chained (skb_gro_receive's frag_list).
+//! no limit: past 17 of them packets are chained (skb_gro_receive's frag_list).
 //! Left out: holding packets beyond a poll (gro_flush_timeout), packets larger than 64 KiB (gro_max_size).
+
+use super::FrameMemory;
 
 /// Packet bytes are fewer than these (GRO_LEGACY_MAX_SIZE, include/linux/netdevice.h), with 40 to 60
 /// bytes of headers.
 const BYTES_MAX: u32 = 65_536 - 60;
 /// Flows that are held at a time: GRO_HASH_BUCKETS of MAX_GRO_SKBS each (net/core/gro.c).
 pub const HELD_MAX: usize = 64;
-/// Frames that one head serves: it, and MAX_SKB_FRAGS fragments (include/linux/skbuff.h).
-const FRAMES_A_HEAD: u32 = 18;
+/// Fragments that one head serves (MAX_SKB_FRAGS, include/linux/skbuff.h).
+const FRAGMENTS_MAX: u32 = 17;
 
 /// What decides whether a frame joins those before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,10 +110,46 @@ impl Joining {
     }
 }
 
-/// Of so many frames that have joined, how many gave up their heads (skb_gro_receive).
-#[must_use]
-pub fn heads_given_up(frames: u32) -> u32 {
-    frames - frames.div_ceil(FRAMES_A_HEAD)
+/// What frames that have joined cost together (skb_gro_receive): each gives up its head while there is room
+/// for its fragments; one that has none is chained, with its head, and others join that.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct JoinedMemory {
+    bytes: u32,
+    /// Fragments of the last that is chained.
+    fragments: u32,
+    chained: bool,
+}
+
+impl JoinedMemory {
+    /// A frame joins, or is the first; `head_bytes` are given up where it needs no head of its own.
+    #[inline]
+    pub fn join(&mut self, frame: FrameMemory, head_bytes: u32) {
+        let fragments = self.fragments + frame.fragments;
+        if self.bytes == 0 || fragments > FRAGMENTS_MAX {
+            self.chained = self.bytes > 0;
+            self.bytes += frame.bytes;
+            self.fragments = frame.fragments;
+        } else {
+            self.bytes += frame.bytes - head_bytes;
+            self.fragments = fragments;
+        }
+    }
+
+    /// What they are charged for, bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u32 {
+        self.bytes
+    }
+
+    /// Their fragments. A chain never joins another packet: it has more than a packet may.
+    #[must_use]
+    pub fn fragments(&self) -> u32 {
+        if self.chained {
+            FRAGMENTS_MAX + 1
+        } else {
+            self.fragments
+        }
+    }
 }
 
 #[cfg(test)]
@@ -143,10 +181,19 @@ mod tests {
     }
 
     #[test]
-    fn a_head_serves_eighteen_frames() {
-        assert_eq!(
-            [1, 2, 18, 19, 36, 37].map(heads_given_up),
-            [0, 1, 17, 17, 34, 34]
-        );
+    fn a_head_serves_seventeen_fragments() {
+        let joined = |frames: u32, fragments: u32| {
+            let mut memory = JoinedMemory::default();
+            for _ in 0..frames {
+                let bytes = 1000 + fragments;
+                memory.join(FrameMemory { bytes, fragments }, 1000);
+            }
+            (memory.bytes() / 1000, memory.fragments())
+        };
+        assert_eq!([1, 17, 18, 34, 35].map(|n| joined(n, 1).0), [1, 1, 2, 2, 3]);
+        assert_eq!([1, 17, 18, 35].map(|n| joined(n, 1).1), [1, 17, 18, 18]);
+        // Frames of three: five of them.
+        assert_eq!([5, 6, 10, 11].map(|n| joined(n, 3).0), [1, 2, 2, 3]);
+        assert_eq!((joined(5, 3).1, joined(6, 3).1), (15, 18));
     }
 }

@@ -21,7 +21,7 @@ use tailback_units::{Bytes, Duration};
 
 use crate::l2cm::dcqcn::DcqcnConfig;
 
-pub use buffers::PageBuffers;
+pub use buffers::{FrameMemory, PageBuffers};
 pub use machine::{Machine, MachineConfig};
 pub use moderation::ModerationConfig;
 pub use port::{HostPort, Next};
@@ -72,8 +72,9 @@ pub struct HostConfig {
     /// Memory charged to a socket's receive buffer for a received frame beyond the buffer the card
     /// put it in (sizeof of sk_buff and skb_shared_info); see [`HostConfig::rx_truesize_bytes`].
     pub skb_overhead: Bytes,
-    /// Pages that the card's driver cuts receive buffers from, the last in a page getting what is
-    /// left of it; absent: a buffer is as large as the largest frame. See [`PageBuffers`].
+    /// Pages that the card's driver cuts receive buffers from, as virtio_net does: the last in a page gets what is
+    /// left of it, and frames longer than a buffer take several; absent: a buffer is as large as the largest
+    /// frame. See [`PageBuffers`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rx_page: Option<Bytes>,
     /// From a request's arrival to the first write of its answer: mean.

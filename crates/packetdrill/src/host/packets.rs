@@ -6,7 +6,7 @@
 
 use std::net::SocketAddr;
 
-use tailback_tcp::{Connection, Flags, Life, Segment, Transmit};
+use tailback_tcp::{Arrival, Connection, Flags, Life, Segment, Transmit};
 use tailback_wire::ip::{self, IpFields, Packet, Payload};
 
 use super::{Fd, Host, Kind, Sent};
@@ -50,8 +50,12 @@ impl Host {
             let headers = if link.remote.is_ipv4() { 20 } else { 40 };
             let length = headers + segment.header_bytes() + u32::from(segment.payload_bytes);
             let memory_bytes = super::memory::truesize_bytes(length);
-            link.tcp
-                .handle_aggregate(now, segment, self.setup.mss, memory_bytes);
+            let arrival = Arrival {
+                mss: self.setup.mss as u16,
+                memory_bytes,
+                fragments: 1,
+            };
+            link.tcp.handle_aggregate(now, segment, arrival);
         }
         self.drive(number);
     }

@@ -14,11 +14,11 @@
 use std::ops::Range;
 
 use tailback_net::frame::{EndpointId, HostId};
-use tailback_net::host::ReceiveRing;
-use tailback_net::host::joining::{HELD_MAX, Joining, Joint, heads_given_up};
+use tailback_net::host::joining::{HELD_MAX, JoinedMemory, Joining, Joint};
+use tailback_net::host::{FrameMemory, ReceiveRing};
 use tailback_net::link::Link;
 use tailback_net::pool::{Flight, FramePool};
-use tailback_tcp::{Flags, Segment, Seq};
+use tailback_tcp::{Arrival, Flags, Segment, Seq};
 use tailback_units::Time;
 
 use super::hosts::course;
@@ -52,6 +52,7 @@ struct Hand {
 struct Held {
     first: Flight,
     joining: Joining,
+    memory: JoinedMemory,
     /// What it acknowledges, and what else is alike in frames that surely join it and do not end it.
     ack: Seq,
     likeness: (u64, u64),
@@ -62,6 +63,7 @@ impl Held {
     fn new(first: Flight, segment: &Segment, joint: &Joint) -> Held {
         Held {
             joining: Joining::new(first.payload_bytes, joint),
+            memory: JoinedMemory::default(),
             ack: segment.ack,
             likeness: segment.likeness(),
             first,
@@ -94,13 +96,15 @@ impl Hand {
         of_flow: Option<usize>,
         frame: &Flight,
         frames: &mut FramePool,
-        ends: usize,
+        (host, ends): (&mut HostState, usize),
     ) -> Polled {
         let segment = &frames.get(frame.frame).segment;
         let joint = joint(segment, true);
         if let Some(at) = of_flow {
             let packet = &mut self.held[at];
             if packet.joining.takes(frame.payload_bytes, &joint, true) {
+                let memory = host.frame_memory(frame.frame_bytes);
+                packet.memory.join(memory, host.config.rx_head_bytes);
                 if packet.joining.join(frame.payload_bytes, &joint) {
                     let flags = segment.flags;
                     let first = &mut frames.get_mut(packet.first.frame).segment;
@@ -117,7 +121,8 @@ impl Hand {
         if self.held.len() == HELD_MAX {
             self.made.push(take_out(&mut self.held, 0));
         }
-        let packet = Held::new(*frame, segment, &joint);
+        let mut packet = Held::new(*frame, segment, &joint);
+        packet.memory.join(host.frame_memory(frame.frame_bytes), 0);
         let packets = if joint.ends {
             &mut self.made
         } else {
@@ -187,13 +192,16 @@ pub(super) fn joint(segment: &Segment, is_tcp: bool) -> Joint {
 }
 
 impl HostState {
-    /// Memory that a packet of so many frames is charged for: the heads of those that joined are given up.
-    pub(super) fn joined_memory(&mut self, frames: u32) -> u32 {
-        let memory_bytes = match &mut self.buffers {
-            Some(pages) => pages.take_many(frames),
-            None => frames * self.config.rx_truesize_bytes,
-        };
-        memory_bytes - self.config.rx_head_bytes * heads_given_up(frames)
+    /// What a frame that is received lies in.
+    #[inline]
+    pub(super) fn frame_memory(&mut self, frame_bytes: u16) -> FrameMemory {
+        match &mut self.buffers {
+            Some(pages) => pages.take(frame_bytes),
+            None => FrameMemory {
+                bytes: self.config.rx_truesize_bytes,
+                fragments: 1,
+            },
+        }
     }
 }
 
@@ -218,7 +226,7 @@ impl World {
             let may_join = frame.payload_bytes > 0 || !hand.held.is_empty();
             if may_join && self.datagrams.is_empty() {
                 let before = done;
-                done = self.join_polled(rank, done..frames, &mut hand);
+                done = self.join_polled((rank, host), done..frames, &mut hand);
                 for packet in &hand.made {
                     self.receive_held(packet, &mut hand.readers);
                 }
@@ -239,7 +247,11 @@ impl World {
             self.drive(reader);
         }
         hand.readers.clear();
-        if let Some(gro) = &mut self.hosts[usize::from(host.0)].gro {
+        let state = &mut self.hosts[usize::from(host.0)];
+        if let Some(buffers) = &mut state.buffers {
+            buffers.polled();
+        }
+        if let Some(gro) = &mut state.gro {
             gro.hand = Some(hand);
         }
         if let Some(next) = self.links[rank as usize].link.next() {
@@ -251,8 +263,15 @@ impl World {
     /// Makes packets of these frames of a poll, up to the first that goes its way alone: answers which
     /// that is.
     #[inline(never)]
-    fn join_polled(&mut self, rank: u32, polled: Range<usize>, hand: &mut Hand) -> usize {
+    fn join_polled(
+        &mut self,
+        (rank, host): (u32, HostId),
+        polled: Range<usize>,
+        hand: &mut Hand,
+    ) -> usize {
         let link = &self.links[rank as usize].link;
+        let host = &mut self.hosts[usize::from(host.0)];
+        let head_bytes = host.config.rx_head_bytes;
         let frames = &mut self.frames;
         let ends = self.endpoints.len();
         let (mut delivered, mut sum) = (Tally::default(), 0_u64);
@@ -264,13 +283,20 @@ impl World {
                 let mut packets = hand.held.iter_mut().enumerate();
                 let of_flow = packets.find(|(_, packet)| packet.first.to == frame.to);
                 let (at, joined) = match of_flow {
-                    Some((at, packet)) => (Some(at), packet.goes_on(segment)),
+                    Some((at, packet)) => {
+                        let goes_on = packet.goes_on(segment);
+                        if goes_on {
+                            let memory = host.frame_memory(frame.frame_bytes);
+                            packet.memory.join(memory, head_bytes);
+                        }
+                        (Some(at), goes_on)
+                    }
                     None => (None, false),
                 };
                 let became = if joined {
                     Polled::Joined
                 } else {
-                    hand.take(at, frame, frames, ends)
+                    hand.take(at, frame, frames, (host, ends))
                 };
                 match became {
                     Polled::Joined => {
@@ -300,18 +326,25 @@ impl World {
 
     /// TCP gets a packet of data. Its application reads when the poll is over.
     fn receive_held(&mut self, packet: &Held, readers: &mut Vec<EndpointId>) {
-        let Held { first, joining, .. } = *packet;
+        let Held {
+            first,
+            joining,
+            memory,
+            ..
+        } = *packet;
         let endpoint = &mut self.endpoints[first.to.0 as usize];
         let Some(connection) = &mut endpoint.connection else {
             self.frames.get_mut(first.frame).segment.payload_bytes = joining.bytes() as u16;
             return self.receive(first);
         };
-        let host = &mut self.hosts[usize::from(first.destination.0)];
-        let memory_bytes = host.joined_memory(joining.frames());
         let segment = &mut self.frames.get_mut(first.frame).segment;
         segment.payload_bytes = joining.bytes() as u16;
-        let mss = u32::from(joining.segment_bytes());
-        connection.handle_aggregate(self.now, segment, mss, memory_bytes);
+        let arrival = Arrival {
+            mss: joining.segment_bytes(),
+            memory_bytes: memory.bytes(),
+            fragments: memory.fragments() as u16,
+        };
+        connection.handle_aggregate(self.now, segment, arrival);
         self.note_delivery(&first);
         self.frames.release(first.frame);
         if !readers.contains(&first.to) {

@@ -9,7 +9,7 @@ use tailback_net::loss::Losses;
 use tailback_net::pool::{Flight, FramePool};
 use tailback_net::random::Stream;
 use tailback_tcp::{
-    Config, Connection, Ecn, Event, Flags, MetricsCache, Segment, Shortage, Shutdown, Told,
+    Arrival, Config, Connection, Ecn, Event, Flags, MetricsCache, Segment, Shortage, Shutdown, Told,
 };
 use tailback_units::Time;
 
@@ -226,16 +226,29 @@ impl World {
         let Some(endpoint) = self.endpoints.get_mut(frame.to.0 as usize) else {
             return self.echo(frame);
         };
-        let mut memory_bytes = 0;
+        let mut arrival = None;
         if self.page_buffers {
-            let buffers = &mut self.hosts[usize::from(endpoint.host.0)].buffers;
-            memory_bytes = buffers.as_mut().map_or(0, PageBuffers::take);
+            let host = &mut self.hosts[usize::from(endpoint.host.0)];
+            let polls = host.gro.is_some();
+            arrival = host.buffers.as_mut().map(|buffers| {
+                let memory = buffers.take(frame.frame_bytes);
+                if !polls {
+                    buffers.polled();
+                }
+                Arrival {
+                    mss: 0,
+                    memory_bytes: memory.bytes,
+                    fragments: memory.fragments as u16,
+                }
+            });
         }
         let segment = &self.frames.get(frame.frame).segment;
-        match &mut endpoint.connection {
-            Some(connection) if memory_bytes == 0 => connection.handle_segment(self.now, segment),
-            Some(connection) => connection.handle_aggregate(self.now, segment, 0, memory_bytes),
-            None if endpoint.listens && segment.flags.contains(Flags::SYN) => {
+        match (&mut endpoint.connection, arrival) {
+            (Some(connection), None) => connection.handle_segment(self.now, segment),
+            (Some(connection), Some(arrival)) => {
+                connection.handle_aggregate(self.now, segment, arrival);
+            }
+            (None, _) if endpoint.listens && segment.flags.contains(Flags::SYN) => {
                 let host = &self.hosts[usize::from(endpoint.host.0)];
                 let config = host.config_for(self.seed, frame.to);
                 let mut accepted = Connection::accept(&config, self.now, segment);
@@ -245,7 +258,7 @@ impl World {
                 }
                 endpoint.connection = Some(Box::new(accepted));
             }
-            None => return self.frames.release(frame.frame),
+            (None, _) => return self.frames.release(frame.frame),
         }
         self.frames.release(frame.frame);
         self.drive(frame.to);

@@ -7,9 +7,11 @@
 
 use tailback_net::frame::EndpointId;
 use tailback_net::host::Machine;
+use tailback_net::host::joining::JoinedMemory;
 use tailback_net::host::machine::{Done, Effect, Packet, TaskId};
 use tailback_net::pool::{Flight, FramePool};
 use tailback_net::ring::{Blank, Ring};
+use tailback_tcp::Arrival;
 use tailback_units::{Duration, Time};
 
 use super::World;
@@ -377,7 +379,7 @@ impl World {
         let host = &self.hosts[usize::from(first.destination.0)];
         host.rewrite(first, &mut self.frames);
         let mut segment = self.frames.get(first.frame).segment;
-        let mss = u32::from(segment.payload_bytes);
+        let mss = segment.payload_bytes;
         let mut payload_bytes = 0;
         for frame in frames {
             self.note_delivery(frame);
@@ -391,11 +393,25 @@ impl World {
         segment.payload_bytes = payload_bytes as u16;
         let endpoint = &mut self.endpoints[first.to.0 as usize];
         let host = &mut self.hosts[usize::from(endpoint.host.0)];
-        let memory_bytes = host.joined_memory(frames.len() as u32);
+        let mut memory = JoinedMemory::default();
+        for frame in frames {
+            memory.join(
+                host.frame_memory(frame.frame_bytes),
+                host.config.rx_head_bytes,
+            );
+        }
+        if let Some(buffers) = &mut host.buffers {
+            buffers.polled();
+        }
+        let arrival = Arrival {
+            mss,
+            memory_bytes: memory.bytes(),
+            fragments: memory.fragments() as u16,
+        };
         let id = first.to;
         if let Some(connection) = &mut endpoint.connection {
             let before = connection.shortage().collapsed_bytes;
-            connection.handle_aggregate(self.now, &segment, mss, memory_bytes);
+            connection.handle_aggregate(self.now, &segment, arrival);
             self.charge_collapsing(id, before);
         }
         self.drive_held(id);

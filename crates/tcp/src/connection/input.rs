@@ -9,7 +9,7 @@ use tailback_units::Time;
 
 use super::accurate_ecn::EcnMode;
 use super::predicted::Predicts;
-use super::{Connection, Event, Life, Told};
+use super::{Arrival, Connection, Event, Life, Told};
 use crate::clock::{self, Jiffies};
 use crate::receive::Placed;
 use crate::segment::{Ecn, Flags, Segment};
@@ -145,12 +145,13 @@ impl Connection {
         }
     }
 
-    /// A segment has arrived that the host put together of several (GRO), with up to `mss` bytes of
-    /// payload each; `memory_bytes` is what it is charged for (truesize).
-    pub fn handle_aggregate(&mut self, now: Time, segment: &Segment, mss: u32, memory_bytes: u32) {
-        self.receive.set_frame(memory_bytes, mss);
+    /// A segment has arrived that the host may have put together of several (GRO), or that costs something of its
+    /// own.
+    pub fn handle_aggregate(&mut self, now: Time, segment: &Segment, arrival: Arrival) {
+        let mss = u32::from(arrival.mss);
+        self.receive.set_frame(Some(arrival));
         self.handle_segment(now, segment);
-        self.receive.set_frame(0, 0);
+        self.receive.set_frame(None);
         // The others of them count too (tcp_segs_in).
         let beyond_first = u32::from(segment.payload_bytes).saturating_sub(1);
         let others = u64::from(beyond_first.checked_div(mss).unwrap_or(0));
@@ -332,11 +333,11 @@ impl Connection {
             return;
         }
         let dsack = self.dsack();
-        let frames = self.receive.reassembly.first_frames();
+        let fragments = self.receive.reassembly.first_fragments();
         let (next, superfluous) = self.receive.reassembly.advance(self.receive.rcv_nxt, dsack);
         self.stats.bytes_received += u64::from(next - self.receive.rcv_nxt);
         if next != self.receive.rcv_nxt {
-            self.receive.queue_reassembled(frames);
+            self.receive.queue_reassembled(fragments);
         }
         self.receive.rcv_nxt = next;
         self.receive.release(superfluous);
@@ -368,12 +369,12 @@ impl Connection {
         self.stats.out_of_order_received += 1;
         let (dsack, start, end) = (self.dsack(), segment.seq, segment.end_seq());
         let first = self.receive.reassembly.is_empty();
-        let memory = self.receive.frame_memory();
-        let placed = self.receive.reassembly.place(start, end, memory, dsack);
+        let lying = self.receive.frame_lying();
+        let placed = self.receive.reassembly.place(start, end, lying, dsack);
         let joined = placed == Placed::Joined;
         if joined {
             self.receive.charge();
-            self.receive.release(memory.1);
+            self.receive.release(lying.head);
         } else if !today && placed == Placed::Kept {
             self.receive.charge();
         }

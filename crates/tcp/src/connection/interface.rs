@@ -29,6 +29,17 @@ pub struct Config {
     pub seed: u64,
 }
 
+/// How a segment came: what its host put it together of, and where it lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// Payload of each frame in it but the last, bytes; zero: it is one frame.
+    pub mss: u16,
+    /// What it is charged for (truesize), bytes.
+    pub memory_bytes: u32,
+    /// Pieces of pages that it lies in: packets that would have more than 17 do not join.
+    pub fragments: u16,
+}
+
 /// Flags of a write (send(2)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WriteFlags {

@@ -44,7 +44,7 @@ mod validate;
 mod write;
 
 pub use events::{Event, Told};
-pub use interface::{CaState, Config, Probe, Shortage, Stats, Transmit, WriteFlags};
+pub use interface::{Arrival, CaState, Config, Probe, Shortage, Stats, Transmit, WriteFlags};
 pub use life::{Failure, Life, Shutdown};
 pub use metrics::{Learned, Metrics, MetricsCache};
 pub use modern::{Pacing, Sender};

@@ -5,11 +5,12 @@
 
 use super::Receive;
 use super::collapse::{Collapsed, Pages};
+use super::reassembly::Lying;
 use super::rules::Receiver;
-use crate::connection::Shortage;
+use crate::connection::{Arrival, Shortage};
 use crate::seq::Seq;
 
-/// Pages that one packet holds at most (MAX_SKB_FRAGS, include/linux/skbuff.h).
+/// Fragments that one packet holds at most (MAX_SKB_FRAGS, include/linux/skbuff.h).
 pub(super) const MAX_FRAGS: u32 = 17;
 
 impl Receive {
@@ -180,22 +181,28 @@ impl Receive {
         self.release(memory);
     }
 
-    /// The segment at hand is `mss` bytes of payload each, put together by the host, and takes
-    /// `memory` bytes; zeros: one frame as usual.
-    pub(crate) fn set_frame(&mut self, memory: u32, mss: u32) {
-        let memory = if memory > 0 { memory } else { self.truesize };
-        self.frame = (memory, mss);
+    /// How the segment at hand came; none: as one frame, that costs what frames do.
+    pub(crate) fn set_frame(&mut self, arrival: Option<Arrival>) {
+        self.frame = arrival.unwrap_or(Arrival {
+            mss: 0,
+            memory_bytes: self.truesize,
+            fragments: 1,
+        });
     }
 
     /// Payload of the frames that the segment at hand was put together of, bytes; 0: it is one frame.
     pub(crate) fn frame_mss(&self) -> u32 {
-        self.frame.1
+        self.frame.mss.into()
     }
 
-    /// Memory that the segment at hand takes, and what of it is given up when it joins another.
+    /// What the segment at hand lies in.
     #[inline]
-    pub(crate) fn frame_memory(&self) -> (u32, u32) {
-        (self.frame.0, self.head)
+    pub(crate) fn frame_lying(&self) -> Lying {
+        Lying {
+            memory: self.frame.memory_bytes,
+            head: self.head,
+            fragments: self.frame.fragments.into(),
+        }
     }
 
     /// The part of a frame's memory that is given up when its data joins the frame before.
@@ -206,7 +213,7 @@ impl Receive {
     /// The data of the segment at hand is kept, out of order.
     #[inline]
     pub(crate) fn charge(&mut self) {
-        self.queued_memory += self.frame.0;
+        self.queued_memory += self.frame.memory_bytes;
     }
 
     /// The same in order: its pages join the frame before if that was not read (tcp_try_coalesce,
@@ -214,12 +221,13 @@ impl Receive {
     #[inline]
     pub(crate) fn charge_in_order(&mut self) {
         self.charge();
-        if self.head > 0 && self.readable() > 0 && self.joined < MAX_FRAGS {
-            self.joined += 1;
+        let fragments = u32::from(self.frame.fragments);
+        if self.head > 0 && self.readable() > 0 && self.joined + fragments <= MAX_FRAGS {
+            self.joined += fragments;
             self.release(self.head);
         } else {
             self.begin_packet();
-            self.joined = 1;
+            self.joined = fragments;
         }
     }
 
@@ -232,10 +240,10 @@ impl Receive {
         self.packets += 1;
     }
 
-    /// What was out of order follows what waits to be read, with so many frames in its first packet: in the packet
-    /// before, if that has pages left (tcp_ofo_queue).
-    pub(crate) fn queue_reassembled(&mut self, frames: u32) {
-        if self.head == 0 || self.joined + frames > MAX_FRAGS {
+    /// What was out of order follows what waits to be read, with so many fragments in its first packet: in the packet
+    /// before, if that has room for them (tcp_ofo_queue).
+    pub(crate) fn queue_reassembled(&mut self, fragments: u32) {
+        if self.head == 0 || self.joined + fragments > MAX_FRAGS {
             self.begin_packet();
         }
     }

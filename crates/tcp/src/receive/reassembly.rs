@@ -20,9 +20,18 @@ struct Run {
     start: Seq,
     end: Seq,
     memory: u32,
-    /// Packets it is in, and frames in the last of them.
+    /// Packets it is in, and fragments of the last of them.
     packets: u32,
     joined: u32,
+}
+
+/// What a segment lies in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lying {
+    pub(crate) memory: u32,
+    /// Of that, what is given up when it joins the packet before.
+    pub(crate) head: u32,
+    pub(crate) fragments: u32,
 }
 
 /// What became of out-of-order data.
@@ -75,8 +84,8 @@ impl Reassembly {
         self.exact = exact;
     }
 
-    /// Frames in the first packet of what is out of order.
-    pub(crate) fn first_frames(&self) -> u32 {
+    /// Fragments of the first packet of what is out of order.
+    pub(crate) fn first_fragments(&self) -> u32 {
         match self.runs.first() {
             Some(run) if run.packets == 1 => run.joined,
             _ => MAX_FRAGS,
@@ -247,21 +256,20 @@ impl Reassembly {
     /// Keeps out-of-order data, and remembers it in the blocks.
     #[cfg(test)]
     pub(crate) fn insert(&mut self, start: Seq, end: Seq, dsack: bool) -> Placed {
-        let placed = self.place(start, end, (1, 0), dsack);
+        let lying = Lying {
+            memory: 1,
+            head: 0,
+            fragments: 1,
+        };
+        let placed = self.place(start, end, lying, dsack);
         let block = self.extend_block(start, end);
         self.promote_block(block, start, end);
         placed
     }
 
-    /// Keeps out-of-order data. `memory` is what its frame takes and how much of that is given up when it
-    /// joins the packet before (tcp_ooo_try_coalesce); `dsack` if duplicates are to be told.
-    pub(crate) fn place(
-        &mut self,
-        start: Seq,
-        end: Seq,
-        (memory, head): (u32, u32),
-        dsack: bool,
-    ) -> Placed {
+    /// Keeps out-of-order data, in the packet before if that has room for its fragments
+    /// (tcp_ooo_try_coalesce); `dsack` if duplicates are to be told.
+    pub(crate) fn place(&mut self, start: Seq, end: Seq, lying: Lying, dsack: bool) -> Placed {
         if self.runs.is_empty() {
             self.dsack = None;
         }
@@ -283,13 +291,23 @@ impl Reassembly {
             }
         }
         let touched = previous.filter(|r| !start.after(r.end));
-        let joins = touched.is_some_and(|r| head > 0 && start == r.end && r.joined < MAX_FRAGS);
+        let Lying {
+            memory,
+            head,
+            fragments,
+        } = lying;
+        let joins = touched
+            .is_some_and(|run| head > 0 && start == run.end && run.joined + fragments <= MAX_FRAGS);
         let slot = if touched.is_some() {
             let run = &mut self.runs[at - 1];
             run.end = run.end.max(end);
             run.memory += memory - if joins { head } else { 0 };
             run.packets += u32::from(!joins);
-            run.joined = if joins { run.joined + 1 } else { 1 };
+            run.joined = if joins {
+                run.joined + fragments
+            } else {
+                fragments
+            };
             at - 1
         } else {
             let run = Run {
@@ -297,7 +315,7 @@ impl Reassembly {
                 end,
                 memory,
                 packets: 1,
-                joined: 1,
+                joined: fragments,
             };
             self.runs.insert(at, run);
             at

@@ -193,10 +193,10 @@ impl Receive {
         {
             return;
         }
-        let increase = if self.window_of(self.frame.0) <= payload_bytes {
+        let increase = if self.window_of(self.frame.memory_bytes) <= payload_bytes {
             2 * self.advmss
         } else {
-            self.growth_of_wasteful(self.frame.0, payload_bytes)
+            self.growth_of_wasteful(self.frame.memory_bytes, payload_bytes)
         };
         if increase > 0 {
             self.rcv_ssthresh = (self.rcv_ssthresh + increase).min(self.window_clamp);
@@ -208,13 +208,13 @@ impl Receive {
     #[inline(always)]
     fn grow_window_today(&mut self, payload_bytes: u32) {
         // What joining would give up does not count (truesize_adjust).
-        self.grow_window_by(payload_bytes, self.frame.0 - self.head);
+        self.grow_window_by(payload_bytes, self.frame.memory_bytes - self.head);
     }
 
     /// The same for data out of order, that joins the packet before or does not.
     pub(crate) fn grow_window_for_disorder(&mut self, payload_bytes: u32, joined: bool) {
         let given_up = if joined { self.head } else { 0 };
-        self.grow_window_by(payload_bytes, self.frame.0 - given_up);
+        self.grow_window_by(payload_bytes, self.frame.memory_bytes - given_up);
     }
 
     #[inline(always)]

@@ -5,7 +5,7 @@ use tailback_units::Duration;
 use crate::congestion::CongestionKind;
 use crate::connection::accurate_ecn::EcnMode;
 use crate::segment::{Ecn, Segment};
-use crate::testing::{CLIENT, Fate, Net, SERVER, config, preset};
+use crate::testing::{CLIENT, Fate, Net, SERVER, arrival, config, preset};
 use crate::{CaState, Flags, Stack};
 
 const MS: Duration = Duration::from_ms(1);
@@ -158,7 +158,7 @@ fn every_frame_of_one_that_the_host_joined_counts() {
     joined.payload_bytes = (3 * MSS + 1) as u16;
     joined.ecn = Ecn::Ce;
     net.end(SERVER)
-        .handle_aggregate(now, &joined, MSS as u32, 8192);
+        .handle_aggregate(now, &joined, arrival(MSS as u32, 8192));
     net.write(SERVER, 100);
     net.run_for(MS);
     let told = net.sent(SERVER).next().map(|s| field(&s.segment));

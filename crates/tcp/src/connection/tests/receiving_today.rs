@@ -4,7 +4,7 @@ use tailback_units::{Bytes, Duration};
 
 use crate::connection::accurate_ecn::EcnMode;
 use crate::segment::{Ecn, Segment};
-use crate::testing::{CLIENT, Fate, Net, SERVER, stack, with_receiver_of_today};
+use crate::testing::{CLIENT, Fate, Net, SERVER, arrival, stack, with_receiver_of_today};
 use crate::{Flags, Stack};
 
 const MS: Duration = Duration::from_ms(1);
@@ -351,13 +351,15 @@ fn segments_that_the_host_has_joined_are_counted_one_by_one() {
     let mut joined = ahead(&mut net, 0);
     joined.payload_bytes = (2 * MSS + 100) as u16;
     let now = net.now;
-    net.end(SERVER).handle_aggregate(now, &joined, MSS, 8192);
+    net.end(SERVER)
+        .handle_aggregate(now, &joined, arrival(MSS, 8192));
     let info = net.end(SERVER).tcp_info(now);
     let counted = [before.segments_received, before.data_segments_received].map(|n| n as u32 + 3);
     assert_eq!([info.segs_in, info.data_segs_in], counted);
     // One that was not joined has no segment size.
     let alone = ahead(&mut net, 0);
-    net.end(SERVER).handle_aggregate(now, &alone, 0, 2048);
+    net.end(SERVER)
+        .handle_aggregate(now, &alone, arrival(0, 2048));
     let info = net.end(SERVER).tcp_info(now);
     assert_eq!([info.segs_in, info.data_segs_in], counted.map(|n| n + 1));
 }
