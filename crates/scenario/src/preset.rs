@@ -76,6 +76,10 @@ const SWITCHES: &[(&str, &str)] = &[
         include_str!("../presets/switches/cisco-nexus-5010.toml"),
     ),
     ("plain", include_str!("../presets/switches/plain.toml")),
+    (
+        "plain-queued",
+        include_str!("../presets/switches/plain-queued.toml"),
+    ),
 ];
 
 const HOSTS: &[(&str, &str)] = &[

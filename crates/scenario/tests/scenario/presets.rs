@@ -40,6 +40,28 @@ fn values_laid_over_a_preset_change_only_themselves() {
 }
 
 #[test]
+fn a_switch_with_queues_begins_with_a_preset() {
+    let switch = "network.switch={ preset = \"plain-queued\", \
+                  flow_control = { kind = \"pause\", high_watermark = \"130KB\", low_watermark = \"110KB\" }, \
+                  buffer = { scheduler = { strict = 2, priomap = [1, 0] } } }";
+    let plan = plan(STAR, &[switch]);
+    let config = &plan.runs[0].network.switches[0].config;
+    let BufferConfig::Queued(queues) = &config.buffer else {
+        panic!("the preset has queues")
+    };
+    assert_eq!(queues.scheduler.bands(), 2);
+    assert!(config.flow_control.is_some());
+    // But for its queues it is the other one.
+    let plain = crate::common::plan(STAR, &["network.switch=plain"]);
+    let other = &plain.runs[0].network.switches[0].config;
+    let BufferConfig::Shared(shared) = &other.buffer else {
+        panic!("the preset has a shared memory")
+    };
+    assert_eq!(&queues.memory, shared);
+    assert_eq!(config.latency, other.latency);
+}
+
+#[test]
 fn a_table_of_another_kind_replaces_the_presets() {
     let buffer = "{ kind = \"voq\", port_buffer = \"100KB\", cell = \"80B\", speedup = 1 }";
     let plan = plan(STAR, &[&format!("network.switch.buffer={buffer}")]);
