@@ -223,7 +223,8 @@ fn an_unknown_preset_is_told_with_the_nearest_and_all() {
     assert_eq!(
         problem(&star("arista-7124s", "arista-7142s"), &[]),
         "s.toml:5:10: network.switch: there is no switch preset \"arista-7142s\"; did you mean \
-         \"arista-7124s\"? There are arista-7124s, aruba-25g, cisco-nexus-5010, plain"
+         \"arista-7124s\"? There are arista-7124s, aruba-25g, cisco-nexus-5010, plain, \
+         plain-queued"
     );
     let found = problem(&star("linux-2.6.18", "beos"), &[]);
     assert!(
