@@ -302,10 +302,10 @@ fn a_flow_with_an_end_is_over_then_and_looked_at_before() {
 }
 
 /// What a source of 1000 bytes a datagram sends in so long, and what its sink says of it.
-fn datagrams(rate_bps: u64, duration_ns: u64) -> (Option<u64>, Option<u64>) {
+fn datagrams(name: &str, rate_bps: u64, duration_ns: u64) -> (Option<u64>, Option<u64>) {
     let port = free_port();
     let records = run_tasks(
-        "udp",
+        name,
         vec![
             Task::UdpSink(config::UdpSink {
                 port,
@@ -340,12 +340,13 @@ fn datagrams(rate_bps: u64, duration_ns: u64) -> (Option<u64>, Option<u64>) {
 #[test]
 fn datagrams_are_counted() {
     // 20 ms apart, so that a machine with much else to do is not late for the last.
-    assert_eq!(datagrams(400_000, 400_000_000), (Some(20), Some(20)));
+    let counted = datagrams("udp", 400_000, 400_000_000);
+    assert_eq!(counted, (Some(20), Some(20)));
 }
 
 #[test]
 fn a_source_that_is_late_stops_when_its_time_is_over() {
-    let (sent, _) = datagrams(1_000_000_000_000, 20_000_000);
+    let (sent, _) = datagrams("udp-late", 1_000_000_000_000, 20_000_000);
     let due = 2_500_000;
     assert!(sent.is_some_and(|sent| sent < due / 2), "{sent:?} of {due}");
 }
