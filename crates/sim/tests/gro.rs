@@ -1,7 +1,10 @@
 //! Hosts whose kernel puts frames together before TCP has them.
 
-use tailback_scenario::Plan;
-use tailback_sim::{ColumnData, Control, RunOutcome, simulate, simulate_on};
+mod support;
+
+use tailback_sim::{Control, RunOutcome, simulate_on};
+
+use support::{plan, simulated, sum};
 
 /// Two senders at one port for 50 ms; frames wait 0 to 16 us for an interrupt.
 const STAR: &str = r#"
@@ -22,22 +25,8 @@ pairs = { kind = "to-first" }
 duration = "50ms"
 "#;
 
-fn plan(overrides: &[&str]) -> Plan {
-    let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
-    Plan::from_toml(STAR, "gro", &overrides, None).expect("a good scenario")
-}
-
 fn run(overrides: &[&str]) -> RunOutcome {
-    simulate(&plan(overrides).runs[0], &Control::default()).expect("a run that adds up")
-}
-
-fn sum(outcome: &RunOutcome, table: &str, name: &str) -> f64 {
-    let table = outcome.tables.iter().find(|t| t.name == table);
-    match table.and_then(|t| t.column(name)) {
-        Some(ColumnData::F64(values)) => values.iter().sum(),
-        Some(ColumnData::U64(values)) => values.iter().sum::<u64>() as f64,
-        other => panic!("{name}: {other:?}"),
-    }
+    simulated(STAR, overrides)
 }
 
 /// Hops of a run and bytes that it carried.
@@ -79,7 +68,7 @@ fn marks_part_packets() {
 
 #[test]
 fn one_and_two_threads_take_the_same_course() {
-    let plan = plan(&[]);
+    let plan = plan(STAR, &[]);
     let hash = |threads| {
         let outcome = simulate_on(threads, &plan.runs[0], &Control::default());
         outcome.expect("a run that adds up").trajectory

@@ -1,7 +1,10 @@
 //! Hosts whose card has several receive queues.
 
-use tailback_scenario::Plan;
-use tailback_sim::{ColumnData, Control, RunOutcome, simulate, simulate_on};
+mod support;
+
+use tailback_sim::{Control, RunOutcome, simulate_on};
+
+use support::{plan, simulated, sum};
 
 /// Four senders at one port for 20 ms; a CPU takes a segment in a microsecond, 11.6 Gb/s.
 const STAR: &str = r#"
@@ -24,23 +27,8 @@ pairs = { kind = "to-first" }
 duration = "20ms"
 "#;
 
-fn plan(overrides: &[&str]) -> Plan {
-    let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
-    Plan::from_toml(STAR, "spread", &overrides, None).expect("a good scenario")
-}
-
 fn run(overrides: &[&str]) -> RunOutcome {
-    simulate(&plan(overrides).runs[0], &Control::default()).expect("a run that adds up")
-}
-
-/// Sums of a column of a table.
-fn sum(outcome: &RunOutcome, table: &str, name: &str) -> f64 {
-    let table = outcome.tables.iter().find(|t| t.name == table);
-    match table.and_then(|t| t.column(name)) {
-        Some(ColumnData::F64(values)) => values.iter().sum(),
-        Some(ColumnData::U64(values)) => values.iter().sum::<u64>() as f64,
-        other => panic!("{name}: {other:?}"),
-    }
+    simulated(STAR, overrides)
 }
 
 /// What all flows got, Gb/s.
@@ -83,7 +71,7 @@ fn each_queue_has_a_ring_of_its_own() {
 fn one_and_two_threads_take_the_same_course_and_looking_on_changes_nothing() {
     for gro in ["host.gro=true", "host.gro=false"] {
         let several = [gro, "host.rx_queues=4"];
-        let plan = plan(&several);
+        let plan = plan(STAR, &several);
         let hash = |threads| {
             let outcome = simulate_on(threads, &plan.runs[0], &Control::default());
             outcome.expect("a run that adds up").trajectory

@@ -1,4 +1,4 @@
-//! Runs with kernels, and what their tables say. Each test takes what it needs.
+//! Runs, with kernels and without, and what their tables say. Each test takes what it needs.
 #![allow(dead_code)]
 
 use std::fs;
@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration as WallTime;
 
 use tailback_scenario::Plan;
-use tailback_sim::{ColumnData, Control, KernelSetup, RunOutcome, SimError, simulate_with_kernels};
+use tailback_sim::{
+    ColumnData, Control, KernelSetup, RunOutcome, SimError, simulate, simulate_with_kernels,
+};
 
 fn program(variable: &str, cached: &str, remedy: &str) -> PathBuf {
     let cache = std::env::var_os("XDG_CACHE_HOME").map_or_else(
@@ -23,6 +25,22 @@ fn program(variable: &str, cached: &str, remedy: &str) -> PathBuf {
     path
 }
 
+/// A scenario's runs.
+pub fn plan(text: &str, overrides: &[&str]) -> Plan {
+    let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
+    Plan::from_toml(text, "test.toml", &overrides, None).expect("it is a scenario")
+}
+
+/// Simulates the first run of a scenario, whose hosts are all modelled.
+pub fn simulated(text: &str, overrides: &[&str]) -> RunOutcome {
+    simulate(&plan(text, overrides).runs[0], &Control::default()).expect("a run that adds up")
+}
+
+/// The sum of a column of a table.
+pub fn sum(outcome: &RunOutcome, table: &str, name: &str) -> f64 {
+    measure(outcome, table, name).iter().sum()
+}
+
 /// Runs the first run of a scenario with the hosts `outside` says on kernels.
 pub fn run(
     text: &str,
@@ -30,8 +48,7 @@ pub fn run(
     outside: impl Fn(usize) -> bool,
 ) -> Result<RunOutcome, SimError> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
-    let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
-    let plan = Plan::from_toml(text, "test.toml", &overrides, None).expect("it is a scenario");
+    let plan = plan(text, overrides);
     let run = &plan.runs[0];
     let outside: Vec<bool> = (0..run.network.hosts.len()).map(outside).collect();
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
