@@ -327,8 +327,7 @@ fn not_applied(run: &Run) -> Vec<String> {
     for switch in &run.network.switches {
         let (name, config) = (&switch.name, &switch.config);
         let memory = match &config.buffer {
-            BufferConfig::Shared(_) => "a memory that the ports share",
-            BufferConfig::Queued(_) => "a memory that the ports share",
+            BufferConfig::Shared(_) | BufferConfig::Queued(_) => "a memory that the ports share",
             BufferConfig::Voq(_) => "virtual output queues",
         };
         let most = config.buffer.queue_capacity_bytes();
