@@ -142,6 +142,8 @@ fn counted() -> Counted {
         drops: vec![
             drop("switch:0", "queue-limit", 3),
             drop("host1", "tx-queue-full", 1),
+            drop("switch:1", "backlog-full", 4),
+            drop("host0", "backlog-full", 2),
         ],
     }
 }
@@ -165,8 +167,8 @@ fn tables_have_what_was_told_and_counted_and_nothing_else() {
     assert_eq!(outcome.hops, 400);
     assert!((measure(&outcome, "completion_ms_mean") - 2.0).abs() < 1e-9);
     assert!((measure(&outcome, "goodput_mbps_mean") - 500.0).abs() < 1e-6);
-    assert_eq!(measure(&outcome, "switch_drops_mean"), 1.5);
-    assert_eq!(measure(&outcome, "host_drops_mean"), 0.5);
+    assert_eq!(measure(&outcome, "switch_drops_mean"), 3.5);
+    assert_eq!(measure(&outcome, "host_drops_mean"), 1.5);
     assert!(
         table(&outcome, "summary")
             .column("queue_bytes_max")
@@ -178,7 +180,7 @@ fn tables_have_what_was_told_and_counted_and_nothing_else() {
             .is_none()
     );
     let drops = table(&outcome, "drops");
-    assert_eq!(drops.rows(), 2);
+    assert_eq!(drops.rows(), 4);
     assert!(drops.column("payload_bytes").is_none());
     let flows = table(&outcome, "flows");
     assert_eq!(

@@ -39,9 +39,8 @@ pub struct CountedPort {
     pub frames: u64,
 }
 
-/// Drop causes, by whose doing.
-const AT_SWITCH: &str = "queue-limit";
-const AT_HOST: [&str; 2] = ["tx-queue-full", "socket-full"];
+/// Drop causes.
+const SOCKET_FULL: &str = "socket-full";
 const ON_LINK: &str = "link-loss";
 
 /// The tables of a run that real hosts made: `told` is each host's results, by its number.
@@ -87,7 +86,7 @@ pub fn tables_of_real_hosts(
         }
     }
     let drops = all_drops(&world, &records, counted);
-    known_only(&mut outcome.tables, &drops);
+    known_only(&mut outcome.tables, &world, &drops);
     Ok(outcome)
 }
 
@@ -143,7 +142,7 @@ fn all_drops(world: &World, records: &Records, counted: &Counted) -> Vec<Counted
         });
         drops.push(CountedPort {
             place: world.hosts[*host].name.clone(),
-            cause: AT_HOST[1].to_owned(),
+            cause: SOCKET_FULL.to_owned(),
             frames: full.sum(),
         });
     }
@@ -152,16 +151,17 @@ fn all_drops(world: &World, records: &Records, counted: &Counted) -> Vec<Counted
 }
 
 /// Puts in what was counted, and takes out what nobody saw.
-fn known_only(tables: &mut Vec<Table>, drops: &[CountedPort]) {
-    let total = |causes: &[&str]| -> u64 {
-        let of = drops.iter().filter(|d| causes.contains(&d.cause.as_str()));
-        of.map(|drop| drop.frames).sum()
-    };
-    let totals = [
-        ("switch_drops", total(&[AT_SWITCH])),
-        ("host_drops", total(&AT_HOST)),
-        ("link_losses", total(&[ON_LINK])),
-    ];
+fn known_only(tables: &mut Vec<Table>, world: &World, drops: &[CountedPort]) {
+    let mut totals = [("switch_drops", 0), ("host_drops", 0), ("link_losses", 0)];
+    for drop in drops {
+        let at_host = world.hosts.iter().any(|host| host.name == drop.place);
+        let whose = match (drop.cause.as_str(), at_host) {
+            (ON_LINK, _) => 2,
+            (_, true) => 1,
+            (_, false) => 0,
+        };
+        totals[whose].1 += drop.frames;
+    }
     tables.retain(|table| !matches!(table.name, "queues" | "progress" | "network" | "interfaces"));
     let iterations = tables
         .iter()
