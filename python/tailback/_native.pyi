@@ -107,6 +107,29 @@ class Plan:
 
         Raises `SimulationError` that names the host, `Interrupted` if cancelled.
         """
+    def working_hosts(self, index: int) -> list[str]:
+        """The hosts of a run that have something to do, by their names."""
+    def hosts_elsewhere(self, index: int, elsewhere: str) -> str:
+        """What somebody's own hosts are to do, as JSON (`records.RealHosts`).
+
+        Args:
+            index: the run's place in the plan.
+            elsewhere: JSON of their addresses and interfaces by name, and of the first port.
+
+        Raises `InputError` with all that they cannot do.
+        """
+    def tables_of_hosts_elsewhere(
+        self, index: int, told: dict[int, str], elsewhere: str
+    ) -> RunResult:
+        """The tables of a run that somebody's own hosts made.
+
+        Args:
+            index: the run's place in the plan.
+            told: the results of each host's agent, by the host's number.
+            elsewhere: as it was given to `hosts_elsewhere`.
+
+        Raises `SimulationError` that names the host that failed.
+        """
     def real_hosts(self, index: int) -> str:
         """What real hosts are to do in a run, as JSON (`records.RealHosts`).
 

@@ -25,6 +25,7 @@ def run(
     threads: int = 1,
     seed: int | None = None,
     backend: str | Backend = "sim",
+    inventory: str | Path | None = None,
     on_progress: OnProgress | None = None,
     on_note: Callable[[str], None] | None = None,
 ) -> Results:
@@ -43,6 +44,7 @@ def run(
             times fewer runs at a time. The tables do not depend on it.
         seed: replaces the scenario's seed.
         backend: what makes the runs.
+        inventory: the file that says which machines the hosts are, for backend "hosts".
         on_progress: called about ten times a second.
         on_note: called with what to know before the runs begin, a sentence each.
 
@@ -61,7 +63,7 @@ def run(
             raise InputError("threads are for the simulator's runs: take backend 'sim'")
         backend = Simulator(threads)
     if isinstance(backend, str):
-        backend = backend_named(backend)
+        backend = backend_named(backend, inventory)
     facts = Facts()
     if isinstance(backend, RealTime):
         if jobs is not None and jobs > 1:

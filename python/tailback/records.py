@@ -1,6 +1,6 @@
 """Shapes of the dicts that the native module gives."""
 
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 CAPTURE = "capture"
 """The table under which a backend hands over a capture: one row, its bytes in column `pcapng`."""
@@ -93,6 +93,8 @@ class RealHosts(TypedDict):
     """How long the run takes at least."""
     start_ns: int
     """When applications begin on the hosts' clock."""
+    last_port: NotRequired[int | None]
+    """The last of the ports on which somebody's own hosts may listen."""
 
 
 class CountedPort(TypedDict):

@@ -10,7 +10,6 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
-from functools import cache
 from pathlib import Path
 
 import polars as pl
@@ -18,10 +17,11 @@ import pytest
 
 import tailback
 from helpers import Command, start, wait_for
+from laboratory import unable
 from tailback.backends.namespaces import BASE, Namespaces
 from tailback.errors import InputError, RunsFailed
-from tailback.hosts import agents, namespaces, tools
-from tailback.kernel.guest import which
+from tailback.hosts import namespaces, tools
+from tailback.hosts.here import Here
 
 STAR = """
 name = "star"
@@ -61,18 +61,6 @@ wait = "1s"
 
 PAYLOAD_SHARE = 1448 / 1538
 """Of a frame of 1500 bytes with timestamps, on the line."""
-
-
-@cache
-def unable() -> str:
-    """What keeps this user or kernel from making namespaces; nothing if nothing does."""
-    assert all(which(name) for name in tools.PROGRAMS), "apt-get install iproute2"
-    try:
-        tools.check()
-        namespaces.probe("test", [])
-    except InputError as error:
-        return str(error)
-    return ""
 
 
 @pytest.fixture(autouse=True)
@@ -341,7 +329,7 @@ def test_a_run_goes_on_where_it_was(tmp_path: Path) -> None:
 
 
 def test_a_host_that_is_late_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(agents, "LEAD_S", -5.0)
+    monkeypatch.setattr(Here, "lead_s", -5.0)
     with pytest.raises(RunsFailed, match=r"was ready .* ms late"):
         tailback.run(scenario(tmp_path, PING), out=tmp_path / "out", backend="namespaces")
 

@@ -25,6 +25,13 @@ pub struct GuestConfig {
     /// Permanent neighbour entries: no ARP is seen on the wire for these.
     #[serde(default)]
     pub neighbours: Vec<Neighbour>,
+    /// On a machine that others use too: its sockets have the interface's address and take what these
+    /// send, and nobody else. Empty: the host is its own, and its sockets have all of its addresses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub peers: Vec<Ipv4Addr>,
+    /// Sysctls of a machine that others use too stay as they are.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub keep_sysctls: bool,
     /// Sysctls by their full names, such as `net.ipv4.tcp_sack`; the kernel must have them.
     #[serde(default)]
     pub sysctls: BTreeMap<String, String>,

@@ -18,6 +18,15 @@ pub(crate) fn read() -> BTreeMap<String, u64> {
     counters
 }
 
+/// The counters now, less those of before.
+pub(crate) fn since(before: &BTreeMap<String, u64>) -> BTreeMap<String, u64> {
+    let mut now = read();
+    for (name, value) in &mut now {
+        *value = value.saturating_sub(before.get(name).copied().unwrap_or(0));
+    }
+    now
+}
+
 /// Two lines for each protocol: `Tcp: NAME …`, then `Tcp: VALUE …`.
 fn pairs(text: &str, counters: &mut BTreeMap<String, u64>) {
     let lines: Vec<&str> = text.lines().collect();

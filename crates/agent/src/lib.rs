@@ -5,12 +5,15 @@
 //! mounts, configures the interface, hands over to `traffic`, and powers off. Only blocking calls,
 //! no polling: a guest that polls would advance virtual time by microseconds a round.
 //!
+//! [`machine`] is for a machine that is somebody's own: what a run sets there is put back.
+//!
 //! What both ends of the conversation with an engine agree on is in [`config`] (what a host does)
 //! and [`record`] (what it tells).
 
 pub mod config;
 mod counters;
 pub mod guest;
+pub mod machine;
 pub mod record;
 pub mod root;
 mod sys;

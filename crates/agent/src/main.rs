@@ -4,12 +4,16 @@
 //! then, and nothing goes on listening. `--set-up CONFIG FOLDER OUTSIDE` makes the network namespace in which
 //! it runs the host of the configuration, and writes `set-up.jsonl`; it refuses to do so in the namespace
 //! OUTSIDE, its caller's `/proc/self/ns/net`.
+//! `--on-host FOLDER` is for a machine that is somebody's own: it reads a configuration from one line of
+//! standard input, sets the sysctls that differ, runs `--attached` with them, puts them back, and prints what
+//! it told; `--put-back FOLDER` does what such an agent that was killed did not. `--clock` answers each line of standard input with the time, ns since 1970.
 //! A guest's root has no other programs: `--show` and `--sleep` serve to check a kernel.
 
-use std::io::Read;
+use std::io::{BufRead, Read, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
+use tailback_agent::machine::{self, Unfinished};
 use tailback_agent::{GuestConfig, Record, guest, record::Recorder, traffic};
 
 /// Exit code of an agent whose standard input has ended.
@@ -27,13 +31,17 @@ fn main() -> ExitCode {
         ["--set-up", config, folder, outside] => {
             set_up(Path::new(config), Path::new(folder), Path::new(outside))
         }
+        ["--on-host", folder] => on_host(Path::new(folder)),
+        ["--put-back", folder] => machine::put_back(Path::new(folder)),
+        ["--clock"] => tell_the_time(),
         ["--attached", config, folder] => {
             std::thread::spawn(end_with_input);
             run(Path::new(config), Path::new(folder))
         }
         [config, folder] => run(Path::new(config), Path::new(folder)),
         _ => Err("usage: tailback-agent [--attached] CONFIG.json FOLDER | \
-                  --set-up CONFIG.json FOLDER OUTSIDE | --show FILE… | --sleep SECONDS"
+                  --set-up CONFIG.json FOLDER OUTSIDE | --on-host FOLDER | --put-back FOLDER | --clock | \
+                  --show FILE… | --sleep SECONDS"
             .into()),
     };
     match result {
@@ -71,6 +79,56 @@ fn set_up(config: &Path, folder: &Path, outside: &Path) -> Result<(), String> {
         recorder.add(&Record::NotSet { sysctls: not_set });
     }
     recorder.flush();
+    Ok(())
+}
+
+/// Runs a configuration on a machine that is as before afterwards.
+fn on_host(folder: &Path) -> Result<(), String> {
+    let named = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line).map_err(named)?;
+    let config: GuestConfig =
+        serde_json::from_str(&line).map_err(|error| format!("configuration: {error}"))?;
+    let _lock = machine::take(folder)?;
+    for name in machine::repair(folder)? {
+        eprintln!("note: put back what {name} had left");
+    }
+    let path = folder.join("config.json");
+    std::fs::write(&path, &line).map_err(named)?;
+    let former = machine::set(&config, folder)?;
+    let ran = machine::run(&path, folder);
+    former.put_back()?;
+    match ran {
+        Ok(()) => {}
+        Err(Unfinished::Failed(why)) => return Err(why),
+        // Whoever would have removed it is gone.
+        Err(Unfinished::Abandoned) => {
+            std::fs::remove_dir_all(folder).map_err(named)?;
+            return Err("nobody waits for the results any more".to_owned());
+        }
+    }
+    let mut out = std::io::stdout().lock();
+    if !former.not_set.is_empty() {
+        let record = Record::NotSet {
+            sysctls: former.not_set,
+        };
+        let line = serde_json::to_string(&record).unwrap_or_default();
+        writeln!(out, "{line}").map_err(named)?;
+    }
+    let mut told = std::fs::File::open(folder.join("results.jsonl")).map_err(named)?;
+    std::io::copy(&mut told, &mut out).map_err(named)?;
+    Ok(())
+}
+
+fn tell_the_time() -> Result<(), String> {
+    let mut out = std::io::stdout().lock();
+    for line in std::io::stdin().lock().lines() {
+        let written = line.and_then(|_| {
+            writeln!(out, "{}", traffic::wall_ns())?;
+            out.flush()
+        });
+        written.map_err(|error| error.to_string())?;
+    }
     Ok(())
 }
 

@@ -52,6 +52,18 @@ pub(crate) fn close_for_all(socket: &impl AsRawFd) -> io::Result<()> {
     checked(unsafe { libc::dup2(nothing.as_raw_fd(), socket.as_raw_fd()) })
 }
 
+/// flock(2): for this process alone, as long as the file is open; an error if another has it.
+pub(crate) fn lock(file: &impl AsRawFd) -> io::Result<()> {
+    // SAFETY: the descriptor is open; no memory is touched.
+    checked(unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) })
+}
+
+/// Ends all processes of a group.
+pub(crate) fn kill_group(leader: u32) {
+    // SAFETY: takes numbers, touches no memory of ours. A group that is gone is no failure.
+    unsafe { libc::kill(-(leader as libc::pid_t), libc::SIGKILL) };
+}
+
 /// Switches the machine off; returns only if the kernel refuses.
 pub(crate) fn power_off() -> io::Error {
     // SAFETY: takes a number, touches no memory of ours.

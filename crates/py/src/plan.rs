@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use tailback_scenario::{Host, HostKind, Run, Workload};
-use tailback_sim::{KernelSetup, RunOutcome, SimError};
+use tailback_sim::{KernelSetup, RunOutcome, Seen, SimError};
 
 use crate::control::Control;
 use crate::errors::{input_error, scenario_error, sim_error, simulation_error};
@@ -152,6 +152,34 @@ impl Plan {
         serde_json::to_string(&hosts).map_err(|error| simulation_error(error.to_string()))
     }
 
+    /// The hosts of a run that have something to do, by their names.
+    fn working_hosts(&self, index: usize) -> PyResult<Vec<String>> {
+        Ok(tailback_sim::working_hosts(self.at(index)?))
+    }
+
+    /// What somebody's own hosts (JSON) are to do in a run, as JSON; raises `InputError` with all that they
+    /// cannot do.
+    fn hosts_elsewhere(&self, index: usize, elsewhere: &str) -> PyResult<String> {
+        let hosts = tailback_sim::hosts_elsewhere(self.at(index)?, &parsed(elsewhere)?)
+            .map_err(|error| input_error(error.to_string()))?;
+        serde_json::to_string(&hosts).map_err(|error| simulation_error(error.to_string()))
+    }
+
+    /// The tables of a run that somebody's own hosts (JSON) made, from what their agents told, by the hosts'
+    /// numbers.
+    #[expect(clippy::needless_pass_by_value, reason = "Python hands over a dict")]
+    fn tables_of_hosts_elsewhere(
+        &self,
+        py: Python<'_>,
+        index: usize,
+        told: BTreeMap<usize, String>,
+        elsewhere: &str,
+    ) -> PyResult<RunResult> {
+        let run = self.at(index)?;
+        let seen = Seen::Hosts(parsed(elsewhere)?);
+        finish(py, || tailback_sim::tables_of_real_hosts(run, &told, &seen))
+    }
+
     /// The tables of a run that real hosts made, from what their agents told, by the hosts' numbers, and
     /// what their network counted (JSON).
     #[expect(clippy::needless_pass_by_value, reason = "Python hands over a dict")]
@@ -163,11 +191,8 @@ impl Plan {
         counted: &str,
     ) -> PyResult<RunResult> {
         let run = self.at(index)?;
-        let counted = serde_json::from_str(counted)
-            .map_err(|error| simulation_error(format!("what was counted: {error}")))?;
-        finish(py, || {
-            tailback_sim::tables_of_real_hosts(run, &told, &counted)
-        })
+        let seen = Seen::Network(parsed(counted)?);
+        finish(py, || tailback_sim::tables_of_real_hosts(run, &told, &seen))
     }
 }
 
@@ -178,6 +203,11 @@ impl Plan {
             pyo3::exceptions::PyIndexError::new_err(format!("run {index}: there are {count} runs"))
         })
     }
+}
+
+/// What Python hands over as JSON.
+fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> PyResult<T> {
+    serde_json::from_str(text).map_err(|error| simulation_error(error.to_string()))
 }
 
 /// Makes a run with the GIL released. A panic is a defect of the simulator: it fails this run and no

@@ -33,8 +33,8 @@ use tailback_scenario::{HostKind, Run};
 use tailback_units::{Duration, Time};
 
 pub use external::{
-    Counted, CountedPort, KernelSetup, RealHosts, real_hosts, simulate_with_kernels,
-    tables_of_real_hosts,
+    Counted, CountedPort, Elsewhere, HostElsewhere, KernelSetup, RealHosts, Seen, hosts_elsewhere,
+    real_hosts, simulate_with_kernels, tables_of_real_hosts, working_hosts,
 };
 pub use packets::packets;
 pub use tables::{Column, ColumnData, Table};

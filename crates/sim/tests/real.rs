@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tailback_scenario::Plan;
-use tailback_sim::{ColumnData, Counted, CountedPort, RunOutcome, SimError, Table};
+use tailback_sim::{ColumnData, Counted, CountedPort, RunOutcome, Seen, SimError, Table};
 use tailback_sim::{real_hosts, tables_of_real_hosts};
 
 const INCAST: &str = r#"
@@ -163,7 +163,8 @@ fn measure(outcome: &RunOutcome, name: &str) -> f64 {
 #[test]
 fn tables_have_what_was_told_and_counted_and_nothing_else() {
     let plan = plan(&[]);
-    let outcome = tables_of_real_hosts(&plan.runs[0], &told(250_000), &counted()).unwrap();
+    let outcome =
+        tables_of_real_hosts(&plan.runs[0], &told(250_000), &Seen::Network(counted())).unwrap();
     assert_eq!(outcome.hops, 400);
     assert!((measure(&outcome, "completion_ms_mean") - 2.0).abs() < 1e-9);
     assert!((measure(&outcome, "goodput_mbps_mean") - 500.0).abs() < 1e-6);
@@ -192,7 +193,7 @@ fn tables_have_what_was_told_and_counted_and_nothing_else() {
 #[test]
 fn bytes_that_nobody_wrote_are_found() {
     let plan = plan(&[]);
-    let outcome = tables_of_real_hosts(&plan.runs[0], &told(249_999), &counted());
+    let outcome = tables_of_real_hosts(&plan.runs[0], &told(249_999), &Seen::Network(counted()));
     let error = outcome.unwrap_err();
     assert!(matches!(&error, SimError::Conservation(why) if why.contains("read 250000 bytes")));
 }
@@ -208,7 +209,8 @@ fn a_host_that_failed_or_died_is_named() {
     let mut died = told(250_000);
     died.insert(1, r#"{"kind":"ready","time_ns":0}"#.to_owned());
     for (told, why) in [(failed, "no such thing"), (died, "died before")] {
-        let error = tables_of_real_hosts(&plan.runs[0], &told, &counted()).unwrap_err();
+        let error =
+            tables_of_real_hosts(&plan.runs[0], &told, &Seen::Network(counted())).unwrap_err();
         let text = error.to_string();
         assert!(
             text.contains("host host1 failed") && text.contains(why),
@@ -236,7 +238,8 @@ fn flows_that_the_world_never_saw_are_counted_and_held_against_their_ideal() {
             (0, format!("{sink}\n{done}")),
             (1, format!("{source}\n{done}")),
         ]);
-        let outcome = tables_of_real_hosts(&plan.runs[0], &told, &counted()).unwrap();
+        let outcome =
+            tables_of_real_hosts(&plan.runs[0], &told, &Seen::Network(counted())).unwrap();
         let count = |name: &str| table(&outcome, "summary").column(name).cloned();
         assert_eq!(count("flows"), Some(ColumnData::U64(vec![1])));
         assert_eq!(

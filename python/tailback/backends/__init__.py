@@ -1,12 +1,14 @@
 """What can run a planned run; each backend gives the same tables."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 import polars as pl
 
 from tailback._native import Control, Plan
 from tailback.backends.facts import Facts
+from tailback.backends.hosts import Hosts
 from tailback.backends.kernel import KernelHosts
 from tailback.backends.namespaces import Namespaces
 from tailback.backends.sim import Simulator
@@ -39,8 +41,22 @@ BACKENDS: dict[str, Backend] = {
 }
 
 
-def backend_named(name: str) -> Backend:
-    """The backend of this name; raises `InputError` with the names there are."""
+def backend_named(name: str, inventory: str | Path | None = None) -> Backend:
+    """The backend of this name; raises `InputError` with the names there are.
+
+    Args:
+        name: as the command line has it.
+        inventory: the machines of backend `hosts`; no other has one.
+    """
+    if name == Hosts.name:
+        if inventory is None:
+            raise InputError(
+                "backend hosts needs an inventory, a file that says which machines the hosts are "
+                "(--inventory FILE)"
+            )
+        return Hosts.of(inventory)
+    if inventory is not None:
+        raise InputError(f"an inventory is for backend {Hosts.name}, and this is {name}")
     if name not in BACKENDS:
-        raise InputError(f"no backend '{name}'; there are {', '.join(BACKENDS)}")
+        raise InputError(f"no backend '{name}'; there are {', '.join([*BACKENDS, Hosts.name])}")
     return BACKENDS[name]

@@ -1,7 +1,6 @@
 """Network namespaces of this machine as hosts, bridges as switches, in real time."""
 
 import fcntl
-import io
 import json
 import os
 import platform
@@ -17,10 +16,12 @@ from typing import ClassVar
 import polars as pl
 
 from tailback._native import Control, Plan
-from tailback.backends.facts import Facts
+from tailback.backends import tables
+from tailback.backends.facts import Facts, check_version
 from tailback.errors import InputError, Interrupted
 from tailback.hosts import namespaces, tools
 from tailback.hosts.agents import Agents
+from tailback.hosts.here import Here
 from tailback.kernel.guest import agent
 from tailback.records import RealHosts
 
@@ -50,7 +51,8 @@ class Namespaces:
         tools.check()
         agent()
         runs = [_planned(plan, run["index"]) for run in plan.runs]
-        _check_version(runs)
+        for host in (host for run in runs for host in run["hosts"]):
+            check_version(host, platform.release())
         with self._folder() as folder:
             namespaces.probe(folder.name, (link for run in runs for link in run["links"]))
         return Facts(
@@ -65,10 +67,11 @@ class Namespaces:
         hosts = _planned(plan, index)
         with self._alone(control), self._folder() as folder:
             network = namespaces.Network(folder.name, hosts)
-            agents = Agents(hosts, folder, agent(), network.host)
+            here = Here(agent(), network.host)
+            agents = Agents(hosts, folder, here)
             try:
                 network.build()
-                agents.set_up()
+                not_set = here.set_up(hosts["hosts"], folder)
                 network.wait_until_up()
                 patience_s = max(self.patience_least_s, PATIENCE_TIMES * hosts["least_s"])
                 wall_s = time.perf_counter()
@@ -78,22 +81,7 @@ class Namespaces:
             finally:
                 network.remove()
         result = plan.tables_of_real_hosts(index, told, json.dumps(counted))
-        tables = {
-            name: pl.read_ipc_stream(io.BytesIO(data)) for name, data in result.tables().items()
-        }
-        tables["performance"] = pl.DataFrame(
-            {
-                "hops": [result.hops],
-                "wall_s": [wall_s],
-                "hops_per_wall_s": [result.hops / wall_s],
-                "kernel": [platform.release()],
-            }
-        )
-        if agents.not_set:
-            names = sorted(agents.not_set)
-            why = [agents.not_set[name] for name in names]
-            tables["not_set"] = pl.DataFrame({"sysctl": names, "reason": why})
-        return tables
+        return tables.of(result, wall_s, platform.release(), not_set)
 
     @contextmanager
     def _alone(self, control: Control) -> Iterator[None]:
@@ -174,15 +162,3 @@ def _planned(plan: Plan, index: int) -> RealHosts:
     except InputError as error:
         raise InputError(f"backend namespaces cannot make this scenario: {error}") from None
     return planned
-
-
-def _check_version(runs: list[RealHosts]) -> None:
-    release = platform.release()
-    for run in runs:
-        for host in run["hosts"]:
-            wanted = host["version"]
-            if wanted and not f"{release}.".startswith((f"{wanted}.", f"{wanted}-")):
-                raise InputError(
-                    f"host {host['name']} asks for kernel {wanted} (kernel.version), and this "
-                    f"machine's is {release}: leave it out, or take --backend kernel"
-                )

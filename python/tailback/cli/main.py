@@ -22,6 +22,7 @@ COMMANDS = {
     "reproduce": "Run a published study and hold it against what was published.",
     "fit": "Search the values of parameters that predict a table best.",
     "kernel": "Real Linux kernels as hosts: build, list, check.",
+    "hosts": "Machines of your own as hosts: check an inventory.",
     "export": "A table of a results folder as CSV, Parquet or JSON lines.",
 }
 """Name and one line of help, in the order shown; each lives in `tailback.cli.NAME`. Held here so

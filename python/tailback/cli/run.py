@@ -34,11 +34,18 @@ from tailback.cli.options import scenario_argument, scenario_from, set_option
 @click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Replaces the seed.")
 @click.option(
     "--backend",
-    type=click.Choice(["sim", "kernel", "namespaces"]),
+    type=click.Choice(["sim", "kernel", "namespaces", "hosts"]),
     default="sim",
     show_default=True,
     help="What makes the runs: sim = the simulator; kernel = all hosts are real Linux kernels in "
-    "virtual time; namespaces = network namespaces of this machine, in real time (as root).",
+    "virtual time; namespaces = network namespaces of this machine, in real time (as root); "
+    "hosts = machines of your own, by SSH, in real time.",
+)
+@click.option(
+    "--inventory",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Which machines the hosts are, for --backend hosts.",
 )
 @click.option(
     "--engine",
@@ -62,6 +69,7 @@ def command(
     threads: int,
     seed: int | None,
     backend: str,
+    inventory: Path | None,
     engine: str,  # noqa: ARG001 - there is one so far
     *,
     pcap: bool,
@@ -90,6 +98,7 @@ def command(
             threads=threads,
             seed=seed,
             backend=backend,
+            inventory=inventory,
             on_progress=on_progress,
             on_note=lambda note: console.err.out(f"note: {note}"),
         )

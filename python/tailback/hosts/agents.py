@@ -1,4 +1,4 @@
-"""The agents of a run on this machine's namespaces: set up, started together, waited for."""
+"""The agents of a run on real hosts: started for one instant, waited for, heard."""
 
 import json
 import subprocess
@@ -7,16 +7,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, Protocol
 
 from tailback.errors import Interrupted, SimulationError
-from tailback.hosts import tools
-from tailback.kernel.guest import which
 from tailback.records import RealHost, RealHosts
 
-LEAD_S = 0.5
 LEAD_HOST_S = 0.02
-"""From an agent's start until it waits for its time, and what each agent more adds. [assumed]"""
+"""What each agent more adds to the time until all wait for theirs. [assumed]"""
 
 LATEST_SHARE = 0.8
 """Of the time from the clock's zero to the applications' start: an agent must be ready by then."""
@@ -25,31 +22,34 @@ POLL_S = 0.02
 """How often agents are looked at."""
 
 
+class Ground(Protocol):
+    """Where agents run, and how they are reached."""
+
+    @property
+    def lead_s(self) -> float:
+        """From an agent's start until it waits for its time, at the most."""
+
+    def ahead_ns(self, number: int) -> int:
+        """How far a host's clock is ahead of this machine's."""
+
+    def start(
+        self, host: RealHost, own: Path, config: str, console: BinaryIO
+    ) -> "subprocess.Popen[bytes]":
+        """Starts a host's agent, which ends when its standard input does; `own` is a folder."""
+
+    def told(self, host: RealHost, own: Path) -> str:
+        """What an agent that has ended told, one JSON object a line."""
+
+
 @dataclass
 class Agents:
     """The agents of one run."""
 
     plan: RealHosts
     folder: Path
-    agent: Path
-    namespace: Callable[[int], str]
-    """Of a host, by its number."""
+    ground: Ground
     not_set: dict[str, str] = field(default_factory=dict)
     """Sysctls of stack profiles that hosts do not have, and why."""
-
-    def set_up(self) -> None:
-        """Makes every namespace the host that the scenario wants."""
-        for host in self.plan["hosts"]:
-            own = self._own(host)
-            own.mkdir()
-            self._configure(host, 0)
-            here = str(Path("/proc/self/ns/net").readlink())
-            done = tools.ended([*self._command(host, "--set-up"), here])
-            if done.returncode:
-                said = done.stderr.strip().removeprefix("tailback-agent: ")
-                raise SimulationError(f"host {host['name']} could not be set up: {said}")
-            for record in _records((own / "set-up.jsonl").read_text(encoding="utf-8")):
-                self.not_set.update(record["sysctls"])
 
     def run(self, cancelled: Callable[[], bool], patience_s: float) -> dict[int, str]:
         """Starts all agents for one instant, waits for them, and gives what each told.
@@ -58,11 +58,9 @@ class Agents:
         `patience_s`; `Interrupted` if `cancelled`.
         """
         hosts = self.plan["hosts"]
-        lead_s = LEAD_S + LEAD_HOST_S * len(hosts)
+        lead_s = self.ground.lead_s + LEAD_HOST_S * len(hosts)
         epoch_ns = time.time_ns() + int(lead_s * 1e9)
-        for host in hosts:
-            self._configure(host, epoch_ns)
-        with self._started() as processes:
+        with self._started(epoch_ns) as processes:
             deadline_s = time.monotonic() + lead_s + patience_s
             while True:
                 codes = {name: process.poll() for name, process in processes.items()}
@@ -80,44 +78,46 @@ class Agents:
                         "wait for was lost, or the network is slower than the scenario's"
                     )
                 time.sleep(POLL_S)
-        told = {
-            host["number"]: (self._own(host) / "results.jsonl").read_text(encoding="utf-8")
-            for host in hosts
-        }
-        self._check_ready(told)
+        told = {host["number"]: self.ground.told(host, self._own(host)) for host in hosts}
+        for host in hosts:
+            for record in records(told[host["number"]]):
+                self._hear(host, record)
         return told
 
-    def _check_ready(self, told: Mapping[int, str]) -> None:
-        latest_ns = LATEST_SHARE * self.plan["start_ns"]
-        for host in self.plan["hosts"]:
-            ready = next(_records(told[host["number"]]))
-            late_ns = ready["time_ns"] - latest_ns
+    def _hear(self, host: RealHost, record: Mapping[str, Any]) -> None:
+        if record["kind"] == "not-set":
+            self.not_set.update(record["sysctls"])
+        if record["kind"] == "ready":
+            late_ns = record["time_ns"] - LATEST_SHARE * self.plan["start_ns"]
             if late_ns > 0:
                 raise SimulationError(
-                    f"host {host['name']} was ready {late_ns / 1e6:.0f} ms late: this machine has "
-                    "too much else to do; give the same command again when it has less"
+                    f"host {host['name']} was ready {late_ns / 1e6:.0f} ms late: it has too much "
+                    "else to do; give the same command again when it has less"
                 )
 
     def _said(self, name: str, code: int) -> str:
         number = next(host["number"] for host in self.plan["hosts"] if host["name"] == name)
-        said = (self.folder / f"h{number}" / "console").read_text(encoding="utf-8").strip()
-        last = said.split("\n")[-1].removeprefix("tailback-agent: ")
-        return last or f"it ended with code {code}"
+        console = self.folder / f"h{number}" / "console"
+        said = console.read_text(encoding="utf-8", errors="replace").strip()
+        prefix = "tailback-agent: "
+        lines = [line.removeprefix(prefix) for line in said.splitlines() if line.strip()]
+        # The first thing that went wrong says why; what comes after it follows from it.
+        own = [line for line in said.splitlines() if line.startswith(prefix)]
+        first = own[0].removeprefix(prefix) if own else (lines[-1] if lines else "")
+        return first or f"it ended with code {code}"
 
     @contextmanager
-    def _started(self) -> Iterator[dict[str, "subprocess.Popen[bytes]"]]:
+    def _started(self, epoch_ns: int) -> Iterator[dict[str, "subprocess.Popen[bytes]"]]:
         """All agents, which end when this does, by whatever way."""
         processes: dict[str, subprocess.Popen[bytes]] = {}
         try:
             for host in self.plan["hosts"]:
-                with (self._own(host) / "console").open("wb") as console:
-                    processes[host["name"]] = subprocess.Popen(
-                        self._command(host, "--attached"),
-                        stdin=subprocess.PIPE,
-                        stdout=console,
-                        stderr=console,
-                        start_new_session=True,
-                    )
+                own = self._own(host)
+                own.mkdir(exist_ok=True)
+                zero_ns = epoch_ns + self.ground.ahead_ns(host["number"])
+                config = json.dumps({**host["config"], "epoch_ns": zero_ns})
+                with (own / "console").open("wb") as console:
+                    processes[host["name"]] = self.ground.start(host, own, config, console)
             yield processes
         finally:
             for process in processes.values():
@@ -126,18 +126,10 @@ class Agents:
                 if process.stdin is not None:
                     process.stdin.close()
 
-    def _command(self, host: RealHost, how: str) -> list[str]:
-        own = self._own(host)
-        inside = [which("ip") or "ip", "netns", "exec", self.namespace(host["number"])]
-        return [*inside, str(self.agent), how, str(own / "config.json"), str(own)]
-
-    def _configure(self, host: RealHost, epoch_ns: int) -> None:
-        text = json.dumps({**host["config"], "epoch_ns": epoch_ns})
-        (self._own(host) / "config.json").write_text(text, encoding="utf-8")
-
     def _own(self, host: RealHost) -> Path:
         return self.folder / f"h{host['number']}"
 
 
-def _records(text: str) -> Iterator[dict[str, Any]]:
+def records(text: str) -> Iterator[dict[str, Any]]:
+    """What an agent told, by line."""
     return (json.loads(line) for line in text.splitlines())

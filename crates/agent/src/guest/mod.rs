@@ -20,7 +20,7 @@ use crate::config::{GuestConfig, OptionValue, Task};
 use crate::record::{Record, Recorder};
 use crate::{sys, traffic};
 
-const CONGESTION_CONTROL: &str = "net.ipv4.tcp_congestion_control";
+pub(crate) const CONGESTION_CONTROL: &str = "net.ipv4.tcp_congestion_control";
 
 /// The environment variable (from the kernel's command line) that names the guest's folder.
 pub const HOST_VARIABLE: &str = "TAILBACK_HOST";
@@ -198,7 +198,7 @@ pub fn put_in_force(config: &GuestConfig) -> Result<BTreeMap<String, String>, St
 /// Whether this sysctl is the congestion control, which the kernel has and every socket asks for by
 /// itself: a namespace's default is one of the machine's net.ipv4.tcp_allowed_congestion_control, but
 /// sockets of a privileged program may have any (net/ipv4/tcp_cong.c of Linux 7.2).
-fn sockets_have(config: &GuestConfig, name: &str, value: &str) -> bool {
+pub(crate) fn sockets_have(config: &GuestConfig, name: &str, value: &str) -> bool {
     let asked = config.socket_options.get("TCP_CONGESTION");
     let others = |task: &Task| matches!(task, Task::Command(_));
     name == CONGESTION_CONTROL
@@ -207,7 +207,7 @@ fn sockets_have(config: &GuestConfig, name: &str, value: &str) -> bool {
         && !config.tasks.iter().any(others)
 }
 
-fn sysctl_path(name: &str) -> PathBuf {
+pub(crate) fn sysctl_path(name: &str) -> PathBuf {
     Path::new("/proc/sys").join(name.replace('.', "/"))
 }
 

@@ -10,7 +10,9 @@ mod sampler;
 mod socket;
 mod udp;
 
+use std::collections::BTreeMap;
 use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -31,6 +33,23 @@ struct Context<'a> {
     recorder: &'a Recorder,
     clock: Clock,
     sampler: &'a Sampler,
+}
+
+impl Context<'_> {
+    /// Where its sockets are: any of the host's addresses, or on a machine that others use too the one.
+    fn address(&self) -> Ipv4Addr {
+        if self.config.peers.is_empty() {
+            Ipv4Addr::UNSPECIFIED
+        } else {
+            self.config.interface.address
+        }
+    }
+
+    /// Whether what this address sends is the run's.
+    fn takes_from(&self, address: &SocketAddr) -> bool {
+        let peers = &self.config.peers;
+        peers.is_empty() || peers.iter().any(|peer| address.ip() == *peer)
+    }
 }
 
 /// The engine's clock: the host's wall clock less the epoch.
@@ -63,7 +82,8 @@ impl Clock {
 }
 
 /// The host's wall clock, ns since 1970.
-fn wall_ns() -> u64 {
+#[must_use]
+pub fn wall_ns() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     now.unwrap_or(Duration::ZERO).as_nanos() as u64
 }
@@ -86,6 +106,11 @@ pub fn precise_timers() {
 pub fn run(config: &GuestConfig, folder: &Path, recorder: &Recorder) {
     let clock = Clock {
         epoch_ns: config.epoch_ns,
+    };
+    // A host of the run's own has counted nothing before.
+    let before = match config.peers.is_empty() {
+        true => BTreeMap::new(),
+        false => counters::read(),
     };
     recorder.add(&Record::Ready {
         time_ns: clock.now_ns(),
@@ -126,7 +151,7 @@ pub fn run(config: &GuestConfig, folder: &Path, recorder: &Recorder) {
     });
     recorder.add(&Record::Counters {
         time_ns: clock.now_ns(),
-        counters: counters::read(),
+        counters: counters::since(&before),
     });
     recorder.add(&Record::Done {
         time_ns: clock.now_ns(),

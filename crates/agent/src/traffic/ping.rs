@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
+use super::socket::said;
 use super::{Clock, Context};
 use crate::config;
 use crate::record::Record;
@@ -16,12 +17,19 @@ use crate::record::Record;
 /// ICMP header: type, code, checksum, identifier, sequence.
 const HEADER_BYTES: usize = 8;
 
+/// Why there may be no echo socket (icmp(7)).
+const NO_SOCKET: &str = "an echo socket, which the sysctl net.ipv4.ping_group_range allows";
+
 /// Type of an echo request.
 const ECHO: u8 = 8;
 
 pub(super) fn ping(context: &Context<'_>, task: &config::Ping) -> io::Result<()> {
     let clock = context.clock;
-    let socket = Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::ICMPV4))?;
+    let socket = Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::ICMPV4))
+        .map_err(|error| said(NO_SOCKET, &error))?;
+    if !context.address().is_unspecified() {
+        socket.bind(&SockAddr::from(SocketAddrV4::new(context.address(), 0)))?;
+    }
     socket.connect(&SockAddr::from(SocketAddrV4::new(task.address, 0)))?;
     // A datagram socket like another, as far as sending and receiving go.
     let socket: UdpSocket = socket.into();

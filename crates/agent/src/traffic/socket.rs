@@ -50,6 +50,9 @@ pub(super) fn connect(
         if let Some(bytes) = own.send_buffer_bytes {
             socket.set_send_buffer_size(bytes as usize)?;
         }
+        if !context.address().is_unspecified() {
+            socket.bind(&SockAddr::from(SocketAddrV4::new(context.address(), 0)))?;
+        }
         match socket.connect(&SockAddr::from(peer)) {
             Ok(()) => return Ok(socket.into()),
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused && attempt < TRIES => {
@@ -61,7 +64,7 @@ pub(super) fn connect(
     unreachable!("the last attempt returns")
 }
 
-/// Listens on all addresses.
+/// Listens where this host's sockets are.
 pub(super) fn listen(
     context: &Context<'_>,
     port: u16,
@@ -73,7 +76,7 @@ pub(super) fn listen(
     if let Some(bytes) = receive_buffer_bytes {
         socket.set_recv_buffer_size(bytes as usize)?;
     }
-    let address = SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, port);
+    let address = SocketAddrV4::new(context.address(), port);
     socket
         .bind(&SockAddr::from(address))
         .and_then(|()| socket.listen(BACKLOG))
@@ -137,7 +140,13 @@ impl Counted {
         listener: &TcpListener,
         context: &Context<'_>,
     ) -> io::Result<Arc<Counted>> {
-        Counted::new(listener.accept()?.0, context)
+        loop {
+            let (stream, peer) = listener.accept()?;
+            // Others' connections are closed.
+            if context.takes_from(&peer) {
+                return Counted::new(stream, context);
+            }
+        }
     }
 
     /// Counts from now on, and lets the sampler look.

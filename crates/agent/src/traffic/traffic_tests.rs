@@ -43,6 +43,8 @@ fn config_of(
             mtu_bytes: 65_536,
             offloads: config::Offloads::default(),
         },
+        peers: Vec::new(),
+        keep_sysctls: false,
         neighbours: Vec::new(),
         sysctls: std::collections::BTreeMap::new(),
         profile_sysctls: std::collections::BTreeMap::new(),
@@ -418,4 +420,48 @@ fn sleeps_from_before_the_start_of_the_clock() {
     assert_eq!(clock.now_ns(), 0);
     clock.sleep_until(30_000_000);
     assert!(clock.now_ns() >= 30_000_000);
+}
+
+#[test]
+fn on_a_machine_that_others_use_only_the_runs_hosts_are_served() {
+    let config = GuestConfig {
+        peers: vec![Ipv4Addr::new(127, 0, 0, 2)],
+        ..config_of("peers", SocketOptions::new(), Vec::new(), Vec::new())
+    };
+    let folder = std::env::temp_dir().join(format!("tailback-agent-{}-peers", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let context = Context {
+        config: &config,
+        folder: &folder,
+        recorder: &Recorder::create(&folder.join("results.jsonl")).unwrap(),
+        clock: Clock { epoch_ns: 0 },
+        sampler: &Sampler::new(None, &[]),
+    };
+    let port = free_port();
+    let listener = socket::listen(&context, port, None).unwrap();
+    assert_eq!(listener.local_addr().unwrap().ip(), Ipv4Addr::LOCALHOST);
+    let options = socket::Options::default();
+    // From 127.0.0.1, which is none of the run's hosts.
+    let mut stranger = socket::connect(&context, Ipv4Addr::LOCALHOST, port, options).unwrap();
+    let of_the_run = GuestConfig {
+        interface: Interface {
+            address: Ipv4Addr::new(127, 0, 0, 2),
+            ..config.interface.clone()
+        },
+        ..config.clone()
+    };
+    let other = Context {
+        config: &of_the_run,
+        ..context
+    };
+    let peer = socket::connect(&other, Ipv4Addr::LOCALHOST, port, options).unwrap();
+    let context = Context {
+        config: &config,
+        ..other
+    };
+    let accepted = socket::Counted::accept(&listener, &context).unwrap();
+    assert_eq!(accepted.peer.ip(), &Ipv4Addr::new(127, 0, 0, 2));
+    assert_eq!(std::io::Read::read(&mut stranger, &mut [0; 1]).unwrap(), 0);
+    drop(peer);
+    fs::remove_dir_all(folder).unwrap();
 }

@@ -1,7 +1,7 @@
 //! Datagrams at a constant rate, each with its number, and their exact count at the receiver.
 
 use std::io;
-use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
+use std::net::{SocketAddrV4, UdpSocket};
 use std::time::Duration;
 
 use socket2::SockRef;
@@ -28,7 +28,7 @@ pub(super) fn source(context: &Context<'_>, task: &config::UdpSource) -> io::Res
         )));
     }
     let peer = SocketAddrV4::new(task.address, task.port);
-    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;
+    let socket = UdpSocket::bind((context.address(), 0))?;
     socket.connect(peer)?;
     let mut payload = vec![0; length];
     let started_ns = clock.now_ns();
@@ -133,7 +133,7 @@ impl Jitter {
 
 pub(super) fn sink(context: &Context<'_>, task: &config::UdpSink) -> io::Result<()> {
     let clock = context.clock;
-    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, task.port))?;
+    let socket = UdpSocket::bind((context.address(), task.port))?;
     if let Some(bytes) = task.window_bytes {
         SockRef::from(&socket).set_recv_buffer_size(bytes as usize)?;
     }
@@ -146,8 +146,9 @@ pub(super) fn sink(context: &Context<'_>, task: &config::UdpSink) -> io::Result<
     let mut arrivals = Arrivals::default();
     let (mut bytes, mut started_ns, mut ended_ns) = (0, 0, 0);
     loop {
-        let length = match socket.recv(&mut buffer) {
-            Ok(length) => length,
+        let length = match socket.recv_from(&mut buffer) {
+            Ok((length, from)) if context.takes_from(&from) => length,
+            Ok(_) => continue,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
             Err(error) => return Err(error),
         };

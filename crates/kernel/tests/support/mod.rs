@@ -193,6 +193,8 @@ pub fn prepare(
                     ..Offloads::default()
                 },
             },
+            peers: Vec::new(),
+            keep_sysctls: false,
             neighbours: (0..count)
                 .filter(|other| *other != number)
                 .map(|other| Neighbour {

@@ -6,6 +6,7 @@ use tailback_agent::config::{self, GuestConfig, Interface, Neighbour, Offloads, 
 use tailback_scenario::{LinuxValue, Node, Run, SocketConfig, Workload};
 use tailback_wire::plan;
 
+use super::addresses::Addresses;
 use super::measured;
 use super::tasks::{kernel_ns, ns};
 
@@ -13,7 +14,13 @@ use super::tasks::{kernel_ns, ns};
 const PREFIX_LENGTH: u8 = 8;
 
 /// The configuration of a host of a run; `epoch_ns` is the time of day at which its clock is zero.
-pub(super) fn of(run: &Run, number: usize, epoch_ns: u64, tasks: Vec<Task>) -> GuestConfig {
+pub(super) fn of(
+    run: &Run,
+    number: usize,
+    epoch_ns: u64,
+    tasks: Vec<Task>,
+    at: &Addresses,
+) -> GuestConfig {
     let host = &run.network.hosts[number];
     let kernel = &host.kernel;
     let others = (0..run.network.hosts.len()).filter(|other| *other != number);
@@ -23,7 +30,7 @@ pub(super) fn of(run: &Run, number: usize, epoch_ns: u64, tasks: Vec<Task>) -> G
         epoch_ns,
         interface: Interface {
             name: "eth0".to_owned(),
-            address: plan::ipv4(number as u16),
+            address: at.of(number),
             prefix_length: PREFIX_LENGTH,
             mtu_bytes: u32::from(mtu_bytes(run, number)),
             // What the card does not offer cannot be switched.
@@ -35,10 +42,12 @@ pub(super) fn of(run: &Run, number: usize, epoch_ns: u64, tasks: Vec<Task>) -> G
         },
         neighbours: others
             .map(|other| Neighbour {
-                address: plan::ipv4(other as u16),
+                address: at.of(other),
                 mac: mac(other),
             })
             .collect(),
+        peers: Vec::new(),
+        keep_sysctls: false,
         profile_sysctls: kernel.profile_sysctls.clone(),
         sysctls: kernel.sysctls.clone(),
         socket_options: socket_options(&host.socket),

@@ -15,7 +15,7 @@ use tailback_scenario::Run;
 use tailback_units::Duration;
 use tailback_wire::plan;
 
-use super::{configuration, tasks::tasks};
+use super::{addresses::Addresses, configuration, tasks::tasks};
 use crate::SimError;
 
 /// Time of day at the kernels' time zero, ns since 1970: a constant (2023-11-14), for repeats.
@@ -46,7 +46,7 @@ impl<'a> Guests<'a> {
                 tasks: Vec::new(),
             })
             .collect();
-        for (host, task) in tasks(run, outside, AFTER_LOOK) {
+        for (host, task) in tasks(run, outside, AFTER_LOOK, &Addresses::planned()) {
             if let Some(guest) = guests.iter_mut().find(|guest| guest.host == host) {
                 guest.tasks.push(task);
             }
@@ -80,6 +80,7 @@ impl<'a> Guests<'a> {
                 guest.host,
                 EPOCH_NS,
                 guest.tasks.clone(),
+                &Addresses::planned(),
             ))
             .map_err(|e| failed("a guest's configuration", e.into()))?;
             fs::write(folder.join("config.json"), text)

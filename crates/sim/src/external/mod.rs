@@ -7,10 +7,12 @@
 //! modelled TCP's segments become bytes when they come to a kernel, and the other way round.
 //! A run without kernels has nothing of this in its path.
 
+mod addresses;
 mod bytes;
 mod cable;
 mod configuration;
 mod datagram;
+mod elsewhere;
 mod guests;
 mod measured;
 mod real;
@@ -30,9 +32,11 @@ use tailback_units::{Duration, Time};
 
 use crate::{Control, RunOutcome, SimError, build, capture, outcome};
 
+pub use addresses::{Elsewhere, HostElsewhere};
 use cable::Cable;
+pub use elsewhere::{hosts_elsewhere, working_hosts};
 use guests::{EPOCH_NS, Guests};
-pub use real::{Counted, CountedPort, tables_of_real_hosts};
+pub use real::{Counted, CountedPort, Seen, tables_of_real_hosts};
 pub use real_plan::{RealHosts, real_hosts};
 
 /// What a run with kernels needs beyond its scenario.

@@ -11,6 +11,7 @@ use tailback_agent::{Record, record, record::Flow};
 use tailback_scenario::Run;
 use tailback_units::Time;
 
+use super::addresses::{Addresses, Elsewhere};
 use super::results::{self, Records};
 use super::{starts_in_the_world, told};
 use crate::tables::{ColumnData, Table};
@@ -39,9 +40,23 @@ pub struct CountedPort {
     pub frames: u64,
 }
 
+/// Columns of what is lost between hosts, by their beginnings.
+const SWITCH_DROPS: &str = "switch_drops";
+const LINK_LOSSES: &str = "link_losses";
+const HOST_DROPS: &str = "host_drops";
+
 /// Drop causes.
 const SOCKET_FULL: &str = "socket-full";
 const ON_LINK: &str = "link-loss";
+
+/// Who saw what the network did.
+#[derive(Clone, Debug)]
+pub enum Seen {
+    /// The network, which was made for the run.
+    Network(Counted),
+    /// Nobody but the hosts' interfaces.
+    Hosts(Elsewhere),
+}
 
 /// The tables of a run that real hosts made: `told` is each host's results, by its number.
 ///
@@ -50,13 +65,17 @@ const ON_LINK: &str = "link-loss";
 pub fn tables_of_real_hosts(
     run: &Run,
     told: &BTreeMap<usize, String>,
-    counted: &Counted,
+    seen: &Seen,
 ) -> Result<RunOutcome, SimError> {
+    let at = match seen {
+        Seen::Network(_) => Addresses::planned(),
+        Seen::Hosts(elsewhere) => Addresses::elsewhere(run, elsewhere),
+    };
     let mut records = Records::new();
     for (host, text) in told {
         let name = &run.network.hosts[*host].name;
         let failed = |why: String| SimError::RealHosts(format!("host {name} failed: {why}"));
-        records.insert(*host, checked(text).map_err(failed)?);
+        records.insert(*host, checked(text, &at).map_err(failed)?);
     }
     check_streams(&records).map_err(SimError::Conservation)?;
     let everyone = vec![true; run.network.hosts.len()];
@@ -78,6 +97,14 @@ pub fn tables_of_real_hosts(
     results::fill(&mut world, run, &[], &records);
     let outcome = outcome::outcome(&world);
     let mut outcome = results::complete(outcome, run, &world, &records, &[]);
+    let at_interfaces;
+    let counted = match seen {
+        Seen::Network(counted) => counted,
+        Seen::Hosts(_) => {
+            at_interfaces = interfaces(&world, &records, &at);
+            &at_interfaces
+        }
+    };
     outcome.hops = counted.frames;
     for table in told::tables(&world, &records) {
         match outcome.tables.iter_mut().find(|t| t.name == table.name) {
@@ -87,13 +114,17 @@ pub fn tables_of_real_hosts(
     }
     let drops = all_drops(&world, &records, counted);
     known_only(&mut outcome.tables, &world, &drops);
+    if at.are_given() {
+        seen_by_hosts(&mut outcome.tables, &records);
+    }
     Ok(outcome)
 }
 
 /// A host's records; the text of what is wrong if it failed or died.
-fn checked(text: &str) -> Result<Vec<Record>, String> {
-    let records = record::parse(text)?;
-    for record in &records {
+fn checked(text: &str, at: &Addresses) -> Result<Vec<Record>, String> {
+    let mut records = record::parse(text)?;
+    for record in &mut records {
+        at.plan(record)?;
         if let Record::Error { message } = record {
             return Err(message.clone());
         }
@@ -132,6 +163,35 @@ fn check_streams(records: &Records) -> Result<(), String> {
     Ok(())
 }
 
+/// What the interfaces of somebody's own hosts counted, of whoever's frames: those sent, and those thrown
+/// away by card and driver (Linux Documentation/networking/statistics.rst; /proc/net/dev has with
+/// `rx_dropped` what found no place in the card's ring).
+fn interfaces(world: &World, records: &Records, at: &Addresses) -> Counted {
+    let mut counted = Counted::default();
+    for (number, records) in records {
+        let Some(host) = at.host(*number) else {
+            continue;
+        };
+        let count = |name: &str| -> u64 {
+            let name = format!("{}.{name}", host.interface);
+            let counters = records.iter().filter_map(|record| match record {
+                Record::Counters { counters, .. } => counters.get(&name),
+                _ => None,
+            });
+            counters.sum()
+        };
+        counted.frames += count("tx_packets");
+        for (cause, name) in [("rx-dropped", "rx_dropped"), ("tx-dropped", "tx_dropped")] {
+            counted.drops.push(CountedPort {
+                place: world.hosts[*number].name.clone(),
+                cause: cause.to_owned(),
+                frames: count(name),
+            });
+        }
+    }
+    counted
+}
+
 /// What the network counted, and what sockets threw away.
 fn all_drops(world: &World, records: &Records, counted: &Counted) -> Vec<CountedPort> {
     let mut drops = counted.drops.clone();
@@ -152,7 +212,7 @@ fn all_drops(world: &World, records: &Records, counted: &Counted) -> Vec<Counted
 
 /// Puts in what was counted, and takes out what nobody saw.
 fn known_only(tables: &mut Vec<Table>, world: &World, drops: &[CountedPort]) {
-    let mut totals = [("switch_drops", 0), ("host_drops", 0), ("link_losses", 0)];
+    let mut totals = [(SWITCH_DROPS, 0), (HOST_DROPS, 0), (LINK_LOSSES, 0)];
     for drop in drops {
         let at_host = world.hosts.iter().any(|host| host.name == drop.place);
         let whose = match (drop.cause.as_str(), at_host) {
@@ -182,7 +242,7 @@ fn known_only(tables: &mut Vec<Table>, world: &World, drops: &[CountedPort]) {
                 }
             }
             "transactions" => table.without(|name| name.ends_with("_drops")),
-            "intervals" => table.without(|name| matches!(name, "switch_drops" | "queue_bytes")),
+            "intervals" => table.without(|name| matches!(name, SWITCH_DROPS | "queue_bytes")),
             "flows" => table.without(|name| name.starts_with("lost_")),
             "lost" => table.without(|name| name == "place"),
             "drops" => {
@@ -192,6 +252,31 @@ fn known_only(tables: &mut Vec<Table>, world: &World, drops: &[CountedPort]) {
                     .counts("frames", drops.iter().map(|drop| drop.frames));
             }
             _ => {}
+        }
+    }
+}
+
+/// Takes out what nobody saw between somebody's own hosts, and puts in the marks that they saw: packets
+/// with CE, as their kernels counted them after GRO.
+fn seen_by_hosts(tables: &mut [Table], records: &Records) {
+    let marked = records
+        .values()
+        .flatten()
+        .filter_map(|record| match record {
+            Record::Counters { counters, .. } => counters.get("IpExt.InCEPkts"),
+            _ => None,
+        });
+    let marks = marked.sum::<u64>() as f64;
+    let transactions = tables.iter().find(|table| table.name == "transactions");
+    let iterations = transactions.map_or(1, |table| table.rows().max(1)) as f64;
+    for table in tables {
+        table.without(|name| name.starts_with(SWITCH_DROPS) || name.starts_with(LINK_LOSSES));
+        match table.name {
+            "summary" => {
+                table.set("marks", marks);
+                table.set("marks_mean", marks / iterations);
+            }
+            _ => table.without(|name| name == "marks"),
         }
     }
 }

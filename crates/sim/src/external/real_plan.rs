@@ -16,6 +16,7 @@ use tailback_net::switch::{BufferConfig, Forwarding};
 use tailback_scenario::{Link, Node, Run, Workload};
 use tailback_units::{Duration, Time};
 
+use super::addresses::Addresses;
 use super::tasks::{self, ns};
 use super::{START, configuration};
 use crate::SimError;
@@ -54,6 +55,9 @@ pub struct RealHosts {
     pub least_s: f64,
     /// When applications begin on the hosts' clock, ns.
     pub start_ns: u64,
+    /// The last of the ports on which somebody's own hosts may listen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_port: Option<u16>,
 }
 
 /// A host and what its agent is told; the time of day of its clock's zero is still to be said.
@@ -112,14 +116,9 @@ pub fn real_hosts(run: &Run) -> Result<RealHosts, SimError> {
     if !refused.is_empty() {
         return Err(SimError::RealHosts(refused.join("; ")));
     }
-    let everyone = vec![true; run.network.hosts.len()];
-    let mut by_host: BTreeMap<usize, Vec<Task>> = BTreeMap::new();
-    for (host, task) in tasks::tasks(run, &everyone, AFTER_LOOK) {
-        by_host.entry(host).or_default().push(task);
-    }
-    let hosts: Vec<RealHost> = by_host
+    let hosts: Vec<RealHost> = by_host(run, &Addresses::planned())
         .into_iter()
-        .map(|(host, tasks)| real_host(run, host, tasks))
+        .map(|(host, tasks)| in_namespace(run, host, tasks))
         .collect();
     let takes_part = |node: Node| match node {
         Node::Host(host) => hosts.iter().any(|one| one.number == host),
@@ -142,21 +141,38 @@ pub fn real_hosts(run: &Run) -> Result<RealHosts, SimError> {
         not_applied: not_applied(run),
         least_s: least(run).as_secs_f64(),
         start_ns: ns(START),
+        last_port: None,
     })
 }
 
-fn real_host(run: &Run, number: usize, tasks: Vec<Task>) -> RealHost {
-    let host = &run.network.hosts[number];
-    let mut config = configuration::of(run, number, 0, tasks);
-    let wanted = host.kernel.offloads;
+/// The tasks of each host that has any.
+pub(super) fn by_host(run: &Run, at: &Addresses) -> BTreeMap<usize, Vec<Task>> {
+    let everyone = vec![true; run.network.hosts.len()];
+    let mut by_host: BTreeMap<usize, Vec<Task>> = BTreeMap::new();
+    for (host, task) in tasks::tasks(run, &everyone, AFTER_LOOK, at) {
+        by_host.entry(host).or_default().push(task);
+    }
+    by_host
+}
+
+fn in_namespace(run: &Run, number: usize, tasks: Vec<Task>) -> RealHost {
+    let mut host = real_host(run, number, tasks, &Addresses::planned());
+    let wanted = run.network.hosts[number].kernel.offloads;
     // Links carry frames, of which queues hold and drop one at a time.
-    config.interface.offloads = Offloads {
+    host.config.interface.offloads = Offloads {
         tso: Some(false),
         gso: Some(false),
         gro: wanted.gro,
         tx_checksum: wanted.tx_checksum,
     };
-    // A namespace may not take any as its default (crates/agent/src/guest), sockets may.
+    host
+}
+
+/// A host with its tasks; its card is as it is.
+pub(super) fn real_host(run: &Run, number: usize, tasks: Vec<Task>, at: &Addresses) -> RealHost {
+    let host = &run.network.hosts[number];
+    let mut config = configuration::of(run, number, 0, tasks, at);
+    // Not everybody may take any as a default (crates/agent/src/guest), sockets may.
     let sysctls = config.sysctls.get(CONGESTION_CONTROL);
     if let Some(control) = sysctls.or(config.profile_sysctls.get(CONGESTION_CONTROL)) {
         let option = config.socket_options.entry("TCP_CONGESTION".to_owned());
@@ -219,8 +235,8 @@ fn real_end(run: &Run, link: usize, node: Node) -> RealEnd {
     }
 }
 
-/// All that real hosts and bridges cannot do, by its name in the scenario.
-fn refused(run: &Run) -> Vec<String> {
+/// All that real hosts cannot do, by its name in the scenario.
+pub(super) fn refused_of_hosts(run: &Run) -> Vec<String> {
     let mut refused = Vec::new();
     let mut refuse = |what: String| refused.push(what);
     match &run.workload {
@@ -251,15 +267,25 @@ fn refused(run: &Run) -> Vec<String> {
         if host.kernel.hz.is_some() {
             refuse(format!("host {name}: kernel.hz is as the machine has it"));
         }
-        if !host.kernel.tc.is_empty() {
-            refuse(format!(
-                "host {name}: kernel.tc, for tc makes the link's rate there"
-            ));
-        }
         let global = host.kernel.sysctls.keys();
         for sysctl in global.filter(|name| !name.starts_with("net.")) {
             refuse(format!(
                 "host {name}: kernel.sysctl.{sysctl} is of the whole machine, which stays as it is"
+            ));
+        }
+    }
+    refused
+}
+
+/// All that namespaces and bridges cannot do, by its name in the scenario.
+fn refused(run: &Run) -> Vec<String> {
+    let mut refused = refused_of_hosts(run);
+    let mut refuse = |what: String| refused.push(what);
+    for host in &run.network.hosts {
+        if !host.kernel.tc.is_empty() {
+            refuse(format!(
+                "host {}: kernel.tc, for tc makes the link's rate there",
+                host.name
             ));
         }
     }
@@ -354,23 +380,26 @@ fn not_applied(run: &Run) -> Vec<String> {
     if run.network.clock_ppm > 0 {
         said.push("network.clock_ppm: all clocks are this machine's".to_owned());
     }
-    let record = &run.record;
-    for (what, is) in [
-        ("anatomy_iteration", record.anatomy_iteration.is_some()),
-        ("series", record.series.is_some()),
-        ("interfaces", record.interfaces.is_some()),
-    ] {
-        if is {
-            said.push(format!(
-                "record.{what}: nobody looks into the network while it runs"
-            ));
-        }
-    }
+    said.extend(not_recorded(run));
     said
 }
 
+/// What a scenario asks for that nobody sees of a network that is real.
+pub(super) fn not_recorded(run: &Run) -> Vec<String> {
+    let record = &run.record;
+    [
+        ("anatomy_iteration", record.anatomy_iteration.is_some()),
+        ("series", record.series.is_some()),
+        ("interfaces", record.interfaces.is_some()),
+    ]
+    .into_iter()
+    .filter(|(_, is)| *is)
+    .map(|(what, _)| format!("record.{what}: nobody looks into the network while it runs"))
+    .collect()
+}
+
 /// How long a run takes at least: durations are real.
-fn least(run: &Run) -> Duration {
+pub(super) fn least(run: &Run) -> Duration {
     let until = |at: Time| at.since(Time::ZERO);
     let network = &run.network;
     let workload = match &run.workload {

@@ -12,9 +12,9 @@ use tailback_scenario::{
     TimedAction, Udp, Workload,
 };
 use tailback_units::{Duration, Time};
-use tailback_wire::plan;
 
 use super::START;
+use super::addresses::Addresses;
 use crate::workload::UDP_DRAIN;
 
 /// Whole nanoseconds.
@@ -62,37 +62,47 @@ pub(super) fn ends(run: &Run) -> Vec<usize> {
 /// Every task of the workload, with the host it runs on. Only those of hosts outside are used. After the
 /// last look at its connections an application is over when so much time has gone by, whoever is at the
 /// other end.
-pub(super) fn tasks(run: &Run, outside: &[bool], after_look: Duration) -> Vec<(usize, Task)> {
+pub(super) fn tasks(
+    run: &Run,
+    outside: &[bool],
+    after_look: Duration,
+    at: &Addresses,
+) -> Vec<(usize, Task)> {
     match &run.workload {
-        Workload::Incast(incast) => incast_tasks(run, incast),
+        Workload::Incast(incast) => incast_tasks(run, incast, at),
         Workload::Bulk(bulk) => {
             let end = Time::ZERO + bulk.duration;
             let window = bulk
                 .pair_window
                 .map(|w| w.get() / u64::from(bulk.connections));
             let window = window.map(|bytes| bytes.min(u64::from(u32::MAX)) as u32);
-            flow_tasks(&bulk.flows(run.seed, &run.network), end, window, outside)
+            flow_tasks(
+                &bulk.flows(run.seed, &run.network),
+                end,
+                window,
+                outside,
+                at,
+            )
         }
         Workload::Flows(flows) => {
             let end = Time::ZERO + flows.duration + flows.drain;
-            flow_tasks(&flows.flows(run.seed, &run.network), end, None, outside)
+            flow_tasks(&flows.flows(run.seed, &run.network), end, None, outside, at)
         }
         Workload::Exchange(exchange) => [End::Client, End::Server]
             .into_iter()
-            .map(|end| exchange_task(exchange, end))
+            .map(|end| exchange_task(exchange, end, at))
             .collect(),
-        Workload::Iperf3(spec) => iperf3_tasks(run, spec, after_look),
-        Workload::Udp(udp) => udp_tasks(run, udp),
-        Workload::RequestResponse(spec) => request_tasks(run, spec),
-        Workload::Ping(spec) => ping_tasks(run, spec),
+        Workload::Iperf3(spec) => iperf3_tasks(run, spec, after_look, at),
+        Workload::Udp(udp) => udp_tasks(run, udp, at),
+        Workload::RequestResponse(spec) => request_tasks(run, spec, at),
+        Workload::Ping(spec) => ping_tasks(run, spec, at),
         // Refused before it comes here.
         Workload::Flent(_) | Workload::Bernoulli(_) => Vec::new(),
         Workload::Command(commands) => {
             let hosts = &run.network.hosts;
             let number = |name: &str| hosts.iter().position(|host| host.name == name);
-            let address = |name: &str| {
-                number(name).map_or_else(String::new, |host| plan::ipv4(host as u16).to_string())
-            };
+            let address =
+                |name: &str| number(name).map_or_else(String::new, |host| at.of(host).to_string());
             let task = |command: &tailback_scenario::Command| {
                 let task = Task::Command(Command {
                     argv: command.argv(address),
@@ -107,16 +117,16 @@ pub(super) fn tasks(run: &Run, outside: &[bool], after_look: Duration) -> Vec<(u
 }
 
 /// Port on which the receiver of connection `number` listens: its endpoint's in the world.
-fn port(number: usize) -> u16 {
-    plan::port(2 * number as u32 + 1)
+fn port(number: usize, at: &Addresses) -> u16 {
+    at.port(2 * number as u32 + 1)
 }
 
-fn incast_tasks(run: &Run, incast: &Incast) -> Vec<(usize, Task)> {
+fn incast_tasks(run: &Run, incast: &Incast, at: &Addresses) -> Vec<(usize, Task)> {
     const CLIENT: usize = 0;
     let servers = 0..incast.servers;
     let answerers = servers.clone().map(|index| Answerer {
-        address: plan::ipv4(index as u16 + 1),
-        port: port(index as usize),
+        address: at.of(index as usize + 1),
+        port: port(index as usize, at),
         answer_bytes: incast.answer_bytes(index),
     });
     let client = &run.network.hosts[CLIENT].config;
@@ -134,7 +144,7 @@ fn incast_tasks(run: &Run, incast: &Incast) -> Vec<(usize, Task)> {
         let host = index as usize + 1;
         let config = &run.network.hosts[host].config;
         let answer = Task::IncastServer(IncastServer {
-            port: port(index as usize),
+            port: port(index as usize, at),
             connections: 1,
             request_bytes: incast.request.get(),
             answer_bytes: incast.answer_bytes(index),
@@ -148,9 +158,9 @@ fn incast_tasks(run: &Run, incast: &Incast) -> Vec<(usize, Task)> {
 }
 
 /// Each end of an exchange is over by itself.
-fn exchange_task(exchange: &Exchange, end: End) -> (usize, Task) {
+fn exchange_task(exchange: &Exchange, end: End, at: &Addresses) -> (usize, Task) {
     let (host, server) = match end {
-        End::Client => (0, Some(plan::ipv4(1))),
+        End::Client => (0, Some(at.of(1))),
         End::Server => (1, None),
     };
     let own = exchange.in_order().into_iter().filter(|a| a.end == end);
@@ -168,7 +178,7 @@ fn exchange_task(exchange: &Exchange, end: End) -> (usize, Task) {
     };
     let task = Task::Exchange(config::Exchange {
         server,
-        port: port(0),
+        port: port(0, at),
         start_ns: kernel_ns(Time::ZERO),
         duration_ns: kernel_ns(Time::ZERO + exchange.duration),
         actions: own.map(action).collect(),
@@ -176,14 +186,19 @@ fn exchange_task(exchange: &Exchange, end: End) -> (usize, Task) {
     (host, task)
 }
 
-fn iperf3_tasks(run: &Run, spec: &Iperf3, after_look: Duration) -> Vec<(usize, Task)> {
+fn iperf3_tasks(
+    run: &Run,
+    spec: &Iperf3,
+    after_look: Duration,
+    at: &Addresses,
+) -> Vec<(usize, Task)> {
     let end_ns = Some(kernel_ns(spec.end() + after_look));
     let mut tasks = Vec::new();
     let flows = spec.measurement(run.seed).flows;
     for (number, flow) in flows.iter().map(|one| one.flow).enumerate() {
         let send = Task::Bulk(Bulk {
-            address: plan::ipv4(flow.destination as u16),
-            port: port(number),
+            address: at.of(flow.destination),
+            port: port(number, at),
             flows: 1,
             bytes: None,
             duration_ns: None,
@@ -193,7 +208,7 @@ fn iperf3_tasks(run: &Run, spec: &Iperf3, after_look: Duration) -> Vec<(usize, T
             start_ns: kernel_ns(flow.start),
         });
         let receive = Task::Sink(Sink {
-            port: port(number),
+            port: port(number, at),
             connections: 1,
             window_bytes: None,
             end_ns,
@@ -205,7 +220,7 @@ fn iperf3_tasks(run: &Run, spec: &Iperf3, after_look: Duration) -> Vec<(usize, T
     if !spec.ping_interval.is_zero() {
         let count = spec.duration.as_ps().div_ceil(spec.ping_interval.as_ps());
         let ping = Task::Ping(Ping {
-            address: plan::ipv4(0),
+            address: at.of(0),
             count: count as u32,
             interval_ns: ns(spec.ping_interval),
             payload_bytes: PING_PAYLOAD_BYTES,
@@ -223,10 +238,10 @@ const PING_PAYLOAD_BYTES: u32 = 56;
 /// How long after the last of an iperf3's pings answers are waited for. [assumed]
 const PING_WAIT: Duration = Duration::from_secs(1);
 
-fn ping_tasks(run: &Run, spec: &PingSpec) -> Vec<(usize, Task)> {
+fn ping_tasks(run: &Run, spec: &PingSpec, at: &Addresses) -> Vec<(usize, Task)> {
     let task = |(line, one): (usize, &Pinger)| {
         let ping = Task::Ping(Ping {
-            address: plan::ipv4(one.destination as u16),
+            address: at.of(one.destination),
             count: one.count,
             interval_ns: ns(spec.interval),
             payload_bytes: spec.size.get() as u32,
@@ -249,15 +264,15 @@ fn ping_tasks(run: &Run, spec: &PingSpec) -> Vec<(usize, Task)> {
     requests.chain(answering.into_iter().map(stay)).collect()
 }
 
-fn request_tasks(run: &Run, spec: &RequestResponse) -> Vec<(usize, Task)> {
+fn request_tasks(run: &Run, spec: &RequestResponse, at: &Addresses) -> Vec<(usize, Task)> {
     let end = Time::ZERO + spec.duration;
     let flows = spec.flows(run.seed, &run.network);
     let mut tasks = Vec::new();
     for (number, flow) in flows.iter().enumerate().filter(|(_, f)| f.start < end) {
         let ask = Task::Ask(Ask {
             server: Answerer {
-                address: plan::ipv4(flow.destination as u16),
-                port: port(number),
+                address: at.of(flow.destination),
+                port: port(number, at),
                 answer_bytes: spec.response.get(),
             },
             request_bytes: spec.request.get(),
@@ -265,7 +280,7 @@ fn request_tasks(run: &Run, spec: &RequestResponse) -> Vec<(usize, Task)> {
             end_ns: kernel_ns(end),
         });
         let answer = Task::IncastServer(IncastServer {
-            port: port(number),
+            port: port(number, at),
             connections: 1,
             request_bytes: spec.request.get(),
             answer_bytes: spec.response.get(),
@@ -279,19 +294,19 @@ fn request_tasks(run: &Run, spec: &RequestResponse) -> Vec<(usize, Task)> {
     tasks
 }
 
-fn udp_tasks(run: &Run, udp: &Udp) -> Vec<(usize, Task)> {
+fn udp_tasks(run: &Run, udp: &Udp, at: &Addresses) -> Vec<(usize, Task)> {
     let mut tasks = Vec::new();
     for (number, probe) in udp.probes(run.seed, &run.network).iter().enumerate() {
         let send = Task::UdpSource(UdpSource {
-            address: plan::ipv4(probe.destination as u16),
-            port: port(number),
+            address: at.of(probe.destination),
+            port: port(number, at),
             rate_bps: udp.rate.as_bps(),
             payload_bytes: udp.datagram.get() as u32,
             duration_ns: ns(probe.end.since(probe.start)),
             start_ns: kernel_ns(probe.start),
         });
         let receive = Task::UdpSink(UdpSink {
-            port: port(number),
+            port: port(number, at),
             idle_ns: ns(UDP_DRAIN),
             end_ns: Some(kernel_ns(probe.end + UDP_DRAIN)),
             gap_ns: ns(udp.gap()),
@@ -308,6 +323,7 @@ fn flow_tasks(
     end: Time,
     window_bytes: Option<u32>,
     outside: &[bool],
+    at: &Addresses,
 ) -> Vec<(usize, Task)> {
     let mut tasks = Vec::new();
     for (number, flow) in flows.iter().enumerate() {
@@ -317,8 +333,8 @@ fn flow_tasks(
         let endless = flow.bytes.is_none();
         let end_ns = (mixed || endless).then(|| kernel_ns(end));
         let send = Task::Bulk(Bulk {
-            address: plan::ipv4(flow.destination as u16),
-            port: port(number),
+            address: at.of(flow.destination),
+            port: port(number, at),
             flows: 1,
             bytes: flow.bytes,
             duration_ns: Some(ns(end.since(flow.start))),
@@ -328,7 +344,7 @@ fn flow_tasks(
             start_ns: kernel_ns(flow.start),
         });
         let receive = Task::Sink(Sink {
-            port: port(number),
+            port: port(number, at),
             connections: 1,
             window_bytes,
             end_ns,

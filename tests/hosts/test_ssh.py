@@ -1,0 +1,250 @@
+"""Runs on machines that SSH reaches: real kernels in real time, and nothing left behind."""
+
+import json
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+import tailback
+from helpers import Command, start, wait_for
+from laboratory import HOSTS, Laboratory, laboratory, unable
+from tailback.errors import InputError, SimulationError
+from tailback.hosts import tools
+
+STAR = """
+name = "star"
+host = "plain"
+stack = { preset = "linux-7.2", tcp_congestion_control = "reno" }
+[network]
+topology = "star"
+switch = "arista-7124s"
+hosts = 3
+link = { rate = "1Gbit", delay = "1us", mtu = "1500B" }
+"""
+
+INCAST = """
+[workload]
+kind = "incast"
+servers = 2
+size = "100kB"
+iterations = 5
+"""
+
+BULK = """
+[workload]
+kind = "bulk"
+pairs = { kind = "listed", list = [["host2", "host1"]] }
+duration = "30s"
+"""
+
+UDP = """
+[workload]
+kind = "udp"
+pairs = { kind = "to-first" }
+rate = "2Mbit"
+duration = "1s"
+socket_buffer = "1MB"
+"""
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Laboratory]:
+    with laboratory(tmp_path_factory.mktemp("lab")) as found:
+        yield found
+
+
+def scenario(tmp_path: Path, workload: str, stack: str = "") -> tailback.Scenario:
+    path = tmp_path / "star.toml"
+    path.write_text(STAR + workload + stack)
+    return tailback.load(path)
+
+
+def test_an_incast(tmp_path: Path, lab: Laboratory) -> None:
+    notes: list[str] = []
+    results = tailback.run(
+        scenario(tmp_path, INCAST),
+        out=tmp_path / "out",
+        backend="hosts",
+        inventory=lab.inventory(HOSTS),
+        on_note=notes.append,
+    )
+    summary = results.summary.row(0, named=True)
+    assert summary["iterations"] == 5
+    assert summary["data_bytes_total"] == 5 * 2 * 100_000
+    assert not any(name.startswith(("switch_drops", "queue_bytes")) for name in summary)
+    flows = results.table("flows")
+    assert flows["source"].to_list() == ["host1", "host2"]
+    assert flows["destination"].to_list() == ["host0", "host0"]
+    assert flows["received_bytes"].to_list() == [500_000, 500_000]
+    clocks = results.table("clocks")
+    # All have one clock, and are asked for it over a connection that is up.
+    assert clocks["ahead_ms"].abs().max() < 50  # type: ignore[operator]
+    assert clocks["within_ms"].min() > 0  # type: ignore[operator]
+    assert results.manifest["kernels"] == {f"host{n}": os.uname().release for n in range(3)}
+    assert any(note.startswith("host1 is host1: 127.0.0.3 on lo") for note in notes)
+    assert any("an MTU of 1500 bytes; lo of host0 has 65536" in note for note in notes)
+    assert lab.left() == []
+
+
+def test_datagrams(tmp_path: Path, lab: Laboratory) -> None:
+    results = tailback.run(
+        scenario(tmp_path, UDP),
+        out=tmp_path / "out",
+        backend="hosts",
+        inventory=lab.inventory(HOSTS),
+    )
+    flows = results.table("flows")
+    assert sorted(flows["source"]) == ["host1", "host2"]
+    assert flows["datagrams_sent"].min() > 100  # type: ignore[operator]
+    assert lab.left() == []
+
+
+def test_a_run_that_is_killed_leaves_nothing(tmp_path: Path, lab: Laboratory) -> None:
+    scenario(tmp_path, BULK)
+    inventory = lab.inventory(HOSTS)
+    run = ("run", "star.toml", "--out", "out", "--backend", "hosts", "--inventory", inventory)
+    process = start(*run, cwd=tmp_path)
+    wait_for(lambda: len(agents(lab)) == 2, process)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    deadline_s = time.monotonic() + 60
+    while agents(lab) or lab.left():
+        assert time.monotonic() < deadline_s, (agents(lab), lab.left())
+        time.sleep(0.05)
+
+
+def agents(lab: Laboratory, how: bytes = b"--attached") -> list[int]:
+    """Agents that are running tasks."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if how in words and words[0].startswith(str(lab.folder).encode()):
+            found.append(int(path.parent.name))
+    return found
+
+
+def test_what_cannot_be_is_refused_before_anything_runs(tmp_path: Path, lab: Laboratory) -> None:
+    def refused(inventory: Path, stack: str = "") -> str:
+        with pytest.raises(InputError) as error:
+            tailback.run(
+                scenario(tmp_path, INCAST, stack),
+                out=tmp_path / "out",
+                backend="hosts",
+                inventory=inventory,
+            )
+        return str(error.value)
+
+    assert "for host2 there is no machine" in refused(lab.inventory(HOSTS[:2]))
+    said = refused(lab.inventory(["127.0.0.2", "203.0.113.1", "203.0.113.2"]))
+    assert "host1 (lab1): no interface has 203.0.113.1" in said
+    assert "host2 (lab2): no interface has 203.0.113.2" in said
+    assert "are one machine" in refused(lab.inventory(HOSTS, top='sysctls = "set"'))
+    assert "kernel.tc" in refused(lab.inventory(HOSTS), '[kernel]\ntc = ["qdisc show"]\n')
+    assert "asks for kernel 1.2" in refused(lab.inventory(HOSTS), '[kernel]\nversion = "1.2"\n')
+    high = 'sysctls = "leave"\nfirst_port = 32767'
+    assert "give a lower first_port" in refused(lab.inventory(HOSTS, top=high))
+    inventory = lab.inventory(HOSTS)
+    (lab.folder / "elsewhere").write_text("Host *\n HostName 127.0.0.1\n Port 1\n")
+    inventory.write_text(inventory.read_text().replace('"client"', '"elsewhere"'))
+    assert "Connection refused" in refused(inventory)
+    assert not (tmp_path / "out.partial").exists()
+    with pytest.raises(InputError, match="needs an inventory"):
+        tailback.run(scenario(tmp_path, INCAST), backend="hosts")
+    with pytest.raises(InputError, match="an inventory is for backend hosts"):
+        tailback.run(scenario(tmp_path, INCAST), backend="kernel", inventory=inventory)
+
+
+def test_an_inventory_is_checked(lab: Laboratory, command: Command) -> None:
+    answer = command("hosts", "check", lab.inventory(HOSTS), "--json")
+    assert answer.code == 0, answer.err
+    found = json.loads(answer.out)
+    assert [one["address"] for one in found] == list(HOSTS)
+    assert {(one["interface"], one["sysctls"]) for one in found} == {("lo", "stay")}
+    assert lab.left() == []
+    answer = command("hosts", "check", lab.inventory(["127.0.0.2", "203.0.113.1"]))
+    assert answer.code == 2
+    assert "no interface has 203.0.113.1" in answer.err
+
+
+ADDRESSES = ("10.213.77.1", "10.213.77.2")
+
+SYSCTL = "net.ipv4.tcp_reordering"
+
+TOLD = """
+[workload]
+kind = "command"
+command = [{ host = "host1", run = "cat /proc/sys/net/ipv4/tcp_reordering" }]
+"""
+
+
+@pytest.fixture
+def apart(tmp_path: Path) -> Iterator[Laboratory]:
+    """Machines whose sysctls are their own: network namespaces, which take root."""
+    if unable():
+        pytest.skip(unable())
+    bridge = f"tb{os.getpid()}"
+    names = [f"{bridge}-{number}" for number in range(len(ADDRESSES))]
+    try:
+        tools.call("ip", "link", "add", bridge, "type", "bridge")
+        tools.call("ip", "address", "add", "10.213.77.254/24", "dev", bridge)
+        tools.call("ip", "link", "set", bridge, "up")
+        for name, address in zip(names, ADDRESSES, strict=True):
+            tools.call("ip", "netns", "add", name)
+            pair = ("add", name, "type", "veth", "peer", "name", "eth0", "netns", name)
+            tools.call("ip", "link", *pair)
+            tools.call("ip", "link", "set", name, "master", bridge, "up")
+            inside = ("-n", name)
+            tools.call("ip", *inside, "address", "add", f"{address}/24", "dev", "eth0")
+            tools.call("ip", *inside, "link", "set", "lo", "up")
+            tools.call("ip", *inside, "link", "set", "eth0", "up")
+        inside_of = [["ip", "netns", "exec", name] for name in names]
+        with laboratory(tmp_path, zip(inside_of, ADDRESSES, strict=True)) as found:
+            yield found
+    finally:
+        for name in names:
+            with suppress(SimulationError):
+                tools.call("ip", "netns", "del", name)
+        with suppress(SimulationError):
+            tools.call("ip", "link", "del", bridge)
+
+
+def sysctls() -> list[str]:
+    """What the sysctl is in each of them."""
+    names = (f"tb{os.getpid()}-{number}" for number in range(len(ADDRESSES)))
+    path = "/proc/sys/" + SYSCTL.replace(".", "/")
+    return [tools.call("ip", "netns", "exec", name, "cat", path).strip() for name in names]
+
+
+def test_sysctls_are_put_back(tmp_path: Path, apart: Laboratory) -> None:
+    before = sysctls()
+    wanted = scenario(tmp_path, TOLD).override(f"kernel.sysctl.{SYSCTL}=7")
+    lab = apart.inventory(ADDRESSES, top='sysctls = "set"')
+    results = tailback.run(wanted, out=tmp_path / "out", backend="hosts", inventory=lab)
+    assert results.table("programs")["output"].to_list() == ["7\n"]
+    assert sysctls() == before != ["7", "7"]
+    assert apart.left() == []
+
+
+def test_what_a_killed_agent_changed_is_put_back(tmp_path: Path, apart: Laboratory) -> None:
+    before = sysctls()
+    scenario(tmp_path, BULK.replace("host2", "host0"))
+    lab = apart.inventory(ADDRESSES, top='sysctls = "set"')
+    run = ("run", "star.toml", "--out", "out", "--backend", "hosts", "--inventory", lab)
+    process = start(*run, "--set", f"kernel.sysctl.{SYSCTL}=7", cwd=tmp_path)
+    wait_for(lambda: len(agents(apart)) == 2, process)
+    assert sysctls() == ["7", "7"]
+    for agent in agents(apart, b"--on-host"):
+        os.kill(agent, signal.SIGKILL)
+    _, said = process.communicate()
+    assert process.returncode == 1
+    assert "failed" in said
+    assert sysctls() == before
+    assert apart.left() == []
