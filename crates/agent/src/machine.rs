@@ -84,6 +84,7 @@ pub fn set(config: &GuestConfig, folder: &Path) -> Result<Former, String> {
             former.not_set.insert(name.to_owned(), why);
         }
     }
+    let mut is_denied = false;
     if refused.is_empty() {
         former.write()?;
         for (name, value) in wanted {
@@ -94,6 +95,7 @@ pub fn set(config: &GuestConfig, folder: &Path) -> Result<Former, String> {
                 continue;
             }
             let denied = error.kind() == io::ErrorKind::PermissionDenied;
+            is_denied |= denied;
             if denied || config.sysctls.contains_key(name) || name == guest::CONGESTION_CONTROL {
                 let was = &former.values[name];
                 refused.push(format!("sysctl {name} = {value} (it is {was}): {error}"));
@@ -105,7 +107,10 @@ pub fn set(config: &GuestConfig, folder: &Path) -> Result<Former, String> {
     if refused.is_empty() {
         return Ok(former);
     }
-    let refused = refused.join("; ");
+    let mut refused = refused.join("; ");
+    if is_denied {
+        refused += "; this takes root there (sudo = true in the inventory), or sysctls = \"leave\"";
+    }
     former
         .put_back()
         .map_err(|why| format!("{refused}; {why}"))?;

@@ -25,6 +25,12 @@ INSTALL = (
     'cat >"$d/agent" && chmod 700 "$d/agent" && echo "$d"'
 )
 
+REMOVE = (
+    "test ! -e {folder} || "
+    "{{ {agent} --put-back {folder} && rm -rf {folder}; }} || test ! -e {folder}"
+)
+"""An agent whose input has ended removes its folder by itself, perhaps at this moment."""
+
 
 @dataclass(frozen=True)
 class There:
@@ -82,8 +88,8 @@ def installed(shells: Shells, agent: Path, machines: Mapping[int, Machine]) -> I
         """What a killed agent has not put back is in its folder."""
         folder = folders.get(machine.name)
         if folder:
-            there = shlex.quote(folder)
-            shells.run(machine, f"{_agent(machine, folder)} --put-back {there} && rm -rf {there}")
+            script = REMOVE.format(agent=_agent(machine, folder), folder=shlex.quote(folder))
+            shells.run(machine, script)
 
     try:
         clocks = on_all(once, install)
