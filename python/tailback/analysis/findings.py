@@ -8,6 +8,7 @@ import polars as pl
 from tailback.analysis.axes import Axis
 from tailback.analysis.columns import Label
 from tailback.analysis.curves import pair
+from tailback.analysis.lockout import lockouts_said
 from tailback.analysis.view import GROUP, View
 from tailback.analysis.words import number, percent
 
@@ -82,7 +83,11 @@ def key_findings(view: View) -> list[str]:
     if view.timed:
         of = next((ms for ms in _OF_TIMED if view.has(ms[0])), _OF_TIMED[-1])
         wanted = [m for m in of if view.has(m)]
-        return [*(headline(view, metric) for metric in wanted), *_unfinished(view)]
+        return [
+            *(headline(view, metric) for metric in wanted),
+            *_unfinished(view),
+            *lockouts_said(view),
+        ]
     if view.axes.x is None:
         return [_single(view)]
     found = [headline(view, _METRIC), *_enough(view, view.axes.x)]

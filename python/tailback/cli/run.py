@@ -80,6 +80,8 @@ def command(
     Ctrl-C leaves DIR.partial with the finished runs; the same command goes on from there.
     """
     from tailback import api
+    from tailback.analysis.lockout import lockouts_said
+    from tailback.analysis.view import View
     from tailback.cli import console
     from tailback.cli.progress import shown
     from tailback.cli.summary import print_summary
@@ -102,7 +104,7 @@ def command(
             on_progress=on_progress,
             on_note=lambda note: console.err.out(f"note: {note}"),
         )
-    for note in results.notes:
+    for note in [*results.notes, *lockouts_said(View(results))]:
         console.err.out(f"note: {note}")
     print_summary(results)
     console.out.out(f"Results: {results.path}")

@@ -1,0 +1,47 @@
+"""Whether one flow kept the others out of a queue."""
+
+import polars as pl
+
+from tailback.analysis.view import View
+from tailback.analysis.words import percent
+
+NEARLY_ALL = 0.9
+"""Of what a receiver got, the share of one flow that kept the others out. [assumed]"""
+
+
+def lockouts(view: View) -> tuple[int, int]:
+    """In how many runs one of several flows that have no end got nearly all that its receiver
+    did, and how many runs there are.
+
+    Only flows with the same congestion control and priority are held against each other.
+    """
+    runs = view.summary.height
+    flows = view.optional("flows")
+    workload = view.results.manifest["scenario"]["workload"]
+    columns = {"destination", "received_bytes", "sender_congestion_control"}
+    if workload["kind"] != "bulk" or not view.timed or not columns <= set(flows.columns):
+        return 0, runs
+    alike = [c for c in ("sender_congestion_control", "priority") if c in flows.columns]
+    shares = flows.group_by("run", "destination", *alike).agg(
+        pl.len(),
+        (pl.col("received_bytes").max() / pl.col("received_bytes").sum()).alias("greatest"),
+    )
+    locked = shares.filter((pl.col("len") > 1) & (pl.col("greatest") > NEARLY_ALL))
+    return locked["run"].n_unique(), runs
+
+
+def lockouts_said(view: View) -> list[str]:
+    """A sentence on it, and on what brings it about in the simulator; nothing if it was not."""
+    locked, runs = lockouts(view)
+    if not locked:
+        return []
+    how_many = f"In {locked} of {runs} runs" if runs > 1 else "Here"
+    share = percent(NEARLY_ALL, decimals=0)
+    said = f"{how_many} one flow has over {share} of what its receiver got from several."
+    if view.results.manifest["backend"] == "sim":
+        said += (
+            " Hosts that take no time meet a full queue in the same order for ever; with a few"
+            ' microseconds of chance (host.interrupt_delay = "5us", host.interrupt_jitter = "5us"),'
+            " as real hosts have, that ends."
+        )
+    return [said]

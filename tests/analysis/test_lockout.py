@@ -1,0 +1,69 @@
+"""A flow that keeps the others out of a queue is told of."""
+
+from pathlib import Path
+
+import pytest
+
+import tailback
+from helpers import Command
+from tailback.analysis.lockout import lockouts, lockouts_said
+from tailback.analysis.view import View
+
+SCENARIO = """
+name = "shares"
+host = "plain"
+stack = "linux-7.2"
+[network]
+topology = "star"
+hosts = 5
+link = { rate = "100Mbit", delay = "1us", mtu = "1500B" }
+[network.switch]
+preset = "arista-7124s"
+[network.switch.buffer]
+kind = "shared"
+shared = "60kB"
+segment = "512B"
+rx_private = "0B"
+tx_private = "0B"
+tx_limit = { kind = "none" }
+[workload]
+kind = "bulk"
+pairs = { kind = "to-first" }
+duration = "2s"
+[sweep]
+tcp_congestion_control = ["reno", "bbr"]
+"""
+
+
+def view(tmp_path: Path, *overrides: str) -> View:
+    path = tmp_path / "shares.toml"
+    path.write_text(SCENARIO)
+    scenario = tailback.load(path).override(*overrides)
+    return View(tailback.run(scenario, out=tmp_path / "out"))
+
+
+def test_hosts_that_take_no_time(tmp_path: Path, command: Command) -> None:
+    found = view(tmp_path)
+    flows = found.results.table("flows").filter(tcp_congestion_control="reno")
+    assert flows["received_bytes"].max() > 0.9 * flows["received_bytes"].sum()  # type: ignore[operator]
+    assert lockouts(found) == (1, 2)
+    (said,) = lockouts_said(found)
+    assert said.startswith("In 1 of 2 runs one flow has over 90 % of what its receiver got")
+    assert "host.interrupt_jitter" in said
+    answer = command("run", tmp_path / "shares.toml", "--out", tmp_path / "again")
+    assert f"note: {said}" in answer.err.replace("\n", " ")
+
+
+def test_a_few_microseconds_of_chance_end_it(tmp_path: Path) -> None:
+    found = view(tmp_path, "host.interrupt_delay=5us", "host.interrupt_jitter=5us")
+    assert lockouts(found) == (0, 2)
+    assert lockouts_said(found) == []
+
+
+@pytest.mark.parametrize(
+    "other",
+    ["workload.pairs.kind=permutation", "workload.size=1MB"],
+    ids=["one each", "with an end"],
+)
+def test_who_has_nobody_beside_it_keeps_nobody_out(tmp_path: Path, other: str) -> None:
+    assert lockouts(view(tmp_path, other)) == (0, 2)
