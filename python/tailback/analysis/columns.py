@@ -1,6 +1,6 @@
 """Names of columns in words, with their units."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 _WORDS = {
     "completion_ms": ("Completion time", "ms"),
@@ -123,6 +123,14 @@ def label(column: str) -> Label:
             statistic = _STATISTICS[last]
         return Label(text, unit, statistic)
     return Label(column.replace("_", " "), "")
+
+
+def of_whole_run(counted: Label) -> Label:
+    """Return the words for a metric of runs that last as long as they are told to."""
+    whole = counted.unit.removesuffix("per transaction").strip()
+    if whole == counted.unit:
+        return counted
+    return replace(counted, unit=f"{whole} per run".strip())
 
 
 def axis_label(name: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from tailback.analysis.columns import COUNTS, MAIN, axis_label, label
+from tailback.analysis.columns import COUNTS, MAIN, axis_label
 from tailback.analysis.places import ROWS_MAX, by_port
 from tailback.analysis.totals import totals as totals_of
 from tailback.analysis.view import GROUP, View
@@ -50,7 +50,7 @@ def comparison(found: Comparison, note: str = "Relative to the published value."
         small = error.small_difference
         row = [Cell(error.group if error.group != previous else "")] if grouped else []
         row += [
-            Cell(label(error.metric).full),
+            Cell(found.label(error.metric).full),
             Cell(percent(error.mean_absolute_error), number=True),
             Cell(percent(error.bias, signed=True), number=True),
             Cell(worst, number=True),
