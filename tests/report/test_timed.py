@@ -188,3 +188,13 @@ def test_pings_are_judged_by_their_round_trips(tmp_path: Path) -> None:
     assert findings[0].startswith("Round trip of a ping, median: ")
     assert findings[1].startswith("Round trip of a ping, 99th percentile: ")
     assert len(findings) == 2, "none was lost"
+
+
+def test_the_longest_pings_are_drawn_beside_the_mean(tmp_path: Path) -> None:
+    pinged = {"kind": "ping", "pairs": {"kind": "to-first"}, "interval": "100us", "wait": "1ms"}
+    for count, tail in ((20, "ping_ms_max"), (40, "ping_ms_p99")):
+        many = results(tmp_path / tail, **pinged, count=count)
+        # Three pairs: with 100 answers there is a 99th percentile.
+        assert many.summary.get_column("pings").to_list() == [3 * count] * 2
+        figures = [f.key for f in contents(View(many)).sections[0].figures]
+        assert [key for key in figures if key.startswith("ping_ms")] == ["ping_ms_mean", tail]

@@ -69,6 +69,8 @@ MAIN = (
     "bandwidth_gbps_mean",
     "utilisation",
     "ping_ms_mean",
+    "ping_ms_p99",
+    "ping_ms_max",
     "queue_bytes_mean",
 )
 """Metrics of `summary` that come first, where the runs have them."""
@@ -117,11 +119,9 @@ def label(column: str) -> Label:
     stem, _, last = column.rpartition("_")
     if last in _STATISTICS and stem in _WORDS:
         text, unit = _WORDS[stem]
-        # Counts are means already ("per transaction"), and a maximum is in its own name.
-        statistic = "" if unit.endswith("per transaction") or last == "max" else _STATISTICS[last]
-        if stem == "completion_ms" and last == "max":
-            statistic = _STATISTICS[last]
-        return Label(text, unit, statistic)
+        # Counts are means already ("per transaction"), and the longest queue says so itself.
+        said = unit.endswith("per transaction") or column == "queue_bytes_max"
+        return Label(text, unit, "" if said else _STATISTICS[last])
     return Label(column.replace("_", " "), "")
 
 
