@@ -21,6 +21,8 @@ _WORDS = {
     "utilisation": ("Utilisation of the receiver's link", ""),
     "ping_ms": ("Round trip of a ping", "ms"),
     "loss_percent": ("Packets lost", "%"),
+    "asked_mbps": ("Payload asked of senders", "Mb/s"),
+    "sent_mbps": ("Payload sent", "Mb/s"),
     "latency_us": ("Latency of a request", "us"),
     "requests_per_s": ("Requests answered", "per second"),
     "slowdown": ("Slowdown of flows", ""),
