@@ -165,6 +165,7 @@ def write_folder(
     study: str | None,
     parameters: list[str],
     tables: dict[str, list[dict[str, Any]]],
+    network: dict[str, Any] | None = None,
 ) -> Path:
     """Writes tables and manifest as the one writer of run folders does."""
     path.mkdir(parents=True)
@@ -177,7 +178,12 @@ def write_folder(
         "title": title,
         "description": "Every server answers the client at once.",
         "study": study,
-        "scenario": {"name": name, "title": title, "workload": {"kind": "incast", "size": "8MB"}},
+        "scenario": {
+            "name": name,
+            "title": title,
+            "network": network or {},
+            "workload": {"kind": "incast", "size": "8MB"},
+        },
         "scenario_hash": "c0ffee" * 10,
         "seed": 1,
         "runs": len(tables["summary"]),

@@ -7,23 +7,9 @@ import pytest
 from synthetic import sweep_folder, write_folder
 from tailback.analysis import View
 from tailback.analysis.findings import key_findings
-from tailback.analysis.places import by_port, neighbours
+from tailback.analysis.places import by_port
 from tailback.report.page.contents import contents
 from tailback.results import Results
-
-
-def test_ports_of_a_star_and_of_an_explicit_network_have_names() -> None:
-    star = {"topology": "star", "hosts": 2}
-    assert neighbours(star) == {"switch:0": "host0", "switch:1": "host1"}
-    assert neighbours(star | {"names": ["nas", "a"]}) == {"switch:0": "nas", "switch:1": "a"}
-    explicit = {
-        "topology": "explicit",
-        "host": [{"name": "a"}, {"name": "b"}],
-        "switch": [{"name": "s"}, {"name": "t"}],
-        "link": [{"ends": ["a", "s"]}, {"ends": ["s", "t"]}, {"ends": ["t", "b"]}],
-    }
-    assert neighbours(explicit) == {"s:0": "a", "s:1": "t", "t:0": "s", "t:1": "b"}
-    assert neighbours({"topology": "dumbbell", "link": {"rate": "1Gbit"}}) == {}
 
 
 @pytest.fixture

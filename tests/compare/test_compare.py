@@ -111,6 +111,17 @@ def test_json_and_terminal_say_the_same(tmp_path: Path) -> None:
     assert "42 point(s) are in published:incast-8MB only." in text.getvalue()
 
 
+def test_counts_of_runs_that_last_as_told_are_of_the_run(tmp_path: Path) -> None:
+    folder = sweep_folder(tmp_path / "timed", {})
+    rest = pl.read_parquet(folder / "summary.parquet").drop("completion_ms_mean")
+    rest.with_columns(switch_drops=pl.lit(3)).write_parquet(folder / "summary.parquet")
+    for folder_of, unit in ((folder, "run"), (sweep_folder(tmp_path / "asked", {}), "transaction")):
+        text = io.StringIO()
+        print_comparison(compare(folder_of, folder_of), Console(file=text, width=160))
+        assert f"Drops at the switch (frames per {unit})" in text.getvalue()
+        assert f"Retransmission timeouts (per {unit})" in text.getvalue()
+
+
 def test_a_prediction_within_limits_passes_every_check(tmp_path: Path) -> None:
     checks = incast_checks(View(Results(incast_folder(tmp_path / "r", off=0.05))))
     assert len(checks) == 11

@@ -188,3 +188,43 @@ def test_pings_are_judged_by_their_round_trips(tmp_path: Path) -> None:
     assert findings[0].startswith("Round trip of a ping, median: ")
     assert findings[1].startswith("Round trip of a ping, 99th percentile: ")
     assert len(findings) == 2, "none was lost"
+
+
+def test_the_longest_pings_are_drawn_beside_the_mean(tmp_path: Path) -> None:
+    pinged = {"kind": "ping", "pairs": {"kind": "to-first"}, "interval": "100us", "wait": "1ms"}
+    for count, tail in ((20, "ping_ms_max"), (40, "ping_ms_p99")):
+        many = results(tmp_path / tail, **pinged, count=count)
+        # Three pairs: with 100 answers there is a 99th percentile.
+        assert many.summary.get_column("pings").to_list() == [3 * count] * 2
+        figures = [f.key for f in contents(View(many)).sections[0].figures]
+        assert [key for key in figures if key.startswith("ping_ms")] == ["ping_ms_mean", tail]
+
+
+def test_senders_that_do_not_reach_their_rate_are_told_of(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = {"kind": "udp", "pairs": {"kind": "across", "pairs": 1}, "socket_buffer": "1MiB"}
+    # A machine of 2009 writes a datagram in microseconds: 10 Gb/s of small ones are beyond it.
+    own = SCENARIO | {"host": {"preset": "xeon-e7330-ixgbe"}, "workload": asked | {"rate": "4Gbit"}}
+    scenario = tailback.Scenario(own)
+    late = tailback.run(
+        scenario.set("workload.datagram", "200B").set("workload.duration", "5ms"),
+        out=tmp_path / "late",
+    )
+    sent, wanted = (late.summary.get_column(c)[0] for c in ("sent_mbps", "asked_mbps"))
+    assert wanted == pytest.approx(4000, rel=0.001)
+    assert sent < 0.5 * wanted
+    counts = late.table("flows").select("datagrams_sent", "datagrams_due").row(0)
+    assert counts[0] / counts[1] == pytest.approx(sent / wanted)
+    said = " ".join(contents(View(late)).findings)
+    assert f"Senders sent {sent:,.0f} of the 4,000 Mb/s asked of them" in said
+    print_summary(late)
+    assert "asked" in capsys.readouterr().out
+
+    slow = tailback.run(
+        scenario.set("workload.rate", "100Mbit").set("workload.duration", "5ms"),
+        out=tmp_path / "slow",
+    )
+    assert "asked of them" not in " ".join(contents(View(slow)).findings)
+    print_summary(slow)
+    assert "asked" not in capsys.readouterr().out

@@ -1,5 +1,7 @@
 //! What a schema cannot say: values that do not make sense, alone or together.
 
+use std::borrow::Cow;
+
 use tailback_net::host::HostConfig;
 use tailback_net::host::machine::{Affinity, MachineConfig, Merging};
 use tailback_net::impairment::script::FrameAction;
@@ -33,7 +35,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
     let mut findings = name(&scenario.name);
     let mut mtu = 0;
     for (path, link) in links(&scenario.network) {
-        findings.extend(check_link(link).into_iter().map(|f| f.within(&path)));
+        findings.extend(check_link(&link).into_iter().map(|f| f.within(&path)));
         mtu = mtu.max(link.mtu.get());
     }
     for (path, switch) in switches(&scenario.network) {
@@ -80,15 +82,10 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
     ];
     let recorded = recorded.into_iter();
     findings.extend(recorded.filter_map(|(path, time)| period::too_short(path, time?)));
-    let hosts = match &scenario.network {
-        Network::Star(star) => star.hosts as usize,
-        Network::Stars(stars) => (stars.stars * stars.hosts) as usize,
-        Network::FatTree(tree) => (tree.k.pow(3) / 4) as usize,
-        Network::Dumbbell(dumbbell) => 2 * dumbbell.pairs as usize,
-        Network::Explicit(explicit) => explicit.host.len(),
-    };
-    let workload = scenario.workload.findings(hosts);
-    findings.extend(workload.into_iter().map(|f| f.within("workload")));
+    if let Some(hosts) = hosts(&scenario.network) {
+        let workload = scenario.workload.findings(hosts);
+        findings.extend(workload.into_iter().map(|f| f.within("workload")));
+    }
     match Topology::new(scenario) {
         Ok(topology) => {
             findings.extend(meaning_pushback::network_findings(&topology));
@@ -140,25 +137,47 @@ fn name(name: &str) -> Vec<Finding> {
     )]
 }
 
-fn links(network: &Network) -> Vec<(String, &LinkConfig)> {
+/// How many hosts there are, where that is said.
+fn hosts(network: &Network) -> Option<usize> {
+    let count = match network {
+        Network::Star(star) => return star.count(),
+        Network::Stars(stars) => stars.stars * stars.hosts,
+        Network::FatTree(tree) => tree.k.pow(3) / 4,
+        Network::LeafSpine(fabric) => fabric.leaves * fabric.hosts,
+        Network::Dumbbell(dumbbell) => 2 * dumbbell.pairs,
+        Network::Explicit(explicit) => return Some(explicit.host.len()),
+    };
+    Some(count as usize)
+}
+
+fn links(network: &Network) -> Vec<(String, Cow<'_, LinkConfig>)> {
+    let whole = |path: &str, link| (path.to_owned(), Cow::Borrowed(link));
     match network {
-        Network::Star(star) => vec![("network.link".to_owned(), &star.link)],
+        Network::Star(star) => vec![whole("network.link", &star.link)],
         Network::Stars(stars) => vec![
-            ("network.link".to_owned(), &stars.link),
-            ("network.uplink".to_owned(), &stars.uplink),
+            whole("network.link", &stars.link),
+            whole("network.uplink", &stars.uplink),
         ],
-        Network::FatTree(tree) => vec![("network.link".to_owned(), &tree.link)],
+        Network::FatTree(tree) => vec![whole("network.link", &tree.link)],
+        Network::LeafSpine(fabric) => {
+            let mut links = vec![whole("network.link", &fabric.link)];
+            let uplink = fabric.uplink();
+            if uplink != fabric.link {
+                links.push(("network.uplink".to_owned(), Cow::Owned(uplink)));
+            }
+            links
+        }
         Network::Dumbbell(dumbbell) => {
             let trunk = dumbbell.trunk.iter().enumerate();
-            let trunk = trunk.map(|(i, link)| (format!("network.trunk[{i}]"), link));
-            std::iter::once(("network.link".to_owned(), &dumbbell.link))
+            let trunk = trunk.map(|(i, link)| whole(&format!("network.trunk[{i}]"), link));
+            std::iter::once(whole("network.link", &dumbbell.link))
                 .chain(trunk)
                 .collect()
         }
         Network::Explicit(explicit) => {
             let links = explicit.link.iter().enumerate();
             links
-                .map(|(i, l)| (format!("network.link[{i}]"), &l.link))
+                .map(|(i, l)| whole(&format!("network.link[{i}]"), &l.link))
                 .collect()
         }
     }
@@ -172,6 +191,13 @@ fn switches(network: &Network) -> Vec<(String, &SwitchConfig)> {
             ("network.core".to_owned(), &stars.core),
         ],
         Network::FatTree(tree) => vec![("network.switch".to_owned(), &tree.switch)],
+        Network::LeafSpine(fabric) => {
+            let spine = fabric.spine.iter();
+            let spine = spine.map(|spine| ("network.spine".to_owned(), spine));
+            std::iter::once(("network.switch".to_owned(), &fabric.switch))
+                .chain(spine)
+                .collect()
+        }
         Network::Dumbbell(dumbbell) => vec![("network.switch".to_owned(), &dumbbell.switch)],
         Network::Explicit(explicit) => {
             let switches = explicit.switch.iter().enumerate();

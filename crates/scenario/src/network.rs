@@ -3,9 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailback_net::host::HostConfig;
-use tailback_net::link::LinkConfig;
+use tailback_net::impairment::ImpairmentConfig;
+use tailback_net::link::{Framing, LinkConfig};
 use tailback_net::switch::SwitchConfig;
 use tailback_tcp::Stack;
+use tailback_units::{Bytes, Duration, Rate};
 
 use crate::kernel::{HostKind, KernelConfig};
 use crate::schema::Presettable;
@@ -21,6 +23,8 @@ pub enum Network {
     Stars(Box<Stars>),
     /// A fat-tree of switches with the same number of ports.
     FatTree(FatTree),
+    /// Leaf switches with hosts, each linked to every spine switch.
+    LeafSpine(Box<LeafSpine>),
     /// Hosts at the two ends of a chain of switches.
     Dumbbell(Dumbbell),
     /// Every host, switch and link by name.
@@ -39,14 +43,15 @@ pub struct Star {
     /// The switch.
     #[schemars(with = "Presettable<SwitchConfig>")]
     pub switch: SwitchConfig,
-    /// Number of hosts; no more than the switch has ports.
+    /// Number of hosts; no more than the switch has ports. May be left out where `names` has them all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 2, max = 1024))]
-    pub hosts: u32,
+    pub hosts: Option<u32>,
     /// The link of every host to the switch.
     pub link: LinkConfig,
     /// The hosts' names, in port order; absent: host0, host1, ….
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("examples" = [["client", "10.0.0.1"]]))]
+    #[schemars(length(min = 2, max = 1024), extend("examples" = [["client", "10.0.0.1"]]))]
     pub names: Option<Vec<String>>,
     /// Names of the hosts that are real Linux kernels; the others are modelled.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -57,6 +62,14 @@ pub struct Star {
     #[serde(default, skip_serializing_if = "is_exact")]
     #[schemars(range(min = 0, max = 1000), extend("examples" = [100]))]
     pub clock_ppm: u32,
+}
+
+impl Star {
+    /// Number of hosts: what it says, or as many as have names.
+    pub(crate) fn count(&self) -> Option<usize> {
+        let named = self.names.as_ref().map(Vec::len);
+        self.hosts.map(|hosts| hosts as usize).or(named)
+    }
 }
 
 /// Stars whose switches are joined by one core switch.
@@ -110,6 +123,100 @@ pub struct FatTree {
     #[serde(default, skip_serializing_if = "is_exact")]
     #[schemars(range(min = 0, max = 1000), extend("examples" = [100]))]
     pub clock_ppm: u32,
+}
+
+/// Leaf switches with hosts, each linked to every spine switch: a folded Clos network of two layers.
+///
+/// Hosts are named `host0`, … in the order of leaves; switches `leaf0`, …, `spine0`, …. A leaf has its hosts at
+/// its first ports, then the spines in their order; a spine's port 0 is leaf 0's. Flows are spread over the spines
+/// by a hash. The hosts of a leaf over its spines, times the rate of `link` over that of `uplink`, is by how much
+/// uplinks are oversubscribed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LeafSpine {
+    /// Number of leaves; no more than a spine has ports.
+    #[schemars(range(min = 2, max = 1024))]
+    pub leaves: u32,
+    /// Number of spines.
+    #[schemars(range(min = 1, max = 256))]
+    pub spines: u32,
+    /// Number of hosts of each leaf; with the spines no more than a leaf has ports.
+    #[schemars(range(min = 1, max = 1023))]
+    pub hosts: u32,
+    /// Every leaf, and every spine if `spine` does not say otherwise.
+    #[schemars(with = "Presettable<SwitchConfig>")]
+    pub switch: SwitchConfig,
+    /// Every spine: a preset's name, or a table laid over `switch`; absent: as the leaves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Presettable<SwitchConfig>", extend("x-tailback-over" = "switch"))]
+    pub spine: Option<SwitchConfig>,
+    /// The link of every host to its leaf.
+    pub link: LinkConfig,
+    /// The link of every leaf to every spine: what it leaves out is as in `link`.
+    #[serde(default, skip_serializing_if = "Uplink::is_as_link")]
+    #[schemars(extend("x-tailback-over" = "link"))]
+    pub uplink: Uplink,
+    /// How far a host's or switch's clock is off at most, parts in a million, 0 to 1000 (IEEE 802.3 allows
+    /// 100). Each draws its deviation from the run's seed and sends over all its links that much faster or slower.
+    #[serde(default, skip_serializing_if = "is_exact")]
+    #[schemars(range(min = 0, max = 1000), extend("examples" = [100]))]
+    pub clock_ppm: u32,
+}
+
+/// A link between switches, as far as it differs from those of the hosts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Uplink {
+    /// Line rate in decimal bits per second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+    /// Propagation delay, one way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Duration>,
+    /// Largest IP packet that the link carries, 576 B to 9216 B; no less than the hosts' links carry.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mtu: Option<Bytes>,
+    /// Probability that a frame is lost on the link, in each direction, independently; 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub loss: Option<f64>,
+    /// What surrounds an IP packet on the link.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub framing: Option<Framing>,
+    /// What else the link does to frames.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub impairment: Option<ImpairmentConfig>,
+}
+
+impl Uplink {
+    /// Whether it differs in nothing.
+    fn is_as_link(&self) -> bool {
+        *self == Uplink::default()
+    }
+
+    /// The whole link, where the hosts' are such.
+    pub(crate) fn over(&self, link: &LinkConfig) -> LinkConfig {
+        LinkConfig {
+            rate: self.rate.unwrap_or(link.rate),
+            delay: self.delay.unwrap_or(link.delay),
+            mtu: self.mtu.unwrap_or(link.mtu),
+            loss: self.loss.unwrap_or(link.loss),
+            framing: self.framing.unwrap_or(link.framing),
+            impairment: self.impairment.clone().or_else(|| link.impairment.clone()),
+        }
+    }
+}
+
+impl LeafSpine {
+    /// The link of every leaf to every spine.
+    pub(crate) fn uplink(&self) -> LinkConfig {
+        self.uplink.over(&self.link)
+    }
+
+    /// Every spine.
+    pub(crate) fn spine(&self) -> &SwitchConfig {
+        self.spine.as_ref().unwrap_or(&self.switch)
+    }
 }
 
 /// Hosts at the two ends of a chain of switches.

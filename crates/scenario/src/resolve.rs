@@ -98,7 +98,9 @@ impl Resolver<'_> {
                 }
             }
             switch => {
-                self.slot(switch, Kind::Switch, "network.switch", None);
+                let leaf = self.slot(switch, Kind::Switch, "network.switch", None);
+                let spine = network.get_mut("spine");
+                self.slot(spine, Kind::Switch, "network.spine", leaf.as_ref());
             }
         }
         self.slot(network.get_mut("core"), Kind::Switch, "network.core", None);

@@ -18,6 +18,9 @@ use crate::preset::{self, Kind};
 /// Names the definition that a table laid over a preset must meet.
 pub(crate) const COMPLETE: &str = "x-tailback-complete";
 
+/// Names the sibling whose values an absent table has: what is in it is not looked for by its last name.
+pub(crate) const OVER: &str = "x-tailback-over";
+
 const DEFS: &str = "#/$defs/";
 
 /// The JSON Schema of scenario files (draft 2020-12), pretty-printed, with a final newline.

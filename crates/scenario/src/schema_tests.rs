@@ -92,6 +92,7 @@ fn the_check_knows_every_keyword_that_the_schema_uses() {
         "anyOf",
         "pattern",
         super::COMPLETE,
+        super::OVER,
     ]);
     schemas(root(), &mut |node| {
         for key in node.as_object().into_iter().flat_map(|m| m.keys()) {

@@ -343,6 +343,9 @@ pub(crate) fn settable(root: &Value) -> Vec<Steps> {
 }
 
 fn collect(node: &Value, value: Option<&Value>, at: Steps, places: &mut Vec<Steps>) {
+    if value.is_none() && node.get(schema::OVER).is_some() {
+        return places.push(at);
+    }
     let node = check::resolve(node);
     let is_list_of_tables = node
         .get("items")

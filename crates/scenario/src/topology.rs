@@ -85,6 +85,7 @@ impl Topology {
             Network::Star(star) => from_star(star, scenario),
             Network::Stars(stars) => generated::stars(stars, scenario),
             Network::FatTree(tree) => generated::fat_tree(tree, scenario),
+            Network::LeafSpine(fabric) => generated::leaf_spine(fabric, scenario),
             Network::Dumbbell(dumbbell) => generated::dumbbell(dumbbell, scenario),
             Network::Explicit(explicit) => from_explicit(explicit, scenario),
         }
@@ -138,7 +139,13 @@ impl Topology {
 
 fn from_star(star: &Star, scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
     let mut findings = Vec::new();
-    let hosts = star.hosts as usize;
+    let Some(hosts) = star.count() else {
+        return Err(vec![Finding::new(
+            "network",
+            "how many hosts the star has is not said",
+            "hosts = 9, or names for all of them",
+        )]);
+    };
     let ports = usize::from(star.switch.ports);
     if hosts > ports {
         findings.push(Finding::new(
@@ -155,7 +162,7 @@ fn from_star(star: &Star, scenario: &Scenario) -> Result<Topology, Vec<Finding>>
         findings.push(Finding::new(
             "network.names",
             format!("{} names for {hosts} hosts", names.len()),
-            "one name for each host",
+            "one name for each host, or no network.hosts",
         ));
     }
     let switch_name = "switch";

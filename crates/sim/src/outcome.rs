@@ -152,8 +152,8 @@ fn flows(world: &World) -> Table {
     if let Some(app) = world.workload.measured() {
         return outcome_measured::flows(world, app);
     }
-    if world.workload.udp().is_some() {
-        return outcome_udp::flows(world);
+    if let Some(app) = world.workload.udp() {
+        return outcome_udp::flows(world, app);
     }
     if let Some(app) = world.workload.ping() {
         return outcome_ping::flows(world, app);

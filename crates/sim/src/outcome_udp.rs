@@ -24,10 +24,16 @@ pub(crate) fn summary(world: &World, app: &UdpApp) -> Table {
     let span = app.spec().span().max(last_read.unwrap_or_default());
     let seconds = span.as_secs_f64();
     let bits = flows.iter().map(bits).sum::<f64>();
+    let payload_bits = app.spec().datagram.get() as f64 * 8.0;
+    let sending = app.spec().span().as_secs_f64();
+    let offered = |datagrams: u64| datagrams as f64 * payload_bits / sending / 1e6;
     let share = 100.0 * all as f64 / sent.max(1) as f64;
     let mut table = Table::new("summary")
         .counts("iterations", [world.transactions.len() as u64])
+        .counts("datagrams_due", [app.due().sum()])
         .counts("datagrams_sent", [sent])
+        .measures("asked_mbps", [offered(app.due().sum())])
+        .measures("sent_mbps", [offered(sent)])
         .counts("datagrams_received", [total(flows, |f| f.received)])
         .counts(
             "datagrams_reordered",
@@ -47,7 +53,7 @@ pub(crate) fn summary(world: &World, app: &UdpApp) -> Table {
 }
 
 /// The table `flows`: a row for each pair.
-pub(crate) fn flows(world: &World) -> Table {
+pub(crate) fn flows(world: &World, app: &UdpApp) -> Table {
     let flows = &world.datagrams;
     let count = |value: fn(&DatagramFlow) -> u32| flows.iter().map(move |f| u64::from(value(f)));
     let host = |end: usize| {
@@ -60,6 +66,7 @@ pub(crate) fn flows(world: &World) -> Table {
         .names("destination", host(1))
         .counts("round", count(|f| f.round))
         .measures("start_s", flows.iter().map(|f| f.start.as_secs_f64()))
+        .counts("datagrams_due", app.due())
         .counts("datagrams_sent", count(|f| f.sent))
         .counts("datagrams_received", count(|f| f.received))
         .counts("datagrams_reordered", count(|f| f.reordered.len() as u32))

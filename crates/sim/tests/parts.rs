@@ -97,6 +97,20 @@ fn a_fat_tree_with_drops_is_the_same_on_one_two_three_and_four_threads() {
 }
 
 #[test]
+fn a_leaf_spine_network_with_drops_is_the_same_on_two_and_four_threads() {
+    let fabric = FAT_TREE.replace(
+        "topology = \"fat-tree\"\nk = 4",
+        "topology = \"leaf-spine\"\nleaves = 4\nspines = 2\nhosts = 4",
+    );
+    let outcome = assert_same_on(
+        &[2, 4],
+        &planned(&fabric, &["network.switch.ports=6", "network.clock_ppm=20"]),
+    );
+    let drops = outcome.tables.iter().find(|table| table.name == "drops");
+    assert!(drops.is_some_and(|table| table.rows() > 0), "{drops:?}");
+}
+
+#[test]
 fn windows_are_as_long_as_the_link_that_is_cut() {
     assert_same_on(&[2], &planned(TWO_STARS, &[]));
 }

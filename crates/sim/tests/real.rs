@@ -102,6 +102,11 @@ fn paths_that_part_are_refused() {
          delay = \"1us\", mtu = \"1500B\" } }",
     ]);
     assert!(why.contains("several paths"), "{why}");
+    let why = refused(&[
+        "network={ topology = \"leaf-spine\", leaves = 2, spines = 2, hosts = 2, switch = \"arista-7124s\", \
+         link = { rate = \"1Gbit\", delay = \"1us\", mtu = \"1500B\" } }",
+    ]);
+    assert!(why.contains("several paths"), "{why}");
 }
 
 /// What the two hosts of the incast tell, in which host 1 wrote so many bytes.

@@ -421,3 +421,75 @@ duration = "2ms"
     let plan = Plan::from_toml(text, "test.toml", &[], None).expect("a scenario");
     simulate(&plan.runs[0], &Control::default()).expect("a good run");
 }
+
+/// Four leaves of three hosts at 10 Gb/s, and as many spines as are said.
+fn leaf_spine(spines: u32, workload: &str) -> String {
+    format!(
+        r#"
+name = "leaf-spine"
+[network]
+topology = "leaf-spine"
+leaves = 4
+spines = {spines}
+hosts = 3
+switch = {{ preset = "plain", buffer = {{ shared = "4MB" }} }}
+link = {{ rate = "10Gbit", delay = "1us", mtu = "9000B" }}
+[host]
+preset = "plain"
+[stack]
+preset = "linux-7.2"
+[workload]
+{workload}
+"#
+    )
+}
+
+/// Each host of leaves 0 and 1 to one of leaves 2 and 3: all of it crosses the spines.
+const ACROSS: &str = r#"
+kind = "udp"
+pairs = { kind = "across", pairs = 6 }
+rate = "9.9Gbit"
+datagram = "8972B"
+socket_buffer = "1MiB"
+duration = "5ms"
+"#;
+
+#[test]
+fn uplinks_that_are_a_third_of_the_hosts_let_a_third_through() {
+    let text = leaf_spine(1, ACROSS);
+    let payload = 8972.0 / (8972.0 + 28.0 + 38.0);
+    let goodput = |overrides: &[&str]| figure(&run(&text, overrides), "goodput_mbps_mean");
+    // Two leaves send over one uplink each; what waits at the end is read too, over the time that takes.
+    let third = goodput(&[]) / 1e3;
+    assert!(
+        (third / (2.0 * 10.0 * payload) - 1.0).abs() < 0.01,
+        "{third}"
+    );
+    // Three times as fast a spine: all of it, and not a frame is lost.
+    let wide = run(&text, &["network.uplink={ rate = \"30Gbit\" }"]);
+    assert_eq!(figure(&wide, "datagrams_lost"), 0.0);
+    let whole = figure(&wide, "goodput_mbps_mean") / 1e3;
+    assert!((whole / (6.0 * 9.9) - 1.0).abs() < 0.01, "{whole}");
+    assert!(whole > 2.9 * third);
+}
+
+#[test]
+fn without_oversubscription_a_permutation_fills_the_hosts_links() {
+    // One spine with an uplink of all three hosts' rates: no two flows can meet but at their hosts.
+    let workload = ACROSS.replace(
+        r#"{ kind = "across", pairs = 6 }"#,
+        r#"{ kind = "permutation" }"#,
+    );
+    let gbps = |network: &str| {
+        let outcome = run(&leaf_spine(1, &workload), &[network]);
+        let lost = figure(&outcome, "datagrams_lost");
+        (figure(&outcome, "goodput_mbps_mean") / 1e3, lost)
+    };
+    let (all, lost) = gbps(r#"network.uplink.rate="30Gbit""#);
+    assert_eq!(lost, 0.0);
+    assert!((all / (12.0 * 9.9) - 1.0).abs() < 0.01, "{all} Gb/s");
+    // A third less of an uplink is lost where three hosts of a leaf share it.
+    let (less, lost) = gbps(r#"network.uplink.rate="20Gbit""#);
+    assert!(lost > 0.0);
+    assert!(less < all, "{less} Gb/s");
+}

@@ -1,6 +1,6 @@
 """Names of columns in words, with their units."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 _WORDS = {
     "completion_ms": ("Completion time", "ms"),
@@ -21,6 +21,8 @@ _WORDS = {
     "utilisation": ("Utilisation of the receiver's link", ""),
     "ping_ms": ("Round trip of a ping", "ms"),
     "loss_percent": ("Packets lost", "%"),
+    "asked_mbps": ("Payload asked of senders", "Mb/s"),
+    "sent_mbps": ("Payload sent", "Mb/s"),
     "latency_us": ("Latency of a request", "us"),
     "requests_per_s": ("Requests answered", "per second"),
     "slowdown": ("Slowdown of flows", ""),
@@ -69,6 +71,8 @@ MAIN = (
     "bandwidth_gbps_mean",
     "utilisation",
     "ping_ms_mean",
+    "ping_ms_p99",
+    "ping_ms_max",
     "queue_bytes_mean",
 )
 """Metrics of `summary` that come first, where the runs have them."""
@@ -117,12 +121,18 @@ def label(column: str) -> Label:
     stem, _, last = column.rpartition("_")
     if last in _STATISTICS and stem in _WORDS:
         text, unit = _WORDS[stem]
-        # Counts are means already ("per transaction"), and a maximum is in its own name.
-        statistic = "" if unit.endswith("per transaction") or last == "max" else _STATISTICS[last]
-        if stem == "completion_ms" and last == "max":
-            statistic = _STATISTICS[last]
-        return Label(text, unit, statistic)
+        # Counts are means already ("per transaction"), and the longest queue says so itself.
+        said = unit.endswith("per transaction") or column == "queue_bytes_max"
+        return Label(text, unit, "" if said else _STATISTICS[last])
     return Label(column.replace("_", " "), "")
+
+
+def of_whole_run(counted: Label) -> Label:
+    """Return the words for a metric of runs that last as long as they are told to."""
+    whole = counted.unit.removesuffix("per transaction").strip()
+    if whole == counted.unit:
+        return counted
+    return replace(counted, unit=f"{whole} per run".strip())
 
 
 def axis_label(name: str) -> str:

@@ -9,6 +9,7 @@ from tailback.analysis.axes import Axis
 from tailback.analysis.columns import Label
 from tailback.analysis.curves import pair
 from tailback.analysis.lockout import lockouts_said
+from tailback.analysis.rates import short_of_rate
 from tailback.analysis.view import GROUP, View
 from tailback.analysis.words import number, percent
 
@@ -83,11 +84,8 @@ def key_findings(view: View) -> list[str]:
     if view.timed:
         of = next((ms for ms in _OF_TIMED if view.has(ms[0])), _OF_TIMED[-1])
         wanted = [m for m in of if view.has(m)]
-        return [
-            *(headline(view, metric) for metric in wanted),
-            *_unfinished(view),
-            *lockouts_said(view),
-        ]
+        said = (headline(view, metric) for metric in wanted)
+        return [*_late(view), *said, *_unfinished(view), *lockouts_said(view)]
     if view.axes.x is None:
         return [_single(view)]
     found = [headline(view, _METRIC), *_enough(view, view.axes.x)]
@@ -95,6 +93,17 @@ def key_findings(view: View) -> list[str]:
         found = _two(view, view.axes.x)
     found += _goodput_extremes(view, view.axes.x)
     return found
+
+
+def _late(view: View) -> list[str]:
+    """Senders of datagrams that did not come near the rate that was asked of them."""
+    found = short_of_rate(view)
+    if found is None:
+        return []
+    sent, asked = number(found.sent_mbps), number(found.asked_mbps)
+    place = f" ({found.place})" if found.place else ""
+    others = f"; less than asked at {found.late} of {found.points} points" if found.late > 1 else ""
+    return [f"Senders sent {sent} of the {asked} Mb/s asked of them{place}{others}."]
 
 
 def _unfinished(view: View) -> list[str]:

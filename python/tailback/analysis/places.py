@@ -1,12 +1,11 @@
 """Where frames were lost: every drop of a run at its place on the path."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
 from tailback.analysis.axes import label_of
+from tailback.analysis.neighbours import neighbours
 from tailback.analysis.view import View
 
 PLACE = "place"
@@ -123,7 +122,7 @@ def by_port(view: View) -> pl.DataFrame | None:
     drops = view.optional("drops")
     if drops.is_empty() or "data_frames" not in drops.columns:
         return None
-    towards = neighbours(view.results.manifest["scenario"].get("network", {}))
+    towards = neighbours(view)
     return (
         drops.group_by(PLACE, "cause", maintain_order=True)
         .agg(
@@ -137,23 +136,6 @@ def by_port(view: View) -> pl.DataFrame | None:
             .alias("towards")
         )
     )
-
-
-def neighbours(network: Mapping[str, Any]) -> dict[str, str]:
-    """Return who is at each switch port, `switch:number` -> name, of a star or explicit network."""
-    if network.get("topology") == "star":
-        count = network.get("hosts", 0)
-        names = network.get("names") or [f"host{i}" for i in range(count)]
-        return {f"switch:{i}": name for i, name in enumerate(names)}
-    if network.get("topology") != "explicit":
-        return {}
-    ports: dict[str, list[str]] = {s["name"]: [] for s in network.get("switch", []) if "name" in s}
-    for link in network.get("link", []):
-        a, b = link["ends"]
-        for here, there in ((a, b), (b, a)):
-            if here in ports:
-                ports[here].append(there)
-    return {f"{s}:{i}": name for s, ends in ports.items() for i, name in enumerate(ends)}
 
 
 def _roles(view: View) -> pl.DataFrame:

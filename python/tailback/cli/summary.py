@@ -3,6 +3,7 @@
 import polars as pl
 from rich.table import Table
 
+from tailback.analysis.rates import RATES, short_of_rate
 from tailback.analysis.view import View
 from tailback.cli import console
 from tailback.results import Results
@@ -14,6 +15,8 @@ _SHOWN = {
     "latency_us_mean": ("latency\nus", 1),
     "latency_us_p99": ("latency\np99 us", 1),
     "requests_per_s": ("requests\nper s", 0),
+    "asked_mbps": ("asked\nMb/s", 1),
+    "sent_mbps": ("sent\nMb/s", 1),
     "goodput_mbps_mean": ("goodput\nMb/s", 1),
     "bandwidth_gbps_mean": ("bandwidth\nGb/s", 2),
     "utilisation": ("utili-\nsation", 3),
@@ -45,6 +48,8 @@ def print_summary(results: Results) -> None:
     view = View(results)
     metrics = [name for name in _SHOWN if name in summary.columns and view.known(name)]
     metrics = [name for name in metrics if name not in _WHERE_SEEN or view.has(name)]
+    if short_of_rate(view) is None:
+        metrics = [name for name in metrics if name not in RATES]
     if view.timed:
         metrics = [name for name in metrics if name != "completion_ms_mean"]
     for name in metrics:

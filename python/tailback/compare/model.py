@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 import polars as pl
 
 from tailback.analysis.axes import Axis, in_words
-from tailback.analysis.columns import COUNTS
+from tailback.analysis.columns import COUNTS, Label, label, of_whole_run
 
 if TYPE_CHECKING:
     from tailback.compare.side import Side
@@ -80,6 +80,7 @@ class Comparison:
         only_b: points of the reference that `a` lacks.
         errors: one entry per group and metric.
         joined: the points side by side, the reference's metrics with the ending `_reference`.
+        timed: whether counts are of whole runs, not of transactions.
     """
 
     a: str
@@ -90,6 +91,7 @@ class Comparison:
     only_b: int
     errors: tuple[MetricError, ...]
     joined: pl.DataFrame
+    timed: bool = False
 
     @classmethod
     def of(
@@ -121,7 +123,12 @@ class Comparison:
             only_b=b.frame.height - joined.height,
             errors=tuple(errors),
             joined=joined,
+            timed=a.timed or b.timed,
         )
+
+    def label(self, metric: str) -> Label:
+        """The words for a metric's column: counts of timed runs are of the whole run."""
+        return of_whole_run(label(metric)) if self.timed else label(metric)
 
     def find(self, group: str, metric: str) -> MetricError | None:
         """Return the errors of one metric of one group, if both sides have it."""

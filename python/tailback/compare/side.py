@@ -8,6 +8,7 @@ import polars as pl
 
 from tailback import published
 from tailback.analysis.axes import Axes, choose
+from tailback.analysis.view import View
 from tailback.published import PublishedTable
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ class Side:
         axes: its axes' columns, first axis first.
         metrics: its metrics' columns.
         roles: the part each axis plays.
+        timed: whether counts are of whole runs, which lasted as long as they were told to.
     """
 
     name: str
@@ -33,6 +35,7 @@ class Side:
     axes: tuple[str, ...]
     metrics: tuple[str, ...]
     roles: Axes
+    timed: bool = False
 
     @property
     def varying(self) -> list[str]:
@@ -85,7 +88,8 @@ def of_results(results: "Results") -> Side:
         if axes
         else summary.select(pl.col(m).mean() for m in metrics)
     )
-    return Side(str(results.path), frame, axes, metrics, choose(summary, axes))
+    timed = View(results).timed
+    return Side(str(results.path), frame, axes, metrics, choose(summary, axes), timed)
 
 
 def _common(a: pl.DataType, b: pl.DataType) -> pl.DataType | type[pl.DataType]:

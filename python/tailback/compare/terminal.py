@@ -8,7 +8,6 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from tailback.analysis.columns import label
 from tailback.analysis.words import number, percent
 from tailback.compare.checks import Check
 from tailback.compare.model import Comparison
@@ -58,7 +57,7 @@ def comparison_table(comparison: Comparison, *, narrow: bool = False) -> Table:
             small = error.small_difference
             table.add_row(
                 *([Text(group if error is errors[0] else "")] if grouped and not narrow else []),
-                label(error.metric).full,
+                comparison.label(error.metric).full,
                 percent(error.mean_absolute_error),
                 percent(error.bias, signed=True),
                 Text(f"{worst} at {error.worst_at}" if error.worst_at else worst),

@@ -12,14 +12,41 @@ mod paused;
 mod watch;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use tailback_units::{Bytes, Duration, Rate};
 
 pub use paused::Paused;
 pub use watch::{Order, Reason, Watch};
 
+/// How a switch stops those that send to it, as a scenario file says it.
+#[derive(Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+#[schemars(rename = "FlowControlConfig")]
+pub(crate) enum FlowControlOrOff {
+    /// Nothing is stopped, as without it.
+    Off {},
+    /// 802.3x: whole links.
+    Pause(PauseConfig),
+    /// 802.1Qbb: classes.
+    Pfc(PfcConfig),
+}
+
+impl FlowControlOrOff {
+    /// Reads what stops those that send to a switch; nothing if it is off.
+    pub(crate) fn read<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<Box<FlowControlConfig>>, D::Error> {
+        Ok(match FlowControlOrOff::deserialize(from)? {
+            FlowControlOrOff::Off {} => None,
+            FlowControlOrOff::Pause(pause) => Some(FlowControlConfig::Pause(pause)),
+            FlowControlOrOff::Pfc(pfc) => Some(FlowControlConfig::Pfc(pfc)),
+        }
+        .map(Box::new))
+    }
+}
+
 /// How a switch stops those that send to it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum FlowControlConfig {
     /// 802.3x: whole links.

@@ -12,7 +12,7 @@ mod limiter;
 pub mod qcn;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use tailback_units::{Bytes, Duration, Rate, Time};
 
 pub use limiter::Limiter;
@@ -23,8 +23,35 @@ use crate::random::Stream;
 /// (Qeq = 409 pages are the standard's 26 KB).
 pub const PAGE_BYTES: u64 = 64;
 
+/// A scheme, with the parameters of its congestion points and its reaction points, as a scenario file says it.
+#[derive(Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+#[schemars(rename = "L2cmConfig")]
+pub(crate) enum L2cmOrOff {
+    /// Nobody is told, as without it.
+    Off {},
+    /// Ethernet congestion management: messages that say less, and more.
+    Ecm(ecm::EcmConfig),
+    /// Quantised congestion notification: messages that say less only.
+    Qcn(qcn::QcnConfig),
+}
+
+impl L2cmOrOff {
+    /// Reads a scheme; none if it is off.
+    pub(crate) fn read<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<Box<L2cmConfig>>, D::Error> {
+        Ok(match L2cmOrOff::deserialize(from)? {
+            L2cmOrOff::Off {} => None,
+            L2cmOrOff::Ecm(ecm) => Some(L2cmConfig::Ecm(ecm)),
+            L2cmOrOff::Qcn(qcn) => Some(L2cmConfig::Qcn(qcn)),
+        }
+        .map(Box::new))
+    }
+}
+
 /// A scheme, with the parameters of its congestion points and its reaction points.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum L2cmConfig {
     /// Ethernet congestion management: messages that say less, and more.

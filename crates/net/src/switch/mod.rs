@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailback_units::Duration;
 
-use crate::flow_control::FlowControlConfig;
-use crate::l2cm::L2cmConfig;
+use crate::flow_control::{FlowControlConfig, FlowControlOrOff};
+use crate::l2cm::{L2cmConfig, L2cmOrOff};
 use crate::marking::MarkingConfig;
 
 /// A switch.
@@ -29,10 +29,20 @@ pub struct SwitchConfig {
     /// Marking of ECN-capable packets.
     pub marking: MarkingConfig,
     /// Stopping those who send to it, by PAUSE or priority flow control; needs a `queued` buffer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "FlowControlOrOff::read"
+    )]
+    #[schemars(with = "Option<FlowControlOrOff>")]
     pub flow_control: Option<Box<FlowControlConfig>>,
     /// Telling sources to send less, by ECM or QCN; needs a `queued` buffer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "L2cmOrOff::read"
+    )]
+    #[schemars(with = "Option<L2cmOrOff>")]
     pub congestion_management: Option<Box<L2cmConfig>>,
 }
 

@@ -8,7 +8,7 @@ use tailback_net::switch::SwitchConfig;
 use super::{Host, Link, Node, Switch, Topology};
 use crate::kernel::{HostKind, KernelHost};
 use crate::model::Scenario;
-use crate::network::{Dumbbell, FatTree, Stars};
+use crate::network::{Dumbbell, FatTree, LeafSpine, Stars};
 use crate::problem::Finding;
 
 /// Hosts as the scenario describes all.
@@ -39,6 +39,19 @@ fn too_few_ports(path: &str, switch: &SwitchConfig, needed: u32) -> Option<Findi
     })
 }
 
+fn too_narrow(path: &str, between: &LinkConfig, hosts: &LinkConfig) -> Option<Finding> {
+    (between.mtu < hosts.mtu).then(|| {
+        Finding::new(
+            format!("network.{path}.mtu"),
+            format!(
+                "switches do not fragment, and hosts send packets of {}",
+                hosts.mtu
+            ),
+            format!("at least {}", hosts.mtu),
+        )
+    })
+}
+
 pub(super) fn stars(stars: &Stars, scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
     let mut findings: Vec<Finding> = [
         too_few_ports("switch", &stars.switch, stars.hosts + 1),
@@ -47,16 +60,7 @@ pub(super) fn stars(stars: &Stars, scenario: &Scenario) -> Result<Topology, Vec<
     .into_iter()
     .flatten()
     .collect();
-    if stars.uplink.mtu < stars.link.mtu {
-        findings.push(Finding::new(
-            "network.uplink.mtu",
-            format!(
-                "switches do not fragment, and hosts send packets of {}",
-                stars.link.mtu
-            ),
-            format!("at least {}", stars.link.mtu),
-        ));
-    }
+    findings.extend(too_narrow("uplink", &stars.uplink, &stars.link));
     if !findings.is_empty() {
         return Err(findings);
     }
@@ -100,18 +104,8 @@ pub(super) fn dumbbell(dumbbell: &Dumbbell, scenario: &Scenario) -> Result<Topol
     let mut findings: Vec<Finding> = too_few_ports("switch", &dumbbell.switch, needed)
         .into_iter()
         .collect();
-    let narrow = |(i, link): (usize, &LinkConfig)| {
-        (link.mtu < dumbbell.link.mtu).then(|| {
-            Finding::new(
-                format!("network.trunk[{i}].mtu"),
-                format!(
-                    "switches do not fragment, and hosts send packets of {}",
-                    dumbbell.link.mtu
-                ),
-                format!("at least {}", dumbbell.link.mtu),
-            )
-        })
-    };
+    let narrow =
+        |(i, link): (usize, &LinkConfig)| too_narrow(&format!("trunk[{i}]"), link, &dumbbell.link);
     findings.extend(dumbbell.trunk.iter().enumerate().filter_map(narrow));
     if !findings.is_empty() {
         return Err(findings);
@@ -209,6 +203,57 @@ pub(super) fn fat_tree(tree: &FatTree, scenario: &Scenario) -> Result<Topology, 
         hosts: hosts(names, scenario),
         switches,
         links,
+    })
+}
+
+pub(super) fn leaf_spine(
+    fabric: &LeafSpine,
+    scenario: &Scenario,
+) -> Result<Topology, Vec<Finding>> {
+    let uplink = fabric.uplink();
+    let own = fabric.spine.as_ref().map_or("switch", |_| "spine");
+    let findings: Vec<Finding> = [
+        too_few_ports("switch", &fabric.switch, fabric.hosts + fabric.spines),
+        too_few_ports(own, fabric.spine(), fabric.leaves),
+        too_narrow("uplink", &uplink, &fabric.link),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    if !findings.is_empty() {
+        return Err(findings);
+    }
+    let [leaves, spines, each] = [fabric.leaves, fabric.spines, fabric.hosts].map(|n| n as usize);
+    let layer = |name: &'static str, count: usize, config: &SwitchConfig| {
+        let config = config.clone();
+        (0..count).map(move |i| Switch {
+            name: format!("{name}{i}"),
+            config: config.clone(),
+        })
+    };
+    let of_host = |host| Link {
+        a: Node::Host(host),
+        b: Node::Switch(host / each),
+        config: fabric.link.clone(),
+        vlans: Vec::new(),
+    };
+    let up = |i| Link {
+        a: Node::Switch(i / spines),
+        b: Node::Switch(leaves + i % spines),
+        config: uplink.clone(),
+        vlans: Vec::new(),
+    };
+    let names = (0..leaves * each).map(|i| format!("host{i}"));
+    Ok(Topology {
+        clock_ppm: fabric.clock_ppm,
+        hosts: hosts(names, scenario),
+        switches: layer("leaf", leaves, &fabric.switch)
+            .chain(layer("spine", spines, fabric.spine()))
+            .collect(),
+        links: (0..leaves * each)
+            .map(of_host)
+            .chain((0..leaves * spines).map(up))
+            .collect(),
     })
 }
 

@@ -49,3 +49,96 @@ fn a_dumbbell_is_a_chain_with_hosts_at_its_ends() {
     assert_eq!(degrees(&network), [4, 2, 4]);
     assert!(network.unreached().is_empty());
 }
+
+#[test]
+fn leaves_are_linked_to_every_spine() {
+    let network = test_network(
+        r#"topology = "leaf-spine", leaves = 3, spines = 2, hosts = 4, spine = { latency = "9us" }, "#,
+    );
+    assert_eq!(network.hosts.len(), 12);
+    assert_eq!(degrees(&network), [6, 6, 6, 3, 3]);
+    assert!(network.unreached().is_empty());
+    let names = |node: Node| -> Vec<&str> {
+        let far = |l: usize| {
+            let link = &network.links[l];
+            network.name(if link.a == node { link.b } else { link.a })
+        };
+        network.links_of(node).map(far).collect()
+    };
+    let ports = names(Node::Switch(1));
+    assert_eq!(
+        ports,
+        ["host4", "host5", "host6", "host7", "spine0", "spine1"]
+    );
+    assert_eq!(names(Node::Switch(4)), ["leaf0", "leaf1", "leaf2"]);
+    // A table lies over the leaves' switch.
+    let latency = |s: usize| network.switches[s].config.latency.to_string();
+    assert_ne!(latency(0), latency(3));
+    assert_eq!(latency(3), "9us");
+    assert_eq!(
+        network.switches[0].config.ports,
+        network.switches[3].config.ports
+    );
+}
+
+#[test]
+fn uplinks_are_as_the_hosts_links_but_for_what_they_say() {
+    let shape = r#"topology = "leaf-spine", leaves = 2, spines = 2, hosts = 2, "#;
+    let alike = test_network(shape);
+    assert!(
+        alike
+            .links
+            .iter()
+            .all(|l| l.config == alike.links[0].config)
+    );
+    let faster = test_network(&format!(r#"{shape}uplink = {{ rate = "40Gbit" }}, "#));
+    let [first, .., last] = faster.links.as_slice() else {
+        panic!("a network has links")
+    };
+    assert_eq!(last.config.rate.to_string(), "40Gbit");
+    assert_eq!(first.config, alike.links[0].config);
+    assert_eq!(
+        (last.config.delay, last.config.mtu),
+        (first.config.delay, first.config.mtu)
+    );
+}
+
+#[test]
+fn what_does_not_fit_a_leaf_or_a_spine_is_told_where_it_is_said() {
+    let found = |shape: &str| {
+        let text = format!(
+            r#"
+            name = "test"
+            host = "plain"
+            network = {{ topology = "leaf-spine", switch = "arista-7124s", {shape}, link = {{ rate = "1Gbit", delay = "1us", mtu = "1500B" }} }}
+            workload = {{ kind = "bulk", pairs = {{ kind = "to-first" }}, duration = "1ms" }}
+            "#
+        );
+        let problems = crate::Plan::check(&text, "test", &[], None);
+        problems.iter().map(ToString::to_string).collect::<String>()
+    };
+    let whole = "leaves = 24, spines = 8, hosts = 16";
+    assert_eq!(found(whole), "");
+    let wide = found("leaves = 24, spines = 8, hosts = 17");
+    assert!(
+        wide.contains("network.switch.ports: 25 links do not fit"),
+        "{wide}"
+    );
+    let many = found("leaves = 25, spines = 8, hosts = 16");
+    assert!(
+        many.contains("network.switch.ports: 25 links do not fit"),
+        "{many}"
+    );
+    let own = found(&format!("{whole}, spine = {{ ports = 12 }}"));
+    assert!(
+        own.contains("network.spine.ports: 24 links do not fit"),
+        "{own}"
+    );
+    let narrow = found(&format!(r#"{whole}, uplink = {{ mtu = "1000B" }}"#));
+    assert!(
+        narrow.contains("network.uplink.mtu: switches do not fragment"),
+        "{narrow}"
+    );
+    let still = found(&format!(r#"{whole}, uplink = {{ rate = "0bit" }}"#));
+    assert!(still.contains("network.uplink.rate"), "{still}");
+}

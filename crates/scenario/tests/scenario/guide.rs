@@ -35,7 +35,7 @@ fn the_own_network_is_six_runs_under_every_change_that_its_page_names() {
 #[test]
 fn the_other_examples_fit_into_a_scenario() {
     let blocks = blocks();
-    let [_, switches, socket, preset, explicit, capture] = blocks.as_slice() else {
+    let [_, switches, socket, preset, fabric, explicit, capture] = blocks.as_slice() else {
         panic!("{} examples", blocks.len())
     };
     for switch in switches.lines() {
@@ -50,6 +50,9 @@ fn the_other_examples_fit_into_a_scenario() {
         "1.1MB"
     );
     let star = STAR.find("[network]").expect("a network")..STAR.find("[host]").expect("hosts");
+    let racks = plan(&STAR.replace(&STAR[star.clone()], fabric), &[]);
+    let network = &racks.runs[0].network;
+    assert_eq!((network.hosts.len(), network.switches.len()), (48, 5));
     let text = STAR
         .replace(&STAR[star], explicit)
         .replace("servers = 3", "servers = 1");

@@ -367,6 +367,17 @@ fn names_taken_twice_are_told() {
     );
     let found = problem(STAR, &["network.names=[\"c\", \"x\"]"]);
     assert!(found.contains("2 names for 4 hosts"), "{found}");
+    // Names alone say how many there are.
+    let named = STAR.replace("hosts = 4", r#"names = ["c", "x", "y", "z"]"#);
+    assert_eq!(
+        crate::common::plan(&named, &[]).runs[0].network.hosts.len(),
+        4
+    );
+    let found = problem(&STAR.replace("hosts = 4", ""), &[]);
+    assert!(
+        found.contains("how many hosts the star has is not said"),
+        "{found}"
+    );
 }
 
 #[test]

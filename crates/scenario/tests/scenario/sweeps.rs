@@ -18,6 +18,35 @@ fn column(plan: &Plan, name: &str) -> Vec<Value> {
 }
 
 #[test]
+fn a_key_means_the_leaves_and_the_hosts_links_where_spines_have_nothing_of_their_own() {
+    let fabric = STAR.replace(
+        "topology = \"star\"\nswitch = \"arista-7124s\"\nhosts = 4",
+        "topology = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts = 2\nswitch = \"arista-7124s\"",
+    );
+    let shared = r#"sweep={ shared = ["1MB", "2MB"], rate = ["1Gbit", "2Gbit"] }"#;
+    let run = &plan(&fabric, &[shared]).runs[3];
+    let [leaf, .., spine] = run.network.switches.as_slice() else {
+        panic!("a network has switches")
+    };
+    assert_eq!(leaf.config, spine.config);
+    let [first, .., last] = run.network.links.as_slice() else {
+        panic!("a network has links")
+    };
+    assert_eq!(first.config.rate.to_string(), "2Gbit");
+    assert_eq!(first.config, last.config);
+    let own = [r#"network.spine={ latency = "9us" }"#, shared];
+    let found = problem(&fabric, &own);
+    assert!(found.contains("\"shared\" names 2 values"), "{found}");
+    // An uplink's rate may be swept where the file has no uplink.
+    let uplinks = r#"sweep={ "network.uplink.rate" = ["1Gbit", "40Gbit"] }"#;
+    let rates = plan(&fabric, &[uplinks]).runs.into_iter().map(|run| {
+        let link = run.network.links.last().map(|link| link.config.rate);
+        link.expect("a link").to_string()
+    });
+    assert_eq!(rates.collect::<Vec<_>>(), ["1Gbit", "40Gbit"]);
+}
+
+#[test]
 fn the_first_axis_is_the_slowest_and_repetitions_the_fastest() {
     let text = star("size = [\"1MB\", \"2MB\"]\nservers = [3, 1]\n[run]\nrepetitions = 2");
     let plan = plan(&text, &[]);

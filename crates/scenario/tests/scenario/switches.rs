@@ -112,6 +112,33 @@ fn pushing_back_needs_queues_that_can_be_stopped() {
 }
 
 #[test]
+fn pushing_back_that_is_off_is_none_on_any_switch_and_in_a_sweep() {
+    let off = [
+        r#"network.switch.flow_control={ kind = "off" }"#,
+        r#"network.switch.congestion_management={ kind = "off" }"#,
+    ];
+    let with = plan(STAR, &off);
+    assert_eq!(with.runs[0].network, plan(STAR, &[]).runs[0].network);
+    // Over a preset's own it takes that away.
+    let pushing = plan(STAR, &[QUEUED, PAUSE, QCN]);
+    assert!(pushing.runs[0].network.switches[0].config.pushes_back());
+    let (_, pause) = PAUSE.split_once('=').expect("an assignment");
+    let axis = format!(r#"sweep={{ flow_control = [{{ kind = "off" }}, {pause}] }}"#);
+    let swept = plan(STAR, &[QUEUED, &axis]);
+    let stops = swept.runs.iter().map(|run| {
+        let control = &run.network.switches[0].config.flow_control;
+        (run.parameters[0].1.to_string(), control.is_some())
+    });
+    let stops: Vec<(String, bool)> = stops.collect();
+    assert_eq!(stops[0], (r#""off""#.to_owned(), false));
+    assert!(stops[1].1);
+    said(
+        &[r#"network.switch.flow_control={ kind = "off", high_watermark = "1KB" }"#],
+        "high_watermark",
+    );
+}
+
+#[test]
 fn watermarks_out_of_order_or_out_of_reach_are_told() {
     said(
         &[

@@ -65,6 +65,25 @@ fn a_fat_tree_is_cut_into_equal_parts_of_whole_pods() {
 }
 
 #[test]
+fn a_leaf_spine_network_is_cut_between_leaves() {
+    let fabric = r#"
+topology = "leaf-spine"
+leaves = 4
+spines = 2
+hosts = 4
+link = { rate = "10Gbit", delay = "1us", mtu = "1500B" }"#;
+    let cut = cut(fabric, 2).expect("it can be cut");
+    assert_eq!([count(&cut.hosts, 0), count(&cut.hosts, 1)], [8, 8]);
+    for leaf in cut.hosts.chunks(4) {
+        assert!(
+            leaf.iter().all(|owner| *owner == leaf[0]),
+            "{:?}",
+            cut.hosts
+        );
+    }
+}
+
+#[test]
 fn clocks_that_differ_do_not_change_where_it_is_cut() {
     let stored = r#"
 switch = { preset = "arista-7124s", ports = 8, forwarding = "store-and-forward" }"#;

@@ -29,6 +29,8 @@ pub(crate) struct UdpApp {
 struct Sender {
     due: Time,
     end: Time,
+    /// Datagrams that are due until then.
+    all: u64,
 }
 
 impl UdpApp {
@@ -37,6 +39,7 @@ impl UdpApp {
         let sender = |(probe, outside): (&Probe, &bool)| Sender {
             due: if *outside { Time::NEVER } else { probe.start },
             end: probe.end,
+            all: due(probe, spec.gap()),
         };
         UdpApp {
             gap: spec.gap(),
@@ -106,7 +109,18 @@ impl UdpApp {
         &self.spec
     }
 
+    /// Datagrams that were to be sent, by each sender.
+    pub(crate) fn due(&self) -> impl Iterator<Item = u64> {
+        self.senders.iter().map(|sender| sender.all)
+    }
+
     pub(crate) fn gap(&self) -> Duration {
         self.gap
     }
+}
+
+/// Datagrams of a sender that is never late: one at the start, and one each `gap` before the end.
+fn due(probe: &Probe, gap: Duration) -> u64 {
+    let span = probe.end.since(probe.start).as_ps();
+    span.div_ceil(gap.as_ps().max(1)).max(1)
 }

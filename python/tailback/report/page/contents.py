@@ -10,6 +10,7 @@ from tailback.analysis.axes import in_words
 from tailback.analysis.columns import COUNTS, MAIN, axis_label, label
 from tailback.analysis.controls import CONTROL, PRIORITY, farthest_apart
 from tailback.analysis.findings import headline, key_findings
+from tailback.analysis.pings import TAILS, tail_of_pings
 from tailback.analysis.view import View
 from tailback.compare import between
 from tailback.compare.side import of_published, of_results
@@ -68,6 +69,7 @@ def _main(key: str, view: View) -> Section | None:
         return None
     wanted = [m for m in MAIN if view.known(m)]
     wanted = [m for m in wanted if m != "loss_percent" or view.has(m)]
+    wanted = [m for m in wanted if m not in TAILS or m == tail_of_pings(view)]
     if view.timed:
         wanted = [m for m in wanted if m != "completion_ms_mean"]
     if sides(view) is not None and len(view.groups) > _CURVES_MAX:

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from tailback.analysis.columns import COUNTS, MAIN, axis_label, label
+from tailback.analysis.columns import COUNTS, MAIN, axis_label
 from tailback.analysis.places import ROWS_MAX, by_port
+from tailback.analysis.rates import RATES, short_of_rate
 from tailback.analysis.totals import totals as totals_of
 from tailback.analysis.view import GROUP, View
 from tailback.analysis.words import number, percent
@@ -13,7 +14,7 @@ from tailback.compare.checks import Check
 from tailback.compare.model import Comparison
 from tailback.report.page.model import Cell, Table
 
-_SHOWN = ("completion_ms_mean", "completion_ms_p99", *MAIN[1:], *COUNTS)
+_SHOWN = ("completion_ms_mean", "completion_ms_p99", *RATES, *MAIN[1:], *COUNTS)
 
 
 def checks(found: Sequence[Check], note: str) -> Table:
@@ -50,7 +51,7 @@ def comparison(found: Comparison, note: str = "Relative to the published value."
         small = error.small_difference
         row = [Cell(error.group if error.group != previous else "")] if grouped else []
         row += [
-            Cell(label(error.metric).full),
+            Cell(found.label(error.metric).full),
             Cell(percent(error.mean_absolute_error), number=True),
             Cell(percent(error.bias, signed=True), number=True),
             Cell(worst, number=True),
@@ -119,6 +120,8 @@ def points(view: View) -> Table:
     axes = view.axes.varying
     known = (m for m in _SHOWN if view.known(m) and (m not in COUNTS or view.has(m)))
     metrics = [m for m in known if not (view.timed and m.startswith("completion_ms"))]
+    if short_of_rate(view) is None:
+        metrics = [m for m in metrics if m not in RATES]
     columns = {m: _column(view.points.get_column(m)) for m in metrics}
     heads = [Cell(axis_label(a.name), number=a.kind == "numeric") for a in axes]
     heads += [Cell(view.label(m).full, number=True) for m in metrics]
