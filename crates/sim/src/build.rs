@@ -176,7 +176,7 @@ impl Wiring {
             directions.push([(a, at[0]), (b, at[1])]);
             directions.push([(b, at[1]), (a, at[0])]);
         }
-        let (attachments, routes) = route::shortest_paths(&graph, hosts);
+        let (attachments, routes) = route::shortest_paths(&graph, hosts, run.seed);
         Wiring {
             attachments,
             routes,

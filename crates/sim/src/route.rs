@@ -11,7 +11,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use prefetch_index::prefetch_index;
-use tailback_net::random::mix;
+use tailback_net::random::{Stream, mix};
 use tailback_scenario::carries;
 
 /// A port of a node: its number there.
@@ -103,7 +103,8 @@ impl Routes {
 }
 
 /// The routes of every switch to the first `hosts` nodes, and where those are.
-pub(crate) fn shortest_paths(graph: &Graph, hosts: usize) -> (Attachments, Vec<Routes>) {
+/// Each switch hashes flows in a way of its own, drawn from `seed`, as switches have a hash seed each.
+pub(crate) fn shortest_paths(graph: &Graph, hosts: usize, seed: u64) -> (Attachments, Vec<Routes>) {
     let nodes = graph.neighbours.len();
     let mut lines: Vec<(usize, &[u16])> = Vec::new();
     let mut line_of: BTreeMap<(usize, &[u16]), u16> = BTreeMap::new();
@@ -129,7 +130,7 @@ pub(crate) fn shortest_paths(graph: &Graph, hosts: usize) -> (Attachments, Vec<R
             spans: Vec::with_capacity(lines.len()),
             ports: Vec::new(),
             own: home_of[node],
-            salt: mix(node as u64 + 1),
+            salt: Stream::new(seed, "ecmp", (node - hosts) as u64).next_u64(),
         })
         .collect();
     for (destination, vlans) in lines {

@@ -13,7 +13,7 @@ fn graph(neighbours: Vec<Vec<usize>>) -> Graph {
 fn a_star_has_one_port_to_each_host() {
     // Hosts 0..3, switch 3 with ports to hosts 0, 1, 2.
     let graph = graph(vec![vec![3], vec![3], vec![3], vec![0, 1, 2]]);
-    let (hosts, switches) = shortest_paths(&graph, 3);
+    let (hosts, switches) = shortest_paths(&graph, 3, 1);
     for host in 0..3 {
         assert_eq!(switches[0].port(&hosts, host, 9), host);
     }
@@ -30,7 +30,7 @@ fn equal_paths_share_the_flows_and_a_flow_keeps_its_path() {
         vec![2, 3],
         vec![2, 3],
     ]);
-    let (hosts, switches) = shortest_paths(&graph, 2);
+    let (hosts, switches) = shortest_paths(&graph, 2, 1);
     let port = |to, flow| switches[0].port(&hosts, to, flow);
     let ports: Vec<u16> = (0..1000).map(|flow| port(1, flow)).collect();
     let first = ports.iter().filter(|p| **p == 1).count();
@@ -44,6 +44,26 @@ fn equal_paths_share_the_flows_and_a_flow_keeps_its_path() {
 }
 
 #[test]
+fn another_seed_spreads_flows_in_another_way() {
+    let graph = graph(vec![
+        vec![2],
+        vec![3],
+        vec![0, 4, 5],
+        vec![1, 4, 5],
+        vec![2, 3],
+        vec![2, 3],
+    ]);
+    let ports = |seed| -> Vec<u16> {
+        let (hosts, switches) = shortest_paths(&graph, 2, seed);
+        (0..64)
+            .map(|flow| switches[0].port(&hosts, 1, flow))
+            .collect()
+    };
+    assert_eq!(ports(1), ports(1));
+    assert_ne!(ports(1), ports(2));
+}
+
+#[test]
 fn paths_do_not_lead_through_hosts() {
     // Host 1 has links to both switches 3 and 4, but 0 reaches 2 only by 3-5-4.
     let graph = graph(vec![
@@ -54,7 +74,7 @@ fn paths_do_not_lead_through_hosts() {
         vec![2, 1, 5],
         vec![3, 4],
     ]);
-    let (hosts, switches) = shortest_paths(&graph, 3);
+    let (hosts, switches) = shortest_paths(&graph, 3, 1);
     assert_eq!(
         switches[0].port(&hosts, 2, 0),
         2,
@@ -81,7 +101,7 @@ fn frames_go_only_over_links_that_carry_their_vlan() {
     graph.vlans[4] = vec![vec![10, 20], vec![10], vec![20]];
     graph.vlans[5] = vec![vec![10], vec![10]];
     graph.vlans[6] = vec![vec![20], vec![20]];
-    let (hosts, switches) = shortest_paths(&graph, 3);
+    let (hosts, switches) = shortest_paths(&graph, 3, 1);
     for flow in 0..100 {
         // From leaf 4 to host 0 by spine 5, to host 1 by spine 6.
         assert_eq!(switches[1].port(&hosts, 0, flow), 1);

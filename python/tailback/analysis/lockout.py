@@ -8,6 +8,9 @@ from tailback.analysis.words import percent
 NEARLY_ALL = 0.9
 """Of what a receiver got, the share of one flow that kept the others out. [assumed]"""
 
+SHORTEST_S = 0.5
+"""Runs that are shorter are all beginning: who comes first may have all of it. [assumed]"""
+
 
 def lockouts(view: View) -> tuple[int, int]:
     """In how many runs one of several flows that have no end got nearly all that its receiver
@@ -26,6 +29,8 @@ def lockouts(view: View) -> tuple[int, int]:
         pl.len(),
         (pl.col("received_bytes").max() / pl.col("received_bytes").sum()).alias("greatest"),
     )
+    long = view.results.summary.filter(pl.col("duration_s_total") >= SHORTEST_S)
+    shares = shares.filter(pl.col("run").is_in(long.get_column("run").implode()))
     locked = shares.filter((pl.col("len") > 1) & (pl.col("greatest") > NEARLY_ALL))
     return locked["run"].n_unique(), runs
 

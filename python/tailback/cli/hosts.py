@@ -9,7 +9,10 @@ from tailback.cli.options import json_option
 
 @click.group("hosts")
 def command() -> None:
-    """Machines of your own as hosts, which SSH reaches: check an inventory."""
+    """Machines of your own as hosts: check an inventory.
+
+    `tailback run --backend hosts --inventory FILE` makes runs on them.
+    """
 
 
 @command.command("check")
