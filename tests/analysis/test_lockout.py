@@ -11,7 +11,7 @@ from tailback.analysis.view import View
 
 SCENARIO = """
 name = "shares"
-host = "plain"
+host = "ideal"
 stack = "linux-7.2"
 [network]
 topology = "star"
@@ -54,8 +54,13 @@ def test_hosts_that_take_no_time(tmp_path: Path, command: Command) -> None:
     assert f"note: {said}" in answer.err.replace("\n", " ")
 
 
-def test_a_few_microseconds_of_chance_end_it(tmp_path: Path) -> None:
-    found = view(tmp_path, "host.interrupt_delay=5us", "host.interrupt_jitter=5us")
+@pytest.mark.parametrize(
+    "chance",
+    [("host.interrupt_delay=5us", "host.interrupt_jitter=5us"), ('host="plain"',)],
+    ids=["microseconds", "plain"],
+)
+def test_a_few_microseconds_of_chance_end_it(tmp_path: Path, chance: tuple[str, ...]) -> None:
+    found = view(tmp_path, *chance)
     assert lockouts(found) == (0, 2)
     assert lockouts_said(found) == []
 

@@ -87,6 +87,7 @@ const HOSTS: &[(&str, &str)] = &[
         "das2-p3-gbe",
         include_str!("../presets/hosts/das2-p3-gbe.toml"),
     ),
+    ("ideal", include_str!("../presets/hosts/ideal.toml")),
     ("plain", include_str!("../presets/hosts/plain.toml")),
     (
         "rhel-5.4-x5540-ne020",

@@ -11,7 +11,7 @@ use tailback_sim::{
 
 const BULK: &str = r#"
 name = "elsewhere"
-host = "plain"
+host = "ideal"
 stack = "linux-7.2"
 [network]
 topology = "star"

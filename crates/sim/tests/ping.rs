@@ -14,7 +14,7 @@ hosts = 3
 switch = "plain"
 link = { rate = "1Gbit", delay = "100us", mtu = "1500B" }
 [host]
-preset = "plain"
+preset = "ideal"
 [workload]
 kind = "ping"
 pairs = { kind = "to-first" }

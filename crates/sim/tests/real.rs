@@ -8,7 +8,7 @@ use tailback_sim::{real_hosts, tables_of_real_hosts};
 
 const INCAST: &str = r#"
 name = "real"
-host = "plain"
+host = "ideal"
 stack = "linux-7.2"
 [network]
 topology = "star"

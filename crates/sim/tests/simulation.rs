@@ -435,7 +435,7 @@ hosts = 3
 switch = {{ preset = "plain", buffer = {{ shared = "4MB" }} }}
 link = {{ rate = "10Gbit", delay = "1us", mtu = "9000B" }}
 [host]
-preset = "plain"
+preset = "ideal"
 [stack]
 preset = "linux-7.2"
 [workload]

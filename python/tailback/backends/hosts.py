@@ -70,6 +70,8 @@ class Hosts:
 
     def run(self, plan: Plan, index: int, control: Control) -> Mapping[str, pl.DataFrame]:
         """Makes one run."""
+        if not self._found:
+            self.prepare(plan)
         hosts = self._planned(plan, index)
         machines = self._machines(plan, index)
         by_number = {host["number"]: machines[host["name"]] for host in hosts["hosts"]}

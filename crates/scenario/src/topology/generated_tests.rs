@@ -109,7 +109,7 @@ fn what_does_not_fit_a_leaf_or_a_spine_is_told_where_it_is_said() {
         let text = format!(
             r#"
             name = "test"
-            host = "plain"
+            host = "ideal"
             network = {{ topology = "leaf-spine", switch = "arista-7124s", {shape}, link = {{ rate = "1Gbit", delay = "1us", mtu = "1500B" }} }}
             workload = {{ kind = "bulk", pairs = {{ kind = "to-first" }}, duration = "1ms" }}
             "#
