@@ -210,6 +210,9 @@ def apart(tmp_path: Path) -> Iterator[Laboratory]:
             yield found
     finally:
         for name in names:
+            # A namespace that goes takes its links along, but later.
+            with suppress(SimulationError):
+                tools.call("ip", "link", "del", name)
             with suppress(SimulationError):
                 tools.call("ip", "netns", "del", name)
         with suppress(SimulationError):
