@@ -149,8 +149,10 @@ def test_what_cannot_be_is_refused_before_anything_runs(tmp_path: Path, lab: Lab
     assert "are one machine" in refused(lab.inventory(HOSTS, top='sysctls = "set"'))
     assert "kernel.tc" in refused(lab.inventory(HOSTS), '[kernel]\ntc = ["qdisc show"]\n')
     assert "asks for kernel 1.2" in refused(lab.inventory(HOSTS), '[kernel]\nversion = "1.2"\n')
-    high = 'sysctls = "leave"\nfirst_port = 32767'
-    assert "give a lower first_port" in refused(lab.inventory(HOSTS, top=high))
+    least, most = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()
+    for port in (int(least) - 2, int(least) + 100, int(most)):
+        among = f'sysctls = "leave"\nfirst_port = {port}'
+        assert "give another first_port" in refused(lab.inventory(HOSTS, top=among))
     inventory = lab.inventory(HOSTS)
     (lab.folder / "elsewhere").write_text("Host *\n HostName 127.0.0.1\n Port 1\n")
     inventory.write_text(inventory.read_text().replace('"client"', '"elsewhere"'))

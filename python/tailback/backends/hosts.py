@@ -16,7 +16,7 @@ from tailback.backends.facts import Facts, check_version
 from tailback.errors import InputError, SimulationError
 from tailback.hosts.agents import Agents
 from tailback.hosts.inventory import Inventory, Machine, load
-from tailback.hosts.machines import About, look_at, same_machine
+from tailback.hosts.machines import About, check_apart, look_at
 from tailback.hosts.ssh import Shells, on_all
 from tailback.hosts.there import installed
 from tailback.kernel.guest import agent
@@ -55,7 +55,7 @@ class Hosts:
         except SimulationError as error:
             raise InputError(str(error)) from None
         self._found = {about.machine.name: about for about in found}
-        self._check_sysctls(found)
+        check_apart(self.inventory, found)
         runs = [self._planned(plan, run["index"]) for run in plan.runs]
         self._check_ports(max(run.get("last_port") or 0 for run in runs))
         for run, machines in zip(runs, by_run, strict=True):
@@ -122,22 +122,15 @@ class Hosts:
         }
         return json.dumps({"hosts": hosts, "first_port": self.inventory.first_port})
 
-    def _check_sysctls(self, found: list[About]) -> None:
-        pairs = same_machine(found)
-        if pairs and not self.inventory.keep_sysctls:
-            raise InputError(
-                f"{self.inventory.path}: {', '.join(pairs)} are one machine, whose sysctls two "
-                'hosts would set: write sysctls = "leave"'
-            )
-
     def _check_ports(self, last: int) -> None:
         first = self.inventory.first_port
         for about in self._found.values():
-            if first <= about.first_own_port <= last:
+            least, most = about.own_ports
+            if first <= most and least <= last:
                 raise InputError(
                     f"{self.inventory.path}: agents would listen on ports {first} to {last}, and "
-                    f"{about.machine.name}'s kernel gives those from {about.first_own_port} on to "
-                    "whoever connects (net.ipv4.ip_local_port_range): give a lower first_port"
+                    f"{about.machine.name}'s kernel gives those from {least} to {most} to whoever "
+                    "connects (net.ipv4.ip_local_port_range): give another first_port"
                 )
 
     def _notes(self, by_run: list[dict[str, Machine]], runs: list[RealHosts]) -> Iterator[str]:

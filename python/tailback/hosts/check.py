@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tailback.errors import InputError, SimulationError
 from tailback.hosts.inventory import load
-from tailback.hosts.machines import look_at, same_machine
+from tailback.hosts.machines import check_apart, look_at
 from tailback.hosts.ssh import Shells, on_all
 from tailback.hosts.there import installed
 from tailback.kernel.guest import agent
@@ -39,12 +39,7 @@ def check(path: Path) -> list[Found]:
                 clocks = dict(there.clocks)
     except SimulationError as error:
         raise InputError(str(error)) from None
-    pairs = same_machine(found)
-    if pairs and not inventory.keep_sysctls:
-        raise InputError(
-            f"{path}: {', '.join(pairs)} are one machine, whose sysctls two hosts would set: write "
-            'sysctls = "leave"'
-        )
+    check_apart(inventory, found)
     return [
         Found(
             host=about.machine.name,

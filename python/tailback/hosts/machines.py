@@ -6,8 +6,8 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tailback.errors import SimulationError
-from tailback.hosts.inventory import Machine
+from tailback.errors import InputError, SimulationError
+from tailback.hosts.inventory import Inventory, Machine
 from tailback.hosts.ssh import Shells
 
 ABOUT = r"""
@@ -50,8 +50,8 @@ class About:
     """Whether the agent may change sysctls."""
     kernel: str
     """Which kernel and network namespace it is: machines with the same are one."""
-    first_own_port: int
-    """From here on the kernel gives ports to those who connect."""
+    own_ports: tuple[int, int]
+    """The first and the last of the ports that the kernel gives to those who connect."""
 
     def said(self) -> str:
         """In a line."""
@@ -94,6 +94,7 @@ def look_at(shells: Shells, machine: Machine) -> About:
     is_root = one("user") == "0" or (machine.sudo and "root" in said)
     if machine.sudo and not is_root:
         raise failed("sudo asks for a password, or there is none: allow it without (sudoers(5))")
+    ports = one("ports").split()
     mtus = {words[0]: words[1:] for words in said.get("interface", [])}
     mtu, *speed = mtus.get(interface, ["0"])
     return About(
@@ -104,19 +105,23 @@ def look_at(shells: Shells, machine: Machine) -> About:
         speed_mbps=int(speed[0]) if speed and speed[0].isdigit() else None,
         is_root=is_root,
         kernel=one("boot"),
-        first_own_port=int(one("ports").split()[0]),
+        own_ports=(int(ports[0]), int(ports[-1])),
     )
 
 
-def same_machine(found: Iterable[About]) -> list[str]:
-    """Pairs of machines that are one, a text each."""
+def check_apart(inventory: Inventory, found: Iterable[About]) -> None:
+    """Raises `InputError` if two hosts would set one machine's sysctls."""
     names: dict[str, str] = {}
     pairs = []
     for about in found:
         other = names.setdefault(about.kernel, about.machine.name)
         if other != about.machine.name:
             pairs.append(f"{other} and {about.machine.name}")
-    return pairs
+    if pairs and not inventory.keep_sysctls:
+        raise InputError(
+            f"{inventory.path}: {', '.join(pairs)} are one machine, whose sysctls two hosts would "
+            'set: write sysctls = "leave"'
+        )
 
 
 @dataclass(frozen=True)
