@@ -4,6 +4,7 @@
 //! wrong with it. This crate knows no backend: a [`Run`] says what is to happen, not how.
 
 mod background;
+mod background_flows;
 mod built_in;
 mod check;
 mod dat;
@@ -36,6 +37,7 @@ mod vlans;
 mod workload;
 
 pub use background::{Arrivals, Background};
+pub use background_flows::{BackgroundFlow, BackgroundFlows};
 pub use built_in::BUILT_IN;
 pub use dat::dat_to_toml;
 pub use kernel::{HostKind, KernelHost, Offloads};

@@ -13,6 +13,7 @@ use tailback_tcp::Stack;
 use tailback_units::Duration;
 
 use crate::background::Background;
+use crate::background_flows::BackgroundFlows;
 use crate::kernel::KernelConfig;
 use crate::network::Network;
 use crate::pcap::PcapConfig;
@@ -67,6 +68,10 @@ pub struct Scenario {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 10_000))]
     pub background: Vec<Background>,
+    /// TCP flows beside the workload.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 1_000))]
+    pub background_flows: Vec<BackgroundFlows>,
     /// Values to vary: the runs are the product of all axes, the first axis slowest.
     ///
     /// A key without a dot names the one value whose last part it is (`servers` is

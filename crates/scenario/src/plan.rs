@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::background::Background;
+use crate::background_flows::{BackgroundFlow, BackgroundFlows};
 use crate::check;
 use crate::document::{Document, Origin};
 use crate::identity;
@@ -59,8 +60,21 @@ pub struct Run {
     pub workload: Workload,
     /// What they send beside it.
     pub background: Vec<Background>,
+    /// Flows beside it.
+    pub background_flows: Vec<BackgroundFlows>,
     /// What is recorded beyond the tables every run gives.
     pub record: Record,
+}
+
+impl Run {
+    /// The flows beside its workload, one after the other as they are written.
+    #[must_use]
+    pub fn flows_beside(&self) -> Vec<BackgroundFlow> {
+        let entries = (0..).zip(&self.background_flows);
+        entries
+            .flat_map(|(number, entry)| entry.flows(self.seed, number, &self.network))
+            .collect()
+    }
 }
 
 impl Plan {
@@ -284,6 +298,7 @@ impl Planner<'_> {
                 network,
                 workload: scenario.workload,
                 background: scenario.background,
+                background_flows: scenario.background_flows,
                 record: scenario.record,
             }),
             Err(findings) => {

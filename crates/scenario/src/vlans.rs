@@ -13,6 +13,7 @@ use tailback_net::link::Framing;
 use crate::model::Scenario;
 use crate::problem::Finding;
 use crate::topology::{Node, Topology};
+use crate::workload::Pairs;
 
 /// VLAN identifiers that a frame may have (IEEE 802.1Q-2022, 9.6: 0 and 4095 are reserved).
 const IDS: std::ops::RangeInclusive<u16> = 1..=4094;
@@ -56,6 +57,14 @@ pub(crate) fn findings(scenario: &Scenario, network: &Topology) -> Vec<Finding> 
     let number = |name: &str| network.hosts.iter().position(|host| host.name == name);
     let beside = scenario.background.iter();
     pairs.extend(beside.filter_map(|b| Some((number(&b.source)?, number(&b.destination)?))));
+    for beside in &scenario.background_flows {
+        // Of pairs that are drawn, any may be.
+        let drawn = matches!(beside.pairs, Pairs::Permutation {});
+        match drawn {
+            true => pairs.extend(any().filter(|(a, b)| a != b)),
+            false => pairs.extend(beside.pairs.of(0, network)),
+        }
+    }
     // One finding for hosts that are in the same place.
     let mut told = BTreeSet::new();
     for (a, b) in pairs {

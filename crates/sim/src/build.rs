@@ -17,14 +17,15 @@ use tailback_tcp::{Config, MetricsCache, Shortage, SocketOptions};
 use tailback_units::{Bytes, Duration, Time};
 
 use crate::capture::Capture;
+use crate::ends;
 use crate::event::{CROWD, Calendar};
 use crate::oscillators::Oscillators;
 use crate::record::Recorder;
 use crate::route::{self, Attachments, Graph, Routes};
 use crate::samples::Samples;
 use crate::workload::{
-    BernoulliApp, ExchangeApp, FlowsApp, IncastApp, Latencies, MeasuredApp, PingApp, Program,
-    RequestResponseApp, Server, UdpApp, Workload,
+    BackgroundFlowsApp, BernoulliApp, ExchangeApp, FlowsApp, IncastApp, Latencies, MeasuredApp,
+    PingApp, Program, RequestResponseApp, Server, UdpApp, Workload,
 };
 use crate::world::{
     Background, Card, DatagramFlow, Endpoint, HostState, Interfaces, Label, Ledger, LinkState,
@@ -50,7 +51,9 @@ pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
     let machine_hosts: Vec<u16> = (0..hosts.len() as u16)
         .filter(|host| hosts[usize::from(*host)].machine.is_some())
         .collect();
-    let (endpoints, workload) = applications(run, outside);
+    let (mut endpoints, workload) = applications(run, outside);
+    let begun_endpoints = endpoints.len() as u32;
+    let beside = beside(run, &mut endpoints);
     let places = switches
         .iter()
         .flat_map(|s| (0..s.ports.len()).map(move |p| format!("{}:{p}", s.name)))
@@ -75,7 +78,7 @@ pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
             .anatomy_iteration
             .map(|i| u64::from(i).min(run.workload.iterations().saturating_sub(1)));
         let samples = Samples::new(run.record.sample_interval);
-        Recorder::new(iteration, samples, places, endpoints.len() / 2)
+        Recorder::new(iteration, samples, places, begun_endpoints as usize / 2)
     };
     let background = Background::new(run, first_machine + machine_hosts.len() as u32);
     let crowded = links.len() >= CROWD;
@@ -103,12 +106,14 @@ pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
         page_buffers: hosts.iter().any(|host| host.buffers.is_some()),
         hosts,
         endpoints,
+        begun_endpoints,
         retired: Retired::default(),
         window: Default::default(),
         flows: Vec::new(),
         sources: Vec::new(),
         seed: run.seed,
         workload,
+        beside,
         ledger,
         iteration_start: Totals::default(),
         transactions: Vec::new(),
@@ -500,6 +505,26 @@ fn applications(run: &Run, outside: &[bool]) -> (Vec<Endpoint>, Workload) {
             Workload::Flows(FlowsApp::new(Vec::new(), Time::ZERO, &[], Vec::new())),
         ),
     }
+}
+
+/// The flows beside the workload, with their endpoints: behind the workload's, for which places are kept.
+fn beside(run: &Run, endpoints: &mut Vec<Endpoint>) -> BackgroundFlowsApp {
+    let flows = run.flows_beside();
+    if flows.is_empty() {
+        return BackgroundFlowsApp::new(endpoints.len() as u32, flows);
+    }
+    let first = ends::of_workload(run).len();
+    let hosts = ends::all(run);
+    for id in endpoints.len()..hosts.len() {
+        let mut end = Endpoint::new(id as u32, hosts[id], hosts[id ^ 1]);
+        end.listens = id >= first;
+        endpoints.push(end);
+    }
+    let own = flows.iter().flat_map(|one| [one, one]);
+    for (end, one) in endpoints.iter_mut().skip(first).zip(own) {
+        end.priority = one.flow.priority;
+    }
+    BackgroundFlowsApp::new(first as u32, flows)
 }
 
 /// The largest IP packet of a host's link, bytes.

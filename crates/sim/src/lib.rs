@@ -8,10 +8,12 @@
 pub mod bottleneck;
 mod build;
 mod capture;
+mod ends;
 mod event;
 mod external;
 mod oscillators;
 mod outcome;
+mod outcome_background;
 mod outcome_cores;
 mod outcome_flows;
 mod outcome_measured;

@@ -4,6 +4,7 @@ use tailback_net::frame::HostId;
 use tailback_units::{Duration, Time};
 
 use crate::RunOutcome;
+use crate::outcome_background;
 use crate::outcome_cores;
 use crate::outcome_flows;
 use crate::outcome_measured;
@@ -30,6 +31,7 @@ pub(crate) fn outcome(world: &World) -> RunOutcome {
     let names: Vec<&str> = world.links.iter().map(LinkState::name).collect();
     tables.extend(world.interfaces.as_ref().map(|polled| polled.table(&names)));
     tables.extend(world.background.as_ref().map(|b| b.table(&hosts)));
+    tables.extend(outcome_background::table(world));
     if let Some(app) = world.workload.udp() {
         tables.extend(outcome_udp::tables(world, app));
     }

@@ -17,7 +17,7 @@ const TIMESTAMPS_BYTES: f64 = 12.0;
 fn seen(world: &World, app: &MeasuredApp, wanted: impl Fn(&MeasuredFlow) -> bool) -> (u64, u64) {
     let flows = app.spec().flows.iter().enumerate();
     flows
-        .take(world.endpoints.len() / 2)
+        .take(world.begun_flows())
         .filter(|(_, one)| wanted(one))
         .map(|(number, _)| world.flow_in_window(number))
         .fold((0, 0), |sum, f| (sum.0 + f.0, sum.1 + f.1))

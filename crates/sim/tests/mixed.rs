@@ -75,6 +75,14 @@ const WORKLOADS: &[&str] = &[
     r#"kind = "bernoulli", load = 0.3, duration = "2ms""#,
 ];
 
+const BESIDE: &[&str] = &[
+    "",
+    "",
+    r#"background_flows = [{ pairs = { kind = "permutation" }, connections = 2, from = "1ms" }]"#,
+    r#"background_flows = [{ pairs = { kind = "listed", list = [["left1", "right0"], ["right1", "left0"]] }, until = "4ms", congestion = ["cubic", "bbr"], priority = [0, 3] }]"#,
+    r#"background_flows = [{ pairs = { kind = "across", pairs = 2 }, size = "50KB" }]"#,
+];
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
     #[test]
@@ -87,7 +95,7 @@ proptest! {
         (host, queues) in (select(HOSTS), select(RX_QUEUES)),
         (stack, congestion) in (select(STACKS), select(CONGESTION)),
         (pacing, ecn) in (select(&["none", "fq"][..]), 0_u8..2),
-        (workload, background) in (select(WORKLOADS), any::<bool>()),
+        (workload, background, beside) in (select(WORKLOADS), any::<bool>(), select(BESIDE)),
         clock_ppm in select(&[0, 100][..]),
     ) {
         let shared = format!(r#"shared = "{memory_kb}KB", {MEMORY}"#);
@@ -106,6 +114,7 @@ name = "mixed"
 host = {{ preset = "{host}"{queues} }}
 workload = {{ {workload} }}
 {background}
+{beside}
 [stack]
 preset = "{stack}"
 tcp_congestion_control = "{congestion}"

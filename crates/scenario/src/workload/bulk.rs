@@ -123,7 +123,7 @@ impl Bulk {
         self.duration.as_us().saturating_mul(1250)
     }
 
-    pub(super) fn findings(&self, hosts: usize) -> Vec<Finding> {
+    pub(super) fn findings(&self) -> Vec<Finding> {
         let mut found: Vec<Finding> = super::no_time(self.duration, "1s").into_iter().collect();
         if self.size == Some(Bytes::new(0)) {
             found.push(Finding::new(
@@ -132,27 +132,25 @@ impl Bulk {
                 "a size above zero, such as \"8MB\", or none at all",
             ));
         }
-        match &self.pairs {
-            Pairs::Groups { hosts: group, .. }
-                if !(hosts as u64).is_multiple_of(u64::from(*group).max(1)) =>
-            {
-                found.push(Finding::new(
-                    "pairs.hosts",
-                    format!("{hosts} hosts do not divide into groups of {group}"),
-                    "a divisor of the number of hosts",
-                ));
-            }
-            _ => {}
-        }
         found
     }
 }
 
 impl Pairs {
-    /// Names in the list of pairs that `network` does not have, or pairs of one host.
-    pub(super) fn name_findings(&self, network: &Topology) -> Vec<Finding> {
+    /// What of the pairs does not fit `network`.
+    pub(crate) fn name_findings(&self, network: &Topology) -> Vec<Finding> {
+        let hosts = network.hosts.len();
         let list = match self {
             Pairs::Listed { list } => list,
+            Pairs::Groups { hosts: group, .. }
+                if !(hosts as u64).is_multiple_of(u64::from(*group).max(1)) =>
+            {
+                return vec![Finding::new(
+                    "pairs.hosts",
+                    format!("{hosts} hosts do not divide into groups of {group}"),
+                    "a divisor of the number of hosts",
+                )];
+            }
             Pairs::Across { pairs } if 2 * *pairs as usize > network.hosts.len() => {
                 return vec![Finding::new(
                     "pairs.pairs",
@@ -188,7 +186,7 @@ impl Pairs {
     }
 
     /// Source and destination of each pair.
-    pub(super) fn of(&self, seed: u64, network: &Topology) -> Vec<(usize, usize)> {
+    pub(crate) fn of(&self, seed: u64, network: &Topology) -> Vec<(usize, usize)> {
         let hosts = network.hosts.len();
         match self {
             Pairs::ToFirst {} => (1..hosts).map(|source| (source, 0)).collect(),

@@ -26,7 +26,7 @@ pub struct Flow {
 }
 
 /// What the flow of that number asks for: those listed take turns.
-pub(super) fn turn<T: Copy>(listed: &[T], number: usize) -> Option<T> {
+pub(crate) fn turn<T: Copy>(listed: &[T], number: usize) -> Option<T> {
     let turns = listed.len().max(1);
     listed.get(number % turns).copied()
 }

@@ -26,6 +26,7 @@ pub use command::{Command, Commands};
 pub use exchange::{Deed, End, Exchange, TimedAction};
 pub use flent::{Flent, FlentTest};
 pub use flow::Flow;
+pub(crate) use flow::turn;
 pub use flows::Flows;
 pub use incast::Incast;
 pub use iperf3::{Iperf3, Measured};
@@ -77,7 +78,7 @@ impl Workload {
     pub fn findings(&self, hosts: usize) -> Vec<Finding> {
         match self {
             Workload::Incast(incast) => incast.findings(hosts),
-            Workload::Bulk(bulk) => bulk.findings(hosts),
+            Workload::Bulk(bulk) => bulk.findings(),
             Workload::Flows(flows) => flows.findings(),
             Workload::Exchange(exchange) => exchange.findings(),
             Workload::Iperf3(iperf3) => iperf3.findings(hosts),

@@ -1,5 +1,6 @@
 //! From a scenario file to its runs, or to what is wrong with it.
 
+mod background_flows;
 mod built_in;
 mod common;
 mod guide;

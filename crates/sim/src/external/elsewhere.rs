@@ -6,8 +6,8 @@ use tailback_scenario::Run;
 use super::START;
 use super::addresses::{Addresses, Elsewhere, last_port};
 use super::real_plan::{self, RealHost, RealHosts};
-use super::tasks::{self, ns};
-use crate::SimError;
+use super::tasks::ns;
+use crate::{SimError, ends};
 
 /// The hosts of a run that have something to do, by their names, in the scenario's order.
 #[must_use]
@@ -33,7 +33,7 @@ pub fn hosts_elsewhere(run: &Run, elsewhere: &Elsewhere) -> Result<RealHosts, Si
     if !refused.is_empty() {
         return Err(SimError::RealHosts(refused.join("; ")));
     }
-    let last_port = last_port(elsewhere.first_port, tasks::ends(run).len())?;
+    let last_port = last_port(elsewhere.first_port, ends::all(run).len())?;
     let at = Addresses::elsewhere(run, elsewhere);
     let hosts = real_plan::by_host(run, &at)
         .into_iter()

@@ -8,6 +8,7 @@
 //! A run without kernels has nothing of this in its path.
 
 mod addresses;
+mod beside;
 mod bytes;
 mod cable;
 mod configuration;
@@ -30,7 +31,7 @@ use tailback_net::loss::Losses;
 use tailback_scenario::{Run, Workload};
 use tailback_units::{Duration, Time};
 
-use crate::{Control, RunOutcome, SimError, build, capture, outcome};
+use crate::{Control, RunOutcome, SimError, build, capture, ends, outcome};
 
 pub use addresses::{Elsewhere, HostElsewhere};
 use cable::Cable;
@@ -115,6 +116,9 @@ pub fn simulate_with_kernels(
                 .to_owned(),
         ));
     }
+    if let Some(refused) = beside::refused(run, is_outside) {
+        return Err(SimError::Kernel(refused));
+    }
     let mut switches = run.network.switches.iter();
     if let (Some(switch), true) = (
         switches.find(|switch| switch.config.pushes_back()),
@@ -149,7 +153,7 @@ pub fn simulate_with_kernels(
     }
     let guests = Guests::new(run, outside, &setup.folder);
     guests.prepare(&setup.agent)?;
-    let mut cable = Cable::new(build::world(run, outside), guests.hosts(), tasks::ends(run));
+    let mut cable = Cable::new(build::world(run, outside), guests.hosts(), ends::all(run));
     let config = KernelsConfig {
         kernel: setup.kernel.clone(),
         directory: setup.folder.clone(),
@@ -261,6 +265,8 @@ fn drive(
     cable.begun = true;
     if modelled {
         cable.world.start();
+    } else {
+        cable.world.start_beside();
     }
     for step in 0_u64.. {
         let in_world = cable.world.calendar.next_at();

@@ -17,6 +17,7 @@ use tailback_scenario::{Link, Node, Run, Workload};
 use tailback_units::{Duration, Time};
 
 use super::addresses::Addresses;
+use super::beside;
 use super::tasks::{self, ns};
 use super::{START, configuration};
 use crate::SimError;
@@ -252,6 +253,9 @@ pub(super) fn refused_of_hosts(run: &Run) -> Vec<String> {
     }
     if !run.background.is_empty() {
         refuse("background: the traffic goes between modelled hosts only".to_owned());
+    }
+    if let Some(what) = beside::refused(run, |_| true) {
+        refuse(what);
     }
     if run.record.pcap.is_some() {
         refuse("record.pcap: frames are not captured (tcpdump does, in the hosts)".to_owned());

@@ -15,7 +15,7 @@ use tailback_tcp::Stats;
 use tailback_units::{Duration, Time};
 use tailback_wire::plan;
 
-use super::{measured, repairs, to_world};
+use super::{beside, measured, repairs, to_world};
 use crate::RunOutcome;
 use crate::outcome::sender_control;
 use crate::tables::{ColumnData, Table};
@@ -31,6 +31,7 @@ pub(super) fn at(ns: u64) -> Time {
 /// Puts into the world what the guests' applications did, as if its own had done it. `log` is what
 /// was counted in the network, by time.
 pub(super) fn fill(world: &mut World, run: &Run, log: &[(Time, Totals)], records: &Records) {
+    beside::fill(world, records);
     match &run.workload {
         Workload::Iperf3(spec) => return measured::fill_window(world, run, spec, records),
         Workload::Udp(_) => return measured::fill_datagrams(world, records),
@@ -53,7 +54,6 @@ pub(super) fn fill(world: &mut World, run: &Run, log: &[(Time, Totals)], records
         });
         let latencies = latencies.flatten().map(|ns| Duration::from_ps(ns * 1000));
         world.workload.answered_outside(latencies);
-        return senders(world, records);
     }
     if let Workload::Incast(_) = &run.workload {
         let told = || records.values().flatten();
@@ -81,12 +81,14 @@ pub(super) fn fill(world: &mut World, run: &Run, log: &[(Time, Totals)], records
         senders(world, records);
         return;
     }
-    for flow in flows(records).filter(|flow| !flow.sends) {
+    let sends = world.workload.sender();
+    for flow in workload_flows(world.beside.first(), records).filter(|flow| !is_sender(flow, sends))
+    {
         world.workload.finished_outside(1, flow.read_bytes);
         let number = number(flow) as u32;
         let [from, to] = [flow.peer, flow.local].map(|a| plan::host_of_ipv4(*a.ip()));
         let outside = |host: Option<u16>| host.is_some_and(|h| world.hosts[usize::from(h)].outside);
-        let known = world.endpoints.len() > 2 * number as usize + 1;
+        let known = world.begun_flows() > number as usize;
         if known && outside(from) && outside(to) {
             // The world has not seen its end.
             world.flows.push(FlowRecord {
@@ -110,7 +112,7 @@ pub(super) fn fill(world: &mut World, run: &Run, log: &[(Time, Totals)], records
             });
         } else if let Some(over) = world.flows.iter_mut().find(|over| over.number == number) {
             over.received_bytes = flow.read_bytes;
-        } else if let Some(end) = world.endpoints.get_mut(2 * number as usize + 1) {
+        } else if known && let Some(end) = world.endpoints.get_mut(2 * number as usize + 1) {
             end.read_bytes = flow.read_bytes;
         }
     }
@@ -132,9 +134,10 @@ fn whole_run(world: &mut World) {
 /// What kernels that send have counted of their connections.
 fn senders(world: &mut World, records: &Records) {
     let sends = world.workload.sender();
-    for flow in flows(records).filter(|flow| flow.sends) {
+    let flows = workload_flows(world.beside.first(), records);
+    for flow in flows.filter(|flow| is_sender(flow, sends)) {
         let sender = 2 * number(flow) as u32 + sends;
-        if (sender as usize) < world.endpoints.len() {
+        if sender < world.begun_endpoints {
             world.told_by_sender(sender, &ToldBySender::of(&flow.tcp_info));
         }
     }
@@ -170,6 +173,12 @@ pub(super) fn complete(
         });
         counters.sum::<u64>() as f64 / iterations
     };
+    // Flows beside the workload are none of its business.
+    let of_workload = |all: &str, one: &str| {
+        (counted(all) - beside::counted(world, records, one) / iterations).max(0.0)
+    };
+    let retransmissions = of_workload("Tcp.RetransSegs", "total_retrans");
+    let timeouts = of_workload("TcpExt.TCPTimeouts", "total_rto");
     // What is counted in a window of time is in the tables already.
     let in_window = matches!(
         run.workload,
@@ -187,13 +196,13 @@ pub(super) fn complete(
                 table.add("host_drops_mean", in_rings as f64 / iterations);
                 table.add("fast_recoveries_mean", recoveries);
                 if !by_iteration {
-                    table.add("retransmissions_mean", counted("Tcp.RetransSegs"));
-                    table.add("timeouts_mean", counted("TcpExt.TCPTimeouts"));
+                    table.add("retransmissions_mean", retransmissions);
+                    table.add("timeouts_mean", timeouts);
                 }
             }
             "transactions" if !by_iteration => {
-                table.add_count("retransmissions", counted("Tcp.RetransSegs"));
-                table.add_count("timeouts", counted("TcpExt.TCPTimeouts"));
+                table.add_count("retransmissions", retransmissions);
+                table.add_count("timeouts", timeouts);
             }
             "flows" if world.hosts.iter().all(|host| host.outside) => {
                 *table = flow_table(world, records)
@@ -213,7 +222,12 @@ pub(super) fn complete(
     outcome
 }
 
-fn flows(records: &Records) -> impl Iterator<Item = &Flow> {
+/// The workload's connections: endpoints from `beside` on are of flows beside it.
+fn workload_flows(beside: u32, records: &Records) -> impl Iterator<Item = &Flow> {
+    flows(records).filter(move |flow| 2 * number(flow) < u64::from(beside))
+}
+
+pub(super) fn flows(records: &Records) -> impl Iterator<Item = &Flow> {
     records
         .values()
         .flatten()
@@ -223,9 +237,20 @@ fn flows(records: &Records) -> impl Iterator<Item = &Flow> {
         })
 }
 
+/// Whether this end is the one that sends what flows are about: 0 means the one that connects, 1 the one
+/// that listens, as [`workload::Workload::sender`](crate::workload::Workload::sender) has it.
+pub(super) fn is_sender(flow: &Flow, sends: u32) -> bool {
+    // The lower port is in the plan: that of who listens, or of a modelled end that connects.
+    let (own, peer) = (flow.local.port(), flow.peer.port());
+    let low = own.min(peer);
+    let low_listens = !low.saturating_sub(plan::FIRST_PORT).is_multiple_of(2);
+    let listens = (own == low) == low_listens;
+    listens == (sends == 1)
+}
+
 /// The number of a connection. Both its ends tell of it; the one that listens has the port that
 /// numbers it, below all that kernels choose themselves.
-fn number(flow: &Flow) -> u64 {
+pub(super) fn number(flow: &Flow) -> u64 {
     listening(flow.local, flow.peer)
 }
 
@@ -243,8 +268,9 @@ fn flow_table(world: &World, records: &Records) -> Table {
         })
     };
     let mut rows: BTreeMap<u64, [Option<&Flow>; 2]> = BTreeMap::new();
-    for flow in flows(records) {
-        rows.entry(number(flow)).or_default()[usize::from(!flow.sends)] = Some(flow);
+    for flow in workload_flows(world.beside.first(), records) {
+        let end = usize::from(!is_sender(flow, world.workload.sender()));
+        rows.entry(number(flow)).or_default()[end] = Some(flow);
     }
     let rows: Vec<(u64, [Option<&Flow>; 2])> = rows.into_iter().collect();
     let info = |name: &'static str| {

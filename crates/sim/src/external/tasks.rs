@@ -15,6 +15,7 @@ use tailback_units::{Duration, Time};
 
 use super::START;
 use super::addresses::Addresses;
+use super::beside;
 use crate::workload::UDP_DRAIN;
 
 /// Whole nanoseconds.
@@ -28,41 +29,21 @@ pub(super) fn kernel_ns(at: Time) -> u64 {
     ns(START) + at.as_ps().div_ceil(1000)
 }
 
-/// The host of each of the world's endpoints, those of flows to come with them.
-pub(super) fn ends(run: &Run) -> Vec<usize> {
-    let of = |flows: Vec<Flow>| {
-        flows
-            .iter()
-            .flat_map(|f| [f.source, f.destination])
-            .collect()
-    };
-    match &run.workload {
-        Workload::Incast(incast) => (1..=incast.servers as usize)
-            .flat_map(|server| [0, server])
-            .collect(),
-        Workload::Bulk(bulk) => of(bulk.flows(run.seed, &run.network)),
-        Workload::Flows(flows) => of(flows.flows(run.seed, &run.network)),
-        Workload::RequestResponse(spec) => of(spec.flows(run.seed, &run.network)),
-        Workload::Exchange(_) => vec![0, 1],
-        Workload::Iperf3(spec) => {
-            let flows = spec.measurement(run.seed).flows;
-            of(flows.into_iter().map(|one| one.flow).collect())
-        }
-        Workload::Udp(udp) => udp
-            .probes(run.seed, &run.network)
-            .into_iter()
-            .flat_map(|probe| [probe.source, probe.destination])
-            .collect(),
-        Workload::Flent(_) | Workload::Bernoulli(_) | Workload::Ping(_) | Workload::Command(_) => {
-            Vec::new()
-        }
-    }
-}
-
-/// Every task of the workload, with the host it runs on. Only those of hosts outside are used. After the
+/// Every task of the workload and of flows beside it, with the host it runs on. Only those of hosts outside are used. After the
 /// last look at its connections an application is over when so much time has gone by, whoever is at the
 /// other end.
 pub(super) fn tasks(
+    run: &Run,
+    outside: &[bool],
+    after_look: Duration,
+    at: &Addresses,
+) -> Vec<(usize, Task)> {
+    let mut tasks = workload_tasks(run, outside, after_look, at);
+    tasks.extend(beside::tasks(run, after_look, at));
+    tasks
+}
+
+fn workload_tasks(
     run: &Run,
     outside: &[bool],
     after_look: Duration,
@@ -254,14 +235,20 @@ fn ping_tasks(run: &Run, spec: &PingSpec, at: &Addresses) -> Vec<(usize, Task)> 
     let pingers = spec.pingers(run.seed, &run.network);
     let requests = pingers.iter().enumerate().map(task);
     // A kernel answers as long as its host has not ended.
-    let last = |one: &Pinger| one.start + spec.interval * u64::from(one.count);
-    let end = pingers.iter().map(last).max().unwrap_or(Time::ZERO) + spec.wait;
+    let end = ping_end(run, spec);
     let stay = |host: usize| {
         let end_ns = kernel_ns(end);
         (host, Task::Stay(Stay { end_ns }))
     };
     let answering: BTreeSet<usize> = pingers.iter().map(|one| one.destination).collect();
     requests.chain(answering.into_iter().map(stay)).collect()
+}
+
+/// When nobody waits for an answer to a ping any more.
+pub(super) fn ping_end(run: &Run, spec: &PingSpec) -> Time {
+    let pingers = spec.pingers(run.seed, &run.network);
+    let last = |one: &Pinger| one.start + spec.interval * u64::from(one.count);
+    pingers.iter().map(last).max().unwrap_or(Time::ZERO) + spec.wait
 }
 
 fn request_tasks(run: &Run, spec: &RequestResponse, at: &Addresses) -> Vec<(usize, Task)> {

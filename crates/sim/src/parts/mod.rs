@@ -71,6 +71,8 @@ pub(crate) fn obstacle(run: &Run) -> Option<&'static str> {
         Some("hosts with a machine cannot be cut")
     } else if !run.background.is_empty() {
         Some("background traffic cannot be cut")
+    } else if !run.background_flows.is_empty() {
+        Some("flows beside the workload cannot be cut")
     } else if record.pcap.is_some()
         || record.series.is_some()
         || record.interfaces.is_some()

@@ -3,6 +3,7 @@
 //! One file for each kind of workload of the scenario model. An application sees only its own
 //! connections: it is told when one is up, when bytes have arrived, when it is awake.
 
+mod background_flows;
 mod bernoulli;
 mod exchange;
 mod flows;
@@ -17,6 +18,7 @@ use std::collections::VecDeque;
 use tailback_net::frame::EndpointId;
 use tailback_units::{Duration, Time};
 
+pub(crate) use background_flows::BackgroundFlowsApp;
 pub(crate) use bernoulli::BernoulliApp;
 pub(crate) use exchange::ExchangeApp;
 pub(crate) use flows::{FlowsApp, Program, Source};
@@ -91,6 +93,8 @@ pub(crate) enum Ending {
     Close,
     /// It resets the connection at once.
     Abort,
+    /// It writes no more, from now on: what TCP has taken is still sent.
+    Stop,
 }
 
 /// What an application is told.

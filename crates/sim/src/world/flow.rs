@@ -53,11 +53,16 @@ impl std::ops::AddAssign for Retired {
 impl World {
     /// Makes the two ends of a flow and opens its connection.
     pub(super) fn open(&mut self, source: usize, destination: usize, priority: u8) {
-        let id = self.endpoints.len() as u32;
+        let id = self.begun_endpoints;
+        self.begun_endpoints += 2;
         for (id, host, peer) in [(id, source, destination), (id + 1, destination, source)] {
             let mut end = Endpoint::new(id, host, peer);
             end.priority = priority;
-            self.endpoints.push(end);
+            match self.endpoints.get_mut(id as usize) {
+                // Its place was kept, for there are flows beside the workload.
+                Some(kept) => *kept = end,
+                None => self.endpoints.push(end),
+            }
         }
         self.give_thread(EndpointId(id));
         self.give_thread(EndpointId(id + 1));
@@ -150,15 +155,21 @@ impl World {
         }
     }
 
-    /// Every flow of the run, in the order of their numbers: a pair of endpoints each.
+    /// How many flows the workload has begun.
+    pub(crate) fn begun_flows(&self) -> usize {
+        self.begun_endpoints as usize / 2
+    }
+
+    /// Every flow of the workload, in the order of their numbers: a pair of endpoints each.
     pub(crate) fn all_flows(&self) -> Vec<FlowRecord> {
         let sender = self.workload.sender();
         let mut flows = self.flows.clone();
+        flows.retain(|flow| 2 * flow.number < self.beside.first());
         flows.sort_unstable_by_key(|flow| flow.number);
         self.add_sources(&mut flows, sender);
         let mut over = flows.iter().map(|flow| flow.number).peekable();
         let mut running = Vec::new();
-        for number in 0..self.endpoints.len() as u32 / 2 {
+        for number in 0..self.begun_flows() as u32 {
             if over.next_if_eq(&number).is_none() {
                 running.push(self.flow_record(number, 2 * number + sender, None));
             }
@@ -166,6 +177,19 @@ impl World {
         flows.extend(running);
         flows.sort_unstable_by_key(|flow| flow.number);
         flows
+    }
+
+    /// Every flow beside the workload, in the order of their endpoints.
+    pub(crate) fn flows_beside(&self) -> Vec<FlowRecord> {
+        let first = self.beside.first() / 2;
+        let numbers = (first..).take(self.beside.flows().len());
+        let told = |number| self.flows.iter().find(|flow| flow.number == number);
+        numbers
+            .map(|number| {
+                let seen = || self.flow_record(number, 2 * number, None);
+                told(number).cloned().unwrap_or_else(seen)
+            })
+            .collect()
     }
 
     /// What sources have counted of flows whose destinations are gone, in the order of their numbers.

@@ -200,8 +200,9 @@ impl World {
             Told::Read(bytes) => {
                 endpoint.read_bytes += bytes;
                 let notice = Notice::Received(bytes);
-                self.workload
-                    .notice(self.now, frame.to, notice, &mut self.actions);
+                let (workload, actions) = (&mut self.workload, &mut self.actions);
+                self.beside
+                    .notice(workload, self.now, frame.to, notice, actions);
                 true
             }
             Told::More => return self.drive(frame.to),
@@ -274,8 +275,9 @@ impl World {
         }
         if endpoint.app_wake <= now {
             endpoint.app_wake = Time::NEVER;
-            self.workload
-                .notice(now, id, Notice::Awake, &mut self.actions);
+            let notice = Notice::Awake;
+            self.beside
+                .notice(&mut self.workload, now, id, notice, &mut self.actions);
             self.do_actions();
         }
         let endpoint = &mut self.endpoints[id.0 as usize];
@@ -330,7 +332,8 @@ impl World {
                 Event::Connected => Notice::Connected,
                 Event::PeerClosed | Event::Closed | Event::Reset => Notice::Closed,
             };
-            self.workload.notice(now, id, notice, &mut self.actions);
+            self.beside
+                .notice(&mut self.workload, now, id, notice, &mut self.actions);
             noticed = true;
             if notice == Notice::Closed
                 && let Some(learned) = connection.take_learned()
@@ -484,11 +487,10 @@ impl World {
         let endpoint = &mut self.endpoints[client.0 as usize];
         let host = &self.hosts[usize::from(endpoint.host.0)];
         let mut config = host.config_for(self.seed, client);
-        let flow = self
-            .workload
-            .flows()
-            .and_then(|app| app.flow(client.0 as usize / 2));
-        if let Some(congestion) = flow.and_then(|flow| flow.congestion) {
+        let listed = self.workload.flows();
+        let flow = listed.and_then(|app| app.flow(client.0 as usize / 2));
+        let asked = self.beside.congestion(client);
+        if let Some(congestion) = asked.or(flow.and_then(|flow| flow.congestion)) {
             Arc::make_mut(&mut config.options).congestion = Some(congestion);
         }
         let mut connection = Connection::connect(&config, self.now);
@@ -528,7 +530,8 @@ impl World {
         endpoint.read_bytes += bytes;
         if bytes > 0 {
             let notice = Notice::Received(bytes);
-            self.workload.notice(now, id, notice, &mut self.actions);
+            self.beside
+                .notice(&mut self.workload, now, id, notice, &mut self.actions);
         }
         self.drive_and_arm(id);
     }
@@ -539,6 +542,10 @@ impl World {
         let Some(connection) = &mut endpoint.connection else {
             return;
         };
+        if ending == Ending::Stop {
+            endpoint.backlog_bytes = 0;
+            endpoint.ending = None;
+        }
         if endpoint.backlog_bytes > 0 && ending != Ending::Abort {
             endpoint.ending = Some(ending);
             return;
@@ -565,7 +572,7 @@ impl World {
 impl Ending {
     pub(super) fn apply(self, connection: &mut Connection, now: Time) {
         match self {
-            Ending::Shutdown => connection.shutdown(now, Shutdown::Write),
+            Ending::Shutdown | Ending::Stop => connection.shutdown(now, Shutdown::Write),
             Ending::Close => connection.close(now),
             Ending::Abort => connection.abort(now),
         }

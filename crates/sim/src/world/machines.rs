@@ -504,7 +504,8 @@ impl World {
             endpoint.read_bytes += bytes;
             if bytes > 0 {
                 let notice = Notice::Received(bytes);
-                self.workload.notice(now, id, notice, &mut self.actions);
+                self.beside
+                    .notice(&mut self.workload, now, id, notice, &mut self.actions);
             }
         }
         self.drive_held(id);

@@ -41,7 +41,7 @@ use tailback_units::Time;
 use crate::event::{Calendar, Event};
 use crate::record::Recorder;
 use crate::route::Attachments;
-use crate::workload::{Action, Workload};
+use crate::workload::{Action, BackgroundFlowsApp, Workload};
 use crate::{Control, SimError};
 
 pub(crate) use background::Background;
@@ -91,6 +91,8 @@ pub(crate) struct World {
     /// Some host's receive buffers are not all alike.
     pub(crate) page_buffers: bool,
     pub(crate) endpoints: Vec<Endpoint>,
+    /// How many of them the workload has begun to use: all, but for those that flows beside it need.
+    pub(crate) begun_endpoints: u32,
     /// What endpoints that are gone have counted.
     pub(crate) retired: Retired,
     /// Flows whose destination's end is gone; and those whose source's is, for what it counted.
@@ -99,6 +101,8 @@ pub(crate) struct World {
     /// The run's seed: endpoints that come later derive theirs from it.
     pub(crate) seed: u64,
     pub(crate) workload: Workload,
+    /// The TCP flows beside it.
+    pub(crate) beside: BackgroundFlowsApp,
     pub(crate) recorder: Recorder,
     /// The network as a whole over time, if it is wanted.
     pub(crate) series: Option<Series>,
@@ -174,6 +178,14 @@ impl World {
     /// Lets the applications begin.
     pub(crate) fn start(&mut self) {
         self.workload.start(self.now, &mut self.actions);
+        self.do_actions();
+        self.start_beside();
+    }
+
+    /// Lets what is beside the workload begin.
+    pub(crate) fn start_beside(&mut self) {
+        let outside = |host: usize| self.hosts[host].outside;
+        self.beside.start(outside, &mut self.actions);
         self.do_actions();
         self.start_background();
     }

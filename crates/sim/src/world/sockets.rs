@@ -268,7 +268,8 @@ impl World {
         thread.room = thread.room.saturating_sub(bytes);
         thread.copied = true;
         let notice = Notice::Received(bytes);
-        self.workload.notice(now, id, notice, &mut self.actions);
+        self.beside
+            .notice(&mut self.workload, now, id, notice, &mut self.actions);
         bytes
     }
 

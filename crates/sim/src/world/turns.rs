@@ -95,6 +95,7 @@ impl World {
         let plain = self.switches.is_empty()
             && self.pushback.is_none()
             && self.background.is_none()
+            && self.beside.flows().is_empty()
             && self.ledger.outbox.is_none()
             && self.hosts.iter().all(|host| host.machine.is_some())
             && self.links.iter().all(|link| link.plain_to_machine);

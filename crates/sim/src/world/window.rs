@@ -52,13 +52,13 @@ impl Window {
 impl World {
     /// The window begins: from here flows are counted anew.
     pub(super) fn open_window(&mut self) {
-        let flows = self.endpoints.len() / 2;
+        let flows = self.begun_flows();
         self.window.start = (0..flows).map(|flow| self.flow_counts(flow)).collect();
     }
 
     /// The window ends: what comes after is not counted.
     pub(super) fn close_window(&mut self) {
-        let flows = self.endpoints.len() / 2;
+        let flows = self.begun_flows();
         self.window.end = (0..flows).map(|flow| self.flow_counts(flow)).collect();
     }
 
@@ -70,8 +70,8 @@ impl World {
         looks: &BTreeMap<Time, Told>,
         ends: [Time; 2],
     ) {
+        let flows = self.begun_flows();
         let window = &mut self.window;
-        let flows = self.endpoints.len() / 2;
         window.start.resize(flows, (0, 0));
         window.end.resize(flows, (0, 0));
         // A connection that is not there yet has counted nothing.
@@ -131,7 +131,7 @@ impl World {
         let queue_bytes = self.queued_bytes();
         let drops = self.switches.iter().map(|s| s.drops()).sum::<u64>();
         let switch_drops = drops - self.iteration_start.switch_drops;
-        for flow in 0..self.endpoints.len() / 2 {
+        for flow in 0..self.begun_flows() {
             let (received_bytes, retransmissions) = self.flow_in_window(flow);
             let connection = self.endpoints[2 * flow].connection.as_ref();
             self.window.intervals.push(IntervalLook {

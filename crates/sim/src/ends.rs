@@ -1,0 +1,56 @@
+//! Which host has which endpoint.
+
+use tailback_scenario::{Flow, Run, Workload};
+
+/// The host of each of the workload's endpoints, those of flows to come with them.
+pub(crate) fn of_workload(run: &Run) -> Vec<usize> {
+    let network = &run.network;
+    let of = |flows: Vec<Flow>| {
+        flows
+            .iter()
+            .flat_map(|f| [f.source, f.destination])
+            .collect()
+    };
+    match &run.workload {
+        Workload::Incast(incast) => (1..=incast.servers as usize)
+            .flat_map(|server| [0, server])
+            .collect(),
+        Workload::Bulk(bulk) => of(bulk.flows(run.seed, network)),
+        Workload::Flows(flows) => of(flows.flows(run.seed, network)),
+        Workload::RequestResponse(spec) => of(spec.flows(run.seed, network)),
+        Workload::Exchange(_) => vec![0, 1],
+        Workload::Iperf3(spec) => {
+            let flows = spec.measurement(run.seed).flows;
+            of(flows.into_iter().map(|one| one.flow).collect())
+        }
+        Workload::Flent(spec) => {
+            let flows = spec.measurement().flows;
+            of(flows.into_iter().map(|one| one.flow).collect())
+        }
+        Workload::Bernoulli(_) => {
+            let hosts = network.hosts.len();
+            let others = |source| (0..hosts).filter(move |d| *d != source);
+            (0..hosts)
+                .flat_map(|source| others(source).flat_map(move |d| [source, d]))
+                .collect()
+        }
+        Workload::Udp(udp) => udp
+            .probes(run.seed, network)
+            .into_iter()
+            .flat_map(|probe| [probe.source, probe.destination])
+            .collect(),
+        Workload::Ping(_) | Workload::Command(_) => Vec::new(),
+    }
+}
+
+/// The host of every endpoint: the workload's, then those of the flows beside it.
+pub(crate) fn all(run: &Run) -> Vec<usize> {
+    let mut ends = of_workload(run);
+    let beside = run.flows_beside();
+    ends.extend(
+        beside
+            .iter()
+            .flat_map(|one| [one.flow.source, one.flow.destination]),
+    );
+    ends
+}

@@ -1,0 +1,141 @@
+//! TCP flows beside the workload ([`tailback_scenario::BackgroundFlows`]): each opens its connection at its time
+//! and sends all it has, or all it can until its time is over.
+//!
+//! A program that is over shuts its end down, as iperf3's client does after `-t`: what its socket holds is
+//! still sent; the other end closes when it has read all. One that is never over lasts as long as the run. A
+//! connection that TCP gives up is not opened again. Left out: what the program's calls cost before it writes
+//! (`client_latency`, `send_call_cost`).
+
+use std::collections::VecDeque;
+
+use tailback_net::frame::EndpointId;
+use tailback_scenario::BackgroundFlow;
+use tailback_tcp::congestion::CongestionKind;
+use tailback_units::Time;
+
+use super::{Action, Ending, Notice, Workload};
+
+/// Bytes that a flow without end wants to send: more than any run carries.
+const ENDLESS: u64 = 1 << 62;
+
+/// The flows beside the workload; there may be none.
+#[derive(Debug)]
+pub(crate) struct BackgroundFlowsApp {
+    /// Endpoints from here on are theirs: this one and the next of the first flow, and so on.
+    first: u32,
+    flows: Vec<BackgroundFlow>,
+    /// By flow.
+    ends: Vec<Ends>,
+}
+
+/// How far the two ends of a flow are.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ends {
+    /// The source has opened its connection.
+    opened: bool,
+    /// The source writes no more, or its connection is gone.
+    over: bool,
+}
+
+impl BackgroundFlowsApp {
+    /// `first` is the number of endpoints of the workload, those to come with them.
+    pub(crate) fn new(first: u32, flows: Vec<BackgroundFlow>) -> BackgroundFlowsApp {
+        BackgroundFlowsApp {
+            // Nobody's, if there are none: the workload's endpoints are not counted then.
+            first: if flows.is_empty() { u32::MAX } else { first },
+            ends: vec![Ends::default(); flows.len()],
+            flows,
+        }
+    }
+
+    /// The endpoint of the first flow's source.
+    pub(crate) fn first(&self) -> u32 {
+        self.first
+    }
+
+    /// The flows, in the order of their endpoints.
+    pub(crate) fn flows(&self) -> &[BackgroundFlow] {
+        &self.flows
+    }
+
+    /// What the source at an endpoint asks for by TCP_CONGESTION, if it is one of these flows'.
+    pub(crate) fn congestion(&self, id: EndpointId) -> Option<CongestionKind> {
+        let number = id.0.checked_sub(self.first)? / 2;
+        self.flows.get(number as usize)?.flow.congestion
+    }
+
+    /// Sees to it that flows begin whose sources are not `outside`.
+    pub(crate) fn start(&self, outside: impl Fn(usize) -> bool, actions: &mut VecDeque<Action>) {
+        for (number, one) in (0..).zip(&self.flows) {
+            if !outside(one.flow.source) {
+                actions.push_back(Action::Wake {
+                    endpoint: EndpointId(self.first + 2 * number),
+                    at: one.flow.start,
+                });
+            }
+        }
+    }
+
+    /// Tells whom an endpoint belongs to: one of these flows, or the workload.
+    #[inline(always)]
+    pub(crate) fn notice(
+        &mut self,
+        workload: &mut Workload,
+        now: Time,
+        id: EndpointId,
+        notice: Notice,
+        actions: &mut VecDeque<Action>,
+    ) {
+        if id.0 < self.first {
+            workload.notice(now, id, notice, actions);
+        } else if !matches!(notice, Notice::Received(_)) {
+            self.notice_own(now, id, notice, actions);
+        }
+    }
+
+    #[cold]
+    fn notice_own(
+        &mut self,
+        now: Time,
+        id: EndpointId,
+        notice: Notice,
+        actions: &mut VecDeque<Action>,
+    ) {
+        let number = ((id.0 - self.first) / 2) as usize;
+        let (one, ends) = (&self.flows[number], &mut self.ends[number]);
+        let finish = |ending| Action::Finish {
+            endpoint: id,
+            ending,
+        };
+        let at_source = id.0.is_multiple_of(2);
+        match notice {
+            Notice::Awake if !ends.opened => {
+                ends.opened = true;
+                actions.push_back(Action::Connect { client: id });
+            }
+            Notice::Awake if !ends.over => {
+                ends.over = true;
+                actions.push_back(finish(Ending::Stop));
+            }
+            Notice::Connected if at_source => {
+                let bytes = one.flow.bytes.unwrap_or(ENDLESS);
+                actions.push_back(Action::Write {
+                    endpoint: id,
+                    bytes,
+                });
+                if one.flow.bytes.is_some() {
+                    actions.push_back(finish(Ending::Shutdown));
+                }
+                if let Some(at) = one.until {
+                    let at = at.max(now);
+                    actions.push_back(Action::Wake { endpoint: id, at });
+                }
+            }
+            Notice::Closed => {
+                ends.over |= at_source;
+                actions.push_back(finish(Ending::Close));
+            }
+            Notice::Awake | Notice::Connected | Notice::Received(_) | Notice::Sent => {}
+        }
+    }
+}

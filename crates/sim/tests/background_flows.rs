@@ -1,0 +1,163 @@
+//! TCP flows beside the workload: they take their share, begin and end when told to, and are counted apart.
+
+use tailback_scenario::Plan;
+use tailback_sim::{ColumnData, Control, RunOutcome, simulate};
+
+/// One flow from `host1` to `host0` for 50 ms, about 9.4 Gb/s when alone.
+const BULK: &str = r#"kind = "bulk"
+pairs = { kind = "listed", list = [["host1", "host0"]] }
+duration = "50ms""#;
+
+fn outcome(host: &str, workload: &str, beside: &str) -> RunOutcome {
+    let text = format!(
+        r#"
+name = "background-flows"
+[network]
+topology = "star"
+switch = {{ preset = "arista-7124s" }}
+hosts = 4
+link = {{ rate = "10Gbit", delay = "1us", mtu = "1500B" }}
+[host]
+preset = "{host}"
+[stack]
+preset = "linux-7.2"
+[workload]
+{workload}
+{beside}"#
+    );
+    let plan = Plan::from_toml(&text, "background_flows.toml", &[], None).expect("valid");
+    simulate(&plan.runs[0], &Control::default()).expect("it runs")
+}
+
+fn run(workload: &str, beside: &str) -> RunOutcome {
+    outcome("plain", workload, beside)
+}
+
+fn column<'a>(outcome: &'a RunOutcome, table: &str, column: &str) -> &'a ColumnData {
+    let table = outcome.tables.iter().find(|t| t.name == table);
+    let columns = &table.expect("the table").columns;
+    let column = columns.iter().find(|c| c.name == column);
+    &column.expect("the column").data
+}
+
+fn counts<'a>(outcome: &'a RunOutcome, table: &str, name: &str) -> &'a [u64] {
+    match column(outcome, table, name) {
+        ColumnData::U64(values) => values,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn measures<'a>(outcome: &'a RunOutcome, table: &str, name: &str) -> &'a [f64] {
+    match column(outcome, table, name) {
+        ColumnData::F64(values) => values,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn received(outcome: &RunOutcome) -> &[u64] {
+    counts(outcome, "background_flows", "received_bytes")
+}
+
+/// An entry of `background_flows` from one host to another, with more lines behind it.
+fn beside(source: &str, destination: &str, more: &str) -> String {
+    format!(
+        r#"[[background_flows]]
+pairs = {{ kind = "listed", list = [["{source}", "{destination}"]] }}
+{more}"#
+    )
+}
+
+#[test]
+fn a_flow_beside_shares_the_link_and_is_no_flow_of_the_workload() {
+    let alone = run(BULK, "");
+    assert!(alone.tables.iter().all(|t| t.name != "background_flows"));
+    let cross = beside("host2", "host0", "");
+    let shared = run(BULK, &cross);
+    let own = counts(&shared, "flows", "received_bytes");
+    assert_eq!(own.len(), 1);
+    assert_eq!(counts(&shared, "summary", "data_bytes_total"), own);
+    let both = own[0] + received(&shared)[0];
+    let before = counts(&alone, "flows", "received_bytes")[0];
+    let share = both as f64 / before as f64;
+    assert!((0.97..1.01).contains(&share), "{share}");
+    assert!(own[0] < before * 3 / 4, "{} of {before}", own[0]);
+    assert_eq!(run(BULK, &cross).trajectory, shared.trajectory);
+}
+
+#[test]
+fn what_flows_beside_send_again_is_not_the_workloads() {
+    // Flows of two hosts meet at a port; the workload asks somewhere else.
+    let workload = r#"kind = "request-response"
+pairs = { kind = "listed", list = [["host1", "host3"]] }
+duration = "30ms""#;
+    let more = "connections = 3\ncongestion = [\"bbr\"]";
+    let cross = [
+        beside("host2", "host0", more),
+        beside("host3", "host0", more),
+    ]
+    .join("\n");
+    let outcome = run(workload, &cross);
+    let again: u64 = counts(&outcome, "background_flows", "retransmissions")
+        .iter()
+        .sum();
+    assert!(again > 0);
+    let own = measures(&outcome, "summary", "retransmissions_mean");
+    assert_eq!(own, [0.0]);
+    match column(&outcome, "background_flows", "sender_congestion_control") {
+        ColumnData::Str(names) => assert_eq!(names, &["bbr"; 6]),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_flow_begins_and_ends_when_it_is_told_to() {
+    let part = run(
+        BULK,
+        &beside("host2", "host3", "from = \"10ms\"\nuntil = \"30ms\""),
+    );
+    // Nobody is in its way: 20 ms at 9.4 Gb/s, and what its socket still held, 4 MB at the most.
+    let mb = received(&part)[0] as f64 / 1e6;
+    assert!((22.0..28.0).contains(&mb), "{mb}");
+    let start = measures(&part, "background_flows", "start_s")[0];
+    assert!((0.01..0.0102).contains(&start), "{start}");
+    assert_eq!(measures(&part, "background_flows", "end_s"), [0.03]);
+    // All that it sent has come: the rest of the run was time enough.
+    let given = run(BULK, &beside("host2", "host3", "size = \"3MB\""));
+    assert_eq!(received(&given), [3_000_000]);
+}
+
+#[test]
+fn a_machine_whose_program_is_stopped_sends_what_its_socket_holds() {
+    let flow = beside("host2", "host3", "from = \"5ms\"\nuntil = \"20ms\"");
+    let longer = BULK.replace("50ms", "70ms");
+    let [first, later] =
+        [BULK, longer.as_str()].map(|workload| outcome("xeon-e7330-ixgbe", workload, &flow));
+    assert!(received(&first)[0] > 5_000_000, "{:?}", received(&first));
+    // All had come before the end.
+    assert_eq!(received(&first), received(&later));
+}
+
+#[test]
+fn an_incast_ends_when_it_is_done_whoever_else_sends() {
+    let workload = "kind = \"incast\"\nservers = 3\nsize = \"300KB\"\niterations = 5";
+    let alone = run(workload, "");
+    let shared = run(workload, &beside("host0", "host3", ""));
+    for outcome in [&alone, &shared] {
+        assert_eq!(counts(outcome, "summary", "iterations"), [5]);
+        assert_eq!(counts(outcome, "flows", "flow"), [0, 1, 2]);
+    }
+    // It shares nothing with the answers but the client's acknowledgements' way.
+    assert!(received(&shared)[0] > 0);
+    let flows = counts(&shared, "flows", "received_bytes");
+    assert_eq!(flows, counts(&alone, "flows", "received_bytes"));
+}
+
+#[test]
+fn drawn_pairs_are_the_same_for_the_same_seed() {
+    let drawn = r#"[[background_flows]]
+pairs = { kind = "permutation" }
+size = "100KB""#;
+    let first = run(BULK, drawn);
+    assert_eq!(received(&first), [100_000; 4]);
+    assert_eq!(first.tables, run(BULK, drawn).tables);
+}

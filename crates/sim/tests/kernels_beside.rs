@@ -1,0 +1,76 @@
+//! Traffic beside the workload where hosts are kernels: between kernels, between modelled hosts, and across.
+
+mod support;
+
+use support::{measure, run};
+
+/// `host1` asks `host0` for 40 ms, while `host2` sends to `host3`.
+const ASKING: &str = r#"
+name = "beside"
+[network]
+topology = "star"
+switch = "arista-7124s"
+hosts = 4
+link = { rate = "1Gbit", delay = "1us", mtu = "1500B" }
+[host]
+preset = "uml-virtio"
+[stack]
+preset = "linux-7.2"
+[workload]
+kind = "request-response"
+pairs = { kind = "listed", list = [["host1", "host0"]] }
+duration = "40ms"
+[[background_flows]]
+pairs = { kind = "listed", list = [["host2", "host3"]] }
+from = "5ms"
+until = "20ms"
+"#;
+
+#[test]
+fn flows_beside_run_between_kernels_and_the_model() {
+    for outside in [
+        [false; 4],
+        [true; 4],
+        [true, true, true, false],
+        [true, true, false, true],
+        [true, true, false, false],
+        [false, false, true, true],
+    ] {
+        let outcome = run(ASKING, &[], |host| outside[host]).expect("it runs");
+        // 15 ms of a link alone, and what the socket still held.
+        let bytes = measure(&outcome, "background_flows", "received_bytes");
+        assert_eq!(bytes.len(), 1, "{outside:?}");
+        let range = 1.7e6..4.5e6;
+        assert!(range.contains(&bytes[0]), "{outside:?}: {bytes:?}");
+        let sent = measure(&outcome, "background_flows", "segments_sent");
+        assert!(sent[0] > 1000.0, "{outside:?}: {sent:?}");
+        // The workload's flow is as it is without: the one that asks is its source.
+        let asked = measure(&outcome, "flows", "received_bytes");
+        assert_eq!(asked.len(), 1, "{outside:?}");
+        let requests = measure(&outcome, "summary", "requests");
+        assert!(
+            (asked[0] - requests[0]).abs() < 2.0,
+            "{outside:?}: {asked:?}"
+        );
+        assert!(outcome.simulated < tailback_units::Duration::from_ms(45));
+    }
+}
+
+#[test]
+fn the_model_sends_beside_a_workload_of_kernels_alone() {
+    let incast = r#"workload={ kind = "incast", servers = 1, size = "500KB", iterations = 4 }"#;
+    let beside =
+        r#"background_flows=[{ pairs = { kind = "listed", list = [["host2", "host3"]] } }]"#;
+    let datagrams = r#"background=[{ source = "host2", destination = "host3", rate = "100Mbit" }]"#;
+    let outside = |host| host < 2;
+    let outcome = run(ASKING, &[incast, beside, datagrams], outside).expect("it runs");
+    assert!(measure(&outcome, "background_flows", "received_bytes")[0] > 1e6);
+    assert!(measure(&outcome, "background", "received_bytes")[0] > 1e5);
+    // Nobody knows beforehand when an incast of kernels is over: its own flows beside it say when they are.
+    let all = run(ASKING, &[incast, beside], |_| true);
+    let said = all.expect_err("it has no end").to_string();
+    assert!(said.contains("until = \"1s\""), "{said}");
+    let until = beside.replace(" } }]", " }, until = \"10ms\" }]");
+    let outcome = run(ASKING, &[incast, &until], |_| true).expect("it runs");
+    assert!(measure(&outcome, "background_flows", "received_bytes")[0] > 1e6);
+}
