@@ -8,6 +8,7 @@ import pytest
 import tailback
 from synthetic import write_folder
 from tailback.analysis import View
+from tailback.analysis.background import carried
 from tailback.analysis.pairs import pair_losses
 from tailback.analysis.paused import stopped
 from tailback.analysis.places import PLACE, places
@@ -217,6 +218,40 @@ def test_who_was_stopped_and_for_how_long(tmp_path: Path) -> None:
     assert "a>leaf, 50 % (pfc)" in Plots(view.results).paused().to_dict()["description"]
     keys = [figure.key for figure in contents(view, ["shown"]).sections[0].figures]
     assert keys == ["paused"]
+
+
+def test_what_flows_beside_the_workload_carried(tmp_path: Path) -> None:
+    def flow(run: int, number: int, ends: tuple[str, str], rate: float) -> dict[str, Any]:
+        return {
+            "run": run,
+            "repetition": 0,
+            "flow": number,
+            "source": ends[0],
+            "destination": ends[1],
+            "throughput_mbps": rate,
+            "retransmissions": 10 * number,
+        }
+
+    rates = {0: (300.0, 200.0, 900.0), 1: (100.0, 100.0, 950.0)}
+    ends = (("b", "a"), ("b", "a"), ("c", "d"))
+    view = folder(
+        tmp_path / "own",
+        ["queue"],
+        summary=[summary(0, queue="fifo"), summary(1, queue="red")],
+        background_flows=[
+            flow(run, i, ends[i], rate) for run in (0, 1) for i, rate in enumerate(rates[run])
+        ],
+    )
+    assert carried(view).rows() == [
+        ("fifo", "b > a (2 flows)", 500.0, 10.0),
+        ("fifo", "c > d", 900.0, 20.0),
+        ("red", "b > a (2 flows)", 200.0, 10.0),
+        ("red", "c > d", 950.0, 20.0),
+    ]
+    chart = Plots(view.results).flows_beside().to_dict()
+    assert "The fastest: c > d, 950 Mb/s (red)." in chart["description"]
+    keys = [figure.key for figure in contents(view, ["shown"]).sections[0].figures]
+    assert keys == ["beside"]
 
 
 def test_a_report_of_datagrams_shows_where_they_were_lost(tmp_path: Path) -> None:

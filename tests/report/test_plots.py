@@ -95,3 +95,14 @@ def test_points_along_names_lie_side_by_side_and_differ_in_shape(tmp_path: Path)
     assert sides == {"xOffset": ["a", "b"], "shape": ["one", "four"]}
     # The theme's legends show lines, of which points have none.
     assert points["encoding"]["color"]["legend"]["symbolType"] == "circle"
+
+
+def test_columns_stand_on_zero_and_a_logarithmic_axis_has_points(tmp_path: Path) -> None:
+    # Completion times are 10, 13, 16 … ms.
+    for name, cases, expected in (("few", 4, "bar"), ("many", 400, "point")):
+        axes = {"case": [f"case {i}" for i in range(cases)]}
+        drawn = Results(sweep_folder(tmp_path / name, axes)).plot.metric("completion_ms_mean")
+        (layer,) = drawn.to_dict()["layer"]
+        assert layer["mark"]["type"] == expected
+        scale = layer["encoding"]["y"]["scale"]
+        assert scale == ({"zero": True} if expected == "bar" else {"type": "log"})

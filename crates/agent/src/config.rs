@@ -270,6 +270,9 @@ pub struct Bulk {
     /// Send buffer asked for with SO_SNDBUF, bytes (iperf3 -w); absent: the kernel tunes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window_bytes: Option<u32>,
+    /// Priority of what it sends, 0 to 7: the class selector in its IP headers.
+    #[serde(default)]
+    pub priority: u8,
     /// It is over then, ns, whatever is on its way; absent: when the sink has read all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_ns: Option<u64>,
@@ -290,6 +293,9 @@ pub struct Sink {
     /// Receive buffer asked for with SO_RCVBUF, bytes; absent: the kernel tunes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window_bytes: Option<u32>,
+    /// Priority of what it sends, acknowledgements that is: as the source's.
+    #[serde(default)]
+    pub priority: u8,
     /// It is over then, ns, whatever is on its way; absent: when all flows have closed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_ns: Option<u64>,

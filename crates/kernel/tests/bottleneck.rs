@@ -43,6 +43,7 @@ fn through(congestion_control: &str, ecn: &str, mark_above_bytes: Option<u64>) -
         duration_ns: Some(DURATION_NS),
         congestion_control: None,
         window_bytes: None,
+        priority: 0,
         end_ns: None,
         start_ns: 10_000_000,
     });
@@ -50,6 +51,7 @@ fn through(congestion_control: &str, ecn: &str, mark_above_bytes: Option<u64>) -
         port: 5001,
         connections: 1,
         window_bytes: None,
+        priority: 0,
         end_ns: None,
         endless: false,
     });

@@ -34,6 +34,7 @@ fn tasks(duration_ns: u64) -> [Vec<Task>; 2] {
         duration_ns: Some(duration_ns),
         congestion_control: None,
         window_bytes: None,
+        priority: 0,
         end_ns: None,
         start_ns: 10_000_000,
     });
@@ -41,6 +42,7 @@ fn tasks(duration_ns: u64) -> [Vec<Task>; 2] {
         port: 5001,
         connections: 1,
         window_bytes: None,
+        priority: 0,
         end_ns: None,
         endless: false,
     });

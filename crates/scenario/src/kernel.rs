@@ -21,7 +21,7 @@ const HZ: [u32; 2] = [100, 1000];
 /// Least memory with which a kernel boots and takes part.
 const LEAST_MEMORY_BYTES: u64 = 32 << 20;
 
-/// Memory unless the scenario says otherwise: enough for buffers of some tens of megabytes.
+/// Memory unless the scenario says otherwise: enough for sockets that hold up to 80 MiB together.
 const MEMORY_BYTES: u64 = 128 << 20;
 
 /// What a host is.

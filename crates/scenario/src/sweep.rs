@@ -99,7 +99,7 @@ pub(crate) fn axes(document: &Document) -> (Vec<Resolved>, Vec<Finding>) {
     for (key, axis) in sweep {
         let at = path::join("sweep", key);
         if cases::are(axis) {
-            match cases::read(axis, &at, &places) {
+            match cases::read(axis, (key, &at), &places) {
                 Ok(cases) => axes.push(Resolved {
                     key: key.clone(),
                     column: key.clone(),
@@ -351,6 +351,10 @@ fn collect(node: &Value, value: Option<&Value>, at: Steps, places: &mut Vec<Step
         .get("items")
         .is_some_and(|items| check::resolve(items).get("properties").is_some());
     if is_list_of_tables {
+        // One that is a part of the scenario can be replaced as a whole.
+        if at.len() == 1 {
+            places.push(at);
+        }
         return;
     }
     places.push(at.clone());

@@ -1,7 +1,7 @@
 //! Axes of a sweep whose values set several places at once.
 //!
 //! Such an axis is a list of tables: `set` has the values by their paths, `label` what the columns
-//! say of them. Without labels each path's last part is a column.
+//! say of them, or what the axis' own column says. Without labels each path's last part is a column.
 
 use serde_json::{Map, Value};
 
@@ -24,8 +24,12 @@ pub(super) fn are(axis: &Value) -> bool {
         .is_some_and(|values| !values.is_empty() && values.iter().all(|v| v.get("set").is_some()))
 }
 
-/// Reads the cases of the axis at `at`.
-pub(super) fn read(axis: &Value, at: &str, places: &[Steps]) -> Result<Vec<Case>, Vec<Finding>> {
+/// Reads the cases of the axis at `at`; a label that is no table is what `column` says.
+pub(super) fn read(
+    axis: &Value,
+    (column, at): (&str, &str),
+    places: &[Steps],
+) -> Result<Vec<Case>, Vec<Finding>> {
     let mut found = Vec::new();
     let mut cases: Vec<Case> = Vec::new();
     for (i, value) in axis.as_array().into_iter().flatten().enumerate() {
@@ -49,11 +53,14 @@ pub(super) fn read(axis: &Value, at: &str, places: &[Steps]) -> Result<Vec<Case>
         let label = match table.get("label") {
             None => None,
             Some(Value::Object(label)) if label.values().all(is_scalar) => Some(label.clone()),
+            Some(value) if is_scalar(value) => {
+                Some(Map::from_iter([(column.to_owned(), value.clone())]))
+            }
             Some(_) => {
                 found.push(Finding::new(
                     path::join(&here, "label"),
-                    "a label is a table of columns and what they say",
-                    "for instance label = { marking = \"ce\", start_percent = 10 }",
+                    "a label is what the axis' column says, or a table of columns and what they say",
+                    "for instance label = \"marks\", or label = { marking = \"ce\", start_percent = 10 }",
                 ));
                 continue;
             }

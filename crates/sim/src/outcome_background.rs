@@ -15,10 +15,7 @@ pub(crate) fn table(world: &World) -> Option<Table> {
     let name = |host: usize| world.hosts[host].name.clone();
     let count = |value: fn(&FlowRecord) -> u64| rows.iter().map(value);
     let start = || flows.iter().map(|one| one.flow.start);
-    let end = || {
-        let ends = flows.iter().map(|one| one.until);
-        ends.map(|until| until.map_or(world.now, |until| until.min(world.now)))
-    };
+    let end = || flows.iter().map(|one| world.beside.end_of(one, world.now));
     // What comes after its program's end is what its socket held.
     let spans = start().zip(end()).map(|(from, to)| from.min(to)..to);
     let rates = spans.zip(&rows).map(|(span, row)| {

@@ -57,6 +57,23 @@ fn flows_beside_run_between_kernels_and_the_model() {
 }
 
 #[test]
+fn flows_that_last_as_long_as_the_run_end_with_it() {
+    let set = r#"background_flows=[{ pairs = { kind = "listed", list = [["host2", "host1"], ["host3", "host0"]] } }]"#;
+    for outside in [[true; 4], [true, true, false, false]] {
+        let outcome = run(ASKING, &[set], |host| outside[host]).expect("it runs");
+        let end = tailback_units::Duration::from_ms(60);
+        assert!(outcome.simulated < end, "{:?}", outcome.simulated);
+        assert_eq!(measure(&outcome, "background_flows", "end_s"), [0.04, 0.04]);
+        let rates = measure(&outcome, "background_flows", "throughput_mbps");
+        let range = 700.0..960.0;
+        assert!(
+            rates.iter().all(|r| range.contains(r)),
+            "{outside:?}: {rates:?}"
+        );
+    }
+}
+
+#[test]
 fn the_model_sends_beside_a_workload_of_kernels_alone() {
     let incast = r#"workload={ kind = "incast", servers = 1, size = "500KB", iterations = 4 }"#;
     let beside =
@@ -73,4 +90,20 @@ fn the_model_sends_beside_a_workload_of_kernels_alone() {
     let until = beside.replace(" } }]", " }, until = \"10ms\" }]");
     let outcome = run(ASKING, &[incast, &until], |_| true).expect("it runs");
     assert!(measure(&outcome, "background_flows", "received_bytes")[0] > 1e6);
+}
+
+#[test]
+fn a_switch_knows_the_classes_of_kernels_packets() {
+    let classes = r#"network.switch={ preset = "plain-queued", buffer = { scheduler = { strict = 2, priomap = [0, 1] } } }"#;
+    let workload = r#"workload={ kind = "bulk", pairs = { kind = "listed", list = [["host2", "host0"]] }, duration = "40ms", priority = [1] }"#;
+    let beside = r#"background_flows=[{ pairs = { kind = "listed", list = [["host1", "host0"]] }, from = "5ms" }]"#;
+    for outside in [[false; 4], [true; 4], [true, false, true, true]] {
+        let outcome = run(ASKING, &[classes, workload, beside], |host| outside[host]);
+        let outcome = outcome.expect("it runs");
+        // Who is served first has the link as soon as it has begun: 35 of 40 ms.
+        let first = measure(&outcome, "background_flows", "throughput_mbps")[0];
+        assert!(first > 850.0, "{outside:?}: {first}");
+        let other = measure(&outcome, "flows", "received_bytes")[0];
+        assert!(other < 1.2e6, "{outside:?}: {other}");
+    }
 }

@@ -8,7 +8,7 @@ import polars as pl
 from tailback.analysis.axes import Axis
 from tailback.analysis.columns import Label
 from tailback.analysis.curves import pair
-from tailback.analysis.lockout import lockouts_said
+from tailback.analysis.noted import noted
 from tailback.analysis.rates import short_of_rate
 from tailback.analysis.view import GROUP, View
 from tailback.analysis.words import number, percent
@@ -85,14 +85,14 @@ def key_findings(view: View) -> list[str]:
         of = next((ms for ms in _OF_TIMED if view.has(ms[0])), _OF_TIMED[-1])
         wanted = [m for m in of if view.has(m)]
         said = (headline(view, metric) for metric in wanted)
-        return [*_late(view), *said, *_unfinished(view), *lockouts_said(view)]
+        return [*_late(view), *said, *_unfinished(view), *noted(view)]
     if view.axes.x is None:
-        return [_single(view)]
+        return [_single(view), *noted(view)]
     found = [headline(view, _METRIC), *_enough(view, view.axes.x)]
     if len(view.groups) == 2:
         found = _two(view, view.axes.x)
     found += _goodput_extremes(view, view.axes.x)
-    return found
+    return found + noted(view)
 
 
 def _late(view: View) -> list[str]:

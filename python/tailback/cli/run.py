@@ -80,7 +80,7 @@ def command(
     Ctrl-C leaves DIR.partial with the finished runs; the same command goes on from there.
     """
     from tailback import api
-    from tailback.analysis.lockout import lockouts_said
+    from tailback.analysis.noted import noted
     from tailback.analysis.view import View
     from tailback.cli import console
     from tailback.cli.progress import shown
@@ -104,7 +104,7 @@ def command(
             on_progress=on_progress,
             on_note=lambda note: console.err.out(f"note: {note}"),
         )
-    for note in [*results.notes, *lockouts_said(View(results))]:
+    for note in [*results.notes, *noted(View(results))]:
         console.err.out(f"note: {note}")
     print_summary(results)
     console.out.out(f"Results: {results.path}")

@@ -10,6 +10,7 @@ from tailback.analysis.controls import PRIORITY
 from tailback.analysis.view import View
 from tailback.errors import InputError
 from tailback.report.charts.anatomy import anatomy
+from tailback.report.charts.background import flows_beside
 from tailback.report.charts.controls import controls
 from tailback.report.charts.cores import cores
 from tailback.report.charts.data import AnyChart
@@ -125,6 +126,10 @@ class Plots:
         """What a mesh's sources lost to its destinations."""
         return self._themed(loss_by_pair(self._view))
 
+    def flows_beside(self) -> AnyChart:
+        """What TCP flows beside the workload carried, by pair of hosts and run."""
+        return self._themed(flows_beside(self._view))
+
     def interfaces(self) -> AnyChart:
         """Rates of the busiest interfaces over time, as polled."""
         return self._themed(interfaces(self._view))
@@ -199,6 +204,7 @@ class Plots:
             ("flows", self.flows),
             ("controls", self.controls),
             ("priorities", self.priorities),
+            ("beside", self.flows_beside),
             ("interfaces", self.interfaces),
             ("paused", self.paused),
             ("cores", self.cores),

@@ -6,7 +6,7 @@
 
 mod interface;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::fs;
 use std::io;
@@ -60,9 +60,7 @@ fn start() -> Result<(), String> {
                 recorder.add(&Record::NotSet { sysctls: not_set });
             }
             traffic::run(&config, folder, &recorder);
-            if !config.tasks.iter().any(is_over_at_its_time) {
-                wait_for_closing();
-            }
+            wait_for_closing(&config.tasks);
         }
         Err(message) => recorder.fail(message),
     }
@@ -70,13 +68,13 @@ fn start() -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a task is over at a time, whatever state its connections are in.
-fn is_over_at_its_time(task: &Task) -> bool {
+/// The port on which a task's connections meet, if it is over at a time, whatever state they are in.
+fn over_at_its_time(task: &Task) -> Option<u16> {
     match task {
-        Task::Exchange(_) => true,
-        Task::Bulk(bulk) => bulk.bytes.is_none() && bulk.end_ns.is_some(),
-        Task::Sink(sink) => sink.endless && sink.end_ns.is_some(),
-        _ => false,
+        Task::Exchange(exchange) => Some(exchange.port),
+        Task::Bulk(bulk) if bulk.bytes.is_none() && bulk.end_ns.is_some() => Some(bulk.port),
+        Task::Sink(sink) if sink.endless && sink.end_ns.is_some() => Some(sink.port),
+        _ => None,
     }
 }
 
@@ -84,8 +82,11 @@ fn is_over_at_its_time(task: &Task) -> bool {
 const CLOSING: Duration = Duration::from_secs(10);
 
 /// Waits until the kernel has no connection left whose FIN is not acknowledged or whose peer has not
-/// closed: nobody repeats a FIN that is lost when this kernel is off.
-fn wait_for_closing() {
+/// closed: nobody repeats a FIN that is lost when this kernel is off. Those of tasks that are over at a time
+/// are not waited for.
+fn wait_for_closing(tasks: &[Task]) {
+    let over: BTreeSet<u16> = tasks.iter().filter_map(over_at_its_time).collect();
+    let is_closing = |table: &str| is_closing(table, &over);
     let mut step = Duration::from_millis(1);
     let mut waited = Duration::ZERO;
     while waited < CLOSING && fs::read_to_string("/proc/net/tcp").is_ok_and(|t| is_closing(&t)) {
@@ -95,13 +96,21 @@ fn wait_for_closing() {
     }
 }
 
-/// Whether /proc/net/tcp has a connection that is being closed.
-fn is_closing(connections: &str) -> bool {
+/// Whether /proc/net/tcp has a connection that is being closed, of which neither port is among those of `over`.
+fn is_closing(connections: &str, over: &BTreeSet<u16>) -> bool {
     // Linux include/net/tcp_states.h: FIN-WAIT-1, FIN-WAIT-2, LAST-ACK, CLOSING.
     const CLOSING_STATES: [&str; 4] = ["04", "05", "09", "0B"];
-    let states = connections.lines().skip(1);
-    let mut states = states.filter_map(|line| line.split_whitespace().nth(3));
-    states.any(|state| CLOSING_STATES.contains(&state))
+    connections.lines().skip(1).any(|line| {
+        let words: Vec<&str> = line.split_whitespace().take(4).collect();
+        let [_, local, remote, state] = words.as_slice() else {
+            return false;
+        };
+        let port = |end: &str| u16::from_str_radix(end.rsplit(':').next()?, 16).ok();
+        let is_over = [local, remote]
+            .iter()
+            .any(|end| port(end).is_some_and(|p| over.contains(&p)));
+        CLOSING_STATES.contains(state) && !is_over
+    })
 }
 
 fn mount_all(name: &str) -> Result<(), String> {
@@ -249,9 +258,14 @@ mod tests {
                  0: 0100000A:2711 0200000A:8000 {state} 00000000:00000000 00:00000000\n"
             )
         };
+        let nobody = BTreeSet::new();
         for (state, closes) in [("01", false), ("04", true), ("05", true), ("06", false)] {
-            assert_eq!(is_closing(&table(state)), closes, "{state}");
+            assert_eq!(is_closing(&table(state), &nobody), closes, "{state}");
         }
-        assert!(!is_closing(""));
+        assert!(!is_closing("", &nobody));
+        // 2711 is 10001, and 8000 is 32768: those of a task that is over at its time.
+        for (port, closes) in [(10_001, false), (32_768, false), (10_002, true)] {
+            assert_eq!(is_closing(&table("04"), &BTreeSet::from([port])), closes);
+        }
     }
 }

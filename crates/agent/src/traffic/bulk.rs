@@ -18,6 +18,8 @@ pub(super) fn source(context: &Context<'_>, task: &config::Bulk) -> io::Result<(
     let options = Options {
         congestion_control: task.congestion_control.as_deref(),
         send_buffer_bytes: task.window_bytes,
+        priority: task.priority,
+        ..Options::default()
     };
     let mut flows = Vec::new();
     for _ in 0..task.flows {
@@ -74,7 +76,12 @@ fn write(context: &Context<'_>, flow: &Counted, task: &config::Bulk) -> io::Resu
 }
 
 pub(super) fn sink(context: &Context<'_>, task: &config::Sink) -> io::Result<()> {
-    let listener = listen(context, task.port, task.window_bytes)?;
+    let options = Options {
+        receive_buffer_bytes: task.window_bytes,
+        priority: task.priority,
+        ..Options::default()
+    };
+    let listener = listen(context, task.port, options)?;
     let flows: Arc<Mutex<Vec<Arc<Counted>>>> = Arc::default();
     if let Some(end_ns) = task.end_ns {
         let (listener, flows) = (listener.try_clone()?, Arc::clone(&flows));

@@ -22,7 +22,7 @@ pub(super) fn run(context: &Context<'_>, task: &config::Exchange) -> io::Result<
             let stream = connect(context, address, task.port, Options::default())?;
             Counted::connected(stream, context)?
         }
-        None => Counted::accept(&listen(context, task.port, None)?, context)?,
+        None => Counted::accept(&listen(context, task.port, Options::default())?, context)?,
     };
     thread::scope(|scope| {
         let reader = scope.spawn(|| read(context, &flow, task));

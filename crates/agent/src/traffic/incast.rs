@@ -140,7 +140,7 @@ pub(super) fn ask(context: &Context<'_>, task: &config::Ask) -> io::Result<()> {
 }
 
 pub(super) fn server(context: &Context<'_>, task: &config::IncastServer) -> io::Result<()> {
-    let listener = listen(context, task.port, None)?;
+    let listener = listen(context, task.port, Options::default())?;
     thread::scope(|scope| {
         let mut threads = Vec::new();
         for number in 0..task.connections {

@@ -24,11 +24,35 @@ pub(super) const CHUNK_BYTES: usize = 1 << 18;
 /// Pieces of memory that one call takes (UIO_MAXIOV, include/uapi/linux/uio.h).
 const VECTORS_MAX: usize = 1024;
 
-/// What a connecting socket is to have.
+/// What a socket is to have that connects, or listens.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Options<'a> {
     pub(super) congestion_control: Option<&'a str>,
     pub(super) send_buffer_bytes: Option<u32>,
+    pub(super) receive_buffer_bytes: Option<u32>,
+    /// 0 to 7.
+    pub(super) priority: u8,
+}
+
+impl Options<'_> {
+    fn set(self, socket: &Socket) -> io::Result<()> {
+        if let Some(name) = self.congestion_control {
+            socket
+                .set_tcp_congestion(name.as_bytes())
+                .map_err(|e| said(&format!("congestion control {name}"), &e))?;
+        }
+        if let Some(bytes) = self.send_buffer_bytes {
+            socket.set_send_buffer_size(bytes as usize)?;
+        }
+        if let Some(bytes) = self.receive_buffer_bytes {
+            socket.set_recv_buffer_size(bytes as usize)?;
+        }
+        if self.priority > 0 {
+            // Class selectors are the upper three bits of DSCP (RFC 2474, 4.2.2), DSCP those of TOS.
+            socket.set_tos_v4(u32::from(self.priority) << 5)?;
+        }
+        Ok(())
+    }
 }
 
 /// Connects; where nobody listens yet, tries again.
@@ -42,14 +66,7 @@ pub(super) fn connect(
     for attempt in 1.. {
         let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
         options::set(socket.as_fd(), &context.config.socket_options)?;
-        if let Some(name) = own.congestion_control {
-            socket
-                .set_tcp_congestion(name.as_bytes())
-                .map_err(|e| said(&format!("congestion control {name}"), &e))?;
-        }
-        if let Some(bytes) = own.send_buffer_bytes {
-            socket.set_send_buffer_size(bytes as usize)?;
-        }
+        own.set(&socket)?;
         if !context.address().is_unspecified() {
             socket.bind(&SockAddr::from(SocketAddrV4::new(context.address(), 0)))?;
         }
@@ -68,14 +85,12 @@ pub(super) fn connect(
 pub(super) fn listen(
     context: &Context<'_>,
     port: u16,
-    receive_buffer_bytes: Option<u32>,
+    own: Options<'_>,
 ) -> io::Result<TcpListener> {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
     options::set(socket.as_fd(), &context.config.socket_options)?;
     socket.set_reuse_address(true)?;
-    if let Some(bytes) = receive_buffer_bytes {
-        socket.set_recv_buffer_size(bytes as usize)?;
-    }
+    own.set(&socket)?;
     let address = SocketAddrV4::new(context.address(), port);
     socket
         .bind(&SockAddr::from(address))

@@ -150,6 +150,7 @@ fn bulk_flows_arrive_whole() {
                 port,
                 connections: 3,
                 window_bytes: Some(1 << 20),
+                priority: 0,
                 end_ns: None,
                 endless: false,
             }),
@@ -161,6 +162,7 @@ fn bulk_flows_arrive_whole() {
                 duration_ns: None,
                 congestion_control: Some("reno".to_owned()),
                 window_bytes: Some(1 << 20),
+                priority: 0,
                 end_ns: None,
                 start_ns: 0,
             }),
@@ -197,7 +199,7 @@ fn sockets_are_as_the_scenario_says_and_else_as_the_kernel_has_them() {
             sampler: &Sampler::new(None, &[]),
         };
         let port = free_port();
-        let listener = socket::listen(&context, port, None).unwrap();
+        let listener = socket::listen(&context, port, socket::Options::default()).unwrap();
         let options = socket::Options::default();
         let asks = socket::connect(&context, Ipv4Addr::LOCALHOST, port, options).unwrap();
         let asks = socket::Counted::connected(asks, &context).unwrap();
@@ -219,6 +221,7 @@ fn a_duration_ends_a_flow() {
                 port,
                 connections: 1,
                 window_bytes: None,
+                priority: 0,
                 end_ns: None,
                 endless: false,
             }),
@@ -230,6 +233,7 @@ fn a_duration_ends_a_flow() {
                 duration_ns: Some(50_000_000),
                 congestion_control: None,
                 window_bytes: None,
+                priority: 0,
                 end_ns: None,
                 start_ns: 0,
             }),
@@ -258,6 +262,7 @@ fn a_flow_with_an_end_is_over_then_and_looked_at_before() {
                 port,
                 connections: 3,
                 window_bytes: None,
+                priority: 0,
                 end_ns: Some(at(800)),
                 endless: false,
             }),
@@ -269,6 +274,7 @@ fn a_flow_with_an_end_is_over_then_and_looked_at_before() {
                 duration_ns: None,
                 congestion_control: None,
                 window_bytes: None,
+                priority: 0,
                 end_ns: Some(at(800)),
                 start_ns: 0,
             }),
@@ -438,7 +444,7 @@ fn on_a_machine_that_others_use_only_the_runs_hosts_are_served() {
         sampler: &Sampler::new(None, &[]),
     };
     let port = free_port();
-    let listener = socket::listen(&context, port, None).unwrap();
+    let listener = socket::listen(&context, port, socket::Options::default()).unwrap();
     assert_eq!(listener.local_addr().unwrap().ip(), Ipv4Addr::LOCALHOST);
     let options = socket::Options::default();
     // From 127.0.0.1, which is none of the run's hosts.

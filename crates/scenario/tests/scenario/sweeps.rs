@@ -417,6 +417,24 @@ fn a_case_sets_several_places_and_its_label_is_the_column() {
 }
 
 #[test]
+fn a_label_that_is_no_table_is_what_the_axis_column_says() {
+    let cases = CASES.replace("{ test = \"few\" }", "\"few\"");
+    let plan = plan(&star(&cases), &[]);
+    assert_eq!(column(&plan, "test"), ["few", "many", "few", "many"]);
+}
+
+#[test]
+fn a_list_of_tables_is_set_as_a_whole() {
+    let one = r#"[{ source = "host1", destination = "host0", rate = "1Gbit" }]"#;
+    let text = star(&format!(
+        r#"beside = [{{ label = "none", set = {{}} }}, {{ label = "one", set = {{ background = {one} }} }}]"#
+    ));
+    let plan = plan(&text, &[]);
+    let sources: Vec<usize> = plan.runs.iter().map(|run| run.background.len()).collect();
+    assert_eq!(sources, [0, 1]);
+}
+
+#[test]
 fn a_case_without_a_label_is_shown_by_its_values() {
     let text = star(r#"test = [{ set = { servers = 1, "workload.size" = "2MB" } }]"#);
     let plan = plan(&text, &[]);
@@ -429,8 +447,8 @@ fn what_is_wrong_with_cases_is_told() {
     let wrong = [
         (
             "label = { test = \"few\" }",
-            "label = \"few\"",
-            "a label is a table",
+            "label = [\"few\"]",
+            "a label is what the axis' column says",
         ),
         (
             "label = { test = \"many\" }",

@@ -71,6 +71,7 @@ pub(super) fn tasks(run: &Run, after_look: Duration, at: &Addresses) -> Vec<(usi
             duration_ns: one.until.map(|until| ns(until.since(flow.start))),
             congestion_control: flow.congestion.map(|kind| kind.name().to_owned()),
             window_bytes: None,
+            priority: flow.priority,
             end_ns,
             start_ns: kernel_ns(flow.start),
         });
@@ -78,6 +79,7 @@ pub(super) fn tasks(run: &Run, after_look: Duration, at: &Addresses) -> Vec<(usi
             port,
             connections: 1,
             window_bytes: None,
+            priority: flow.priority,
             end_ns,
             endless: flow.bytes.is_none(),
         });
@@ -88,7 +90,10 @@ pub(super) fn tasks(run: &Run, after_look: Duration, at: &Addresses) -> Vec<(usi
 }
 
 /// Puts into the world what their agents told.
-pub(super) fn fill(world: &mut World, records: &Records) {
+pub(super) fn fill(world: &mut World, run: &Run, records: &Records) {
+    if let Some(end) = end(run, Duration::ZERO) {
+        world.beside.ends_at(end);
+    }
     let first = world.beside.first();
     let endpoint = |flow: &Flow| 2 * number(flow) as u32;
     let theirs = || flows(records).filter(|flow| endpoint(flow) >= first);

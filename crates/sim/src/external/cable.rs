@@ -120,7 +120,10 @@ impl Cable {
             segment.payload_bytes = payload_bytes;
             return Some((HostId(host), EndpointId(2 * flow as u32 + 1), segment));
         }
-        let read = ip::parse_offloaded(&packet.bytes[HEADER_BYTES..]);
+        let mut read = ip::parse_offloaded(&packet.bytes[HEADER_BYTES..]);
+        if let Ok(read) = &mut read {
+            read.segment.priority = read.fields.dscp >> 3;
+        }
         if self.kernels[usize::from(host)].is_some() {
             let Ok(read) = read else {
                 return Some((HostId(host), EndpointId(0), no_segment(&packet.bytes)));
@@ -170,14 +173,15 @@ impl Cable {
     }
 }
 
-/// What stands for a packet that is not TCP: nothing but its ECN field.
+/// What stands for a packet that is not TCP: nothing but its ECN field and its class.
 fn no_segment(frame: &[u8]) -> Segment {
-    let ecn = match frame.get(HEADER_BYTES).map(|first| first >> 4) {
-        Some(4) => frame[HEADER_BYTES + 1] & 3,
+    let tos = match frame.get(HEADER_BYTES).map(|first| first >> 4) {
+        Some(4) => frame[HEADER_BYTES + 1],
         _ => 0,
     };
     let mut segment = Segment::EMPTY;
-    segment.ecn = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][usize::from(ecn)];
+    segment.ecn = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][usize::from(tos & 3)];
+    segment.priority = tos >> 5;
     segment
 }
 

@@ -12,7 +12,7 @@ use tailback_agent::{Record, record, root};
 use tailback_kernel::{HostConfig, NicConfig, RunFolder};
 use tailback_net::random::Stream;
 use tailback_scenario::Run;
-use tailback_units::Duration;
+use tailback_units::{Bytes, Duration};
 use tailback_wire::plan;
 
 use super::{addresses::Addresses, configuration, tasks::tasks};
@@ -35,6 +35,21 @@ struct Guest {
     host: usize,
     /// Each is over by itself, whoever is at the other end.
     tasks: Vec<Task>,
+}
+
+/// Of a guest's memory, the share that TCP may have. A guest has little, and a kernel gives TCP less than
+/// a tenth and is short from a sixteenth on (tcp_init_mem, Linux net/ipv4/tcp.c): it then throws away
+/// what came out of order, and windows stop growing. What the guest needs beside is some 20 MB.
+/// Another share is `kernel.sysctl.net.ipv4.tcp_mem`.
+const TCP_SHARE: [u64; 2] = [5, 8];
+/// A guest's page (User-Mode Linux on x86-64).
+const PAGE_BYTES: u64 = 4096;
+
+/// The sysctl: from how many pages on TCP is short of memory, and how many it may have at most.
+fn tcp_mem(memory: Bytes) -> String {
+    let [part, whole] = TCP_SHARE;
+    let pages = memory.get() * part / whole / PAGE_BYTES;
+    format!("{pages} {pages} {pages}")
 }
 
 impl<'a> Guests<'a> {
@@ -75,14 +90,15 @@ impl<'a> Guests<'a> {
         for guest in &self.guests {
             let folder = self.folder.host(&name(guest.host));
             fs::create_dir_all(&folder).map_err(|e| failed("a guest's folder", e))?;
-            let text = serde_json::to_vec_pretty(&configuration::of(
-                self.run,
-                guest.host,
-                EPOCH_NS,
-                guest.tasks.clone(),
-                &Addresses::planned(),
-            ))
-            .map_err(|e| failed("a guest's configuration", e.into()))?;
+            let at = Addresses::planned();
+            let tasks = guest.tasks.clone();
+            let mut config = configuration::of(self.run, guest.host, EPOCH_NS, tasks, &at);
+            let memory = self.run.network.hosts[guest.host].kernel.memory;
+            config
+                .profile_sysctls
+                .insert("net.ipv4.tcp_mem".to_owned(), tcp_mem(memory));
+            let text = serde_json::to_vec_pretty(&config)
+                .map_err(|e| failed("a guest's configuration", e.into()))?;
             fs::write(folder.join("config.json"), text)
                 .map_err(|e| failed("a guest's configuration", e))?;
         }

@@ -31,7 +31,7 @@ pub(super) fn at(ns: u64) -> Time {
 /// Puts into the world what the guests' applications did, as if its own had done it. `log` is what
 /// was counted in the network, by time.
 pub(super) fn fill(world: &mut World, run: &Run, log: &[(Time, Totals)], records: &Records) {
-    beside::fill(world, records);
+    beside::fill(world, run, records);
     match &run.workload {
         Workload::Iperf3(spec) => return measured::fill_window(world, run, spec, records),
         Workload::Udp(_) => return measured::fill_datagrams(world, records),

@@ -185,6 +185,7 @@ fn iperf3_tasks(
             duration_ns: None,
             congestion_control: None,
             window_bytes: None,
+            priority: flow.priority,
             end_ns,
             start_ns: kernel_ns(flow.start),
         });
@@ -192,6 +193,7 @@ fn iperf3_tasks(
             port: port(number, at),
             connections: 1,
             window_bytes: None,
+            priority: flow.priority,
             end_ns,
             endless: true,
         });
@@ -327,6 +329,7 @@ fn flow_tasks(
             duration_ns: Some(ns(end.since(flow.start))),
             congestion_control: flow.congestion.map(|kind| kind.name().to_owned()),
             window_bytes,
+            priority: flow.priority,
             end_ns,
             start_ns: kernel_ns(flow.start),
         });
@@ -334,6 +337,7 @@ fn flow_tasks(
             port: port(number, at),
             connections: 1,
             window_bytes,
+            priority: flow.priority,
             end_ns,
             endless,
         });

@@ -26,6 +26,8 @@ pub(crate) struct BackgroundFlowsApp {
     flows: Vec<BackgroundFlow>,
     /// By flow.
     ends: Vec<Ends>,
+    /// When the run ends; never where nobody outside knows it beforehand.
+    end: Time,
 }
 
 /// How far the two ends of a flow are.
@@ -45,7 +47,18 @@ impl BackgroundFlowsApp {
             first: if flows.is_empty() { u32::MAX } else { first },
             ends: vec![Ends::default(); flows.len()],
             flows,
+            end: Time::NEVER,
         }
+    }
+
+    /// When a flow ends, at `now` if not before.
+    pub(crate) fn end_of(&self, flow: &BackgroundFlow, now: Time) -> Time {
+        flow.until.map_or(now, |until| until.min(now)).min(self.end)
+    }
+
+    /// Hosts outside end the run then.
+    pub(crate) fn ends_at(&mut self, end: Time) {
+        self.end = end;
     }
 
     /// The endpoint of the first flow's source.

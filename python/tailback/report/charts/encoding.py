@@ -103,10 +103,15 @@ def detail(view: View) -> list[str]:
     return [] if view.axes.colour is None else ["group:N"]
 
 
+def is_logarithmic(column: str, low: float, high: float) -> bool:
+    """Whether a metric's axis is: no column stands on it, for it has no zero."""
+    return column not in COUNTS and low > 0 and high / low >= _DECADES
+
+
 def y_channel(column: str, title: str, low: float, high: float) -> alt.Y:
     """Return a metric as y: from zero, or logarithmic where its values span two decades."""
     y = alt.Y(field(column), type="quantitative", title=title)
-    if column not in COUNTS and low > 0 and high / low >= _DECADES:
+    if is_logarithmic(column, low, high):
         return y.scale(type="log").axis(values=LADDER, format=",~r")
     return y.scale(zero=True).axis(tickCount=5, format=",~r")
 

@@ -12,6 +12,7 @@ from tailback.report.charts.encoding import (
     curve_channels,
     detail,
     field,
+    is_logarithmic,
     point_channels,
     shape_channel,
     tooltips,
@@ -28,7 +29,7 @@ def metric(view: View, column: str, *, height: int = HEIGHT) -> AnyChart:
     """Return the chart of one metric of `summary` along the sweep's main axis.
 
     Repetitions show as bars from the least to the greatest. Along names (not numbers) there is
-    no line to draw, only columns, or points where there are several to a name.
+    no line to draw, only columns, or points where there are several to a name or no zero.
     """
     if column not in view.points.columns:
         known = [c for c in view.points.columns if f"{c}_low" in view.points.columns]
@@ -45,7 +46,11 @@ def metric(view: View, column: str, *, height: int = HEIGHT) -> AnyChart:
     spread = [f"{column}_low", f"{column}_high"]
     ours = view.points.select(*columns, *spread)
     values = ours.get_column(column)
-    y = y_channel(column, words.axis, _number(values.min()), _number(values.max()))
+    ends = _number(values.min()), _number(values.max())
+    y = y_channel(column, words.axis, *ends)
+    in_columns = (
+        axis.kind == "nominal" and view.axes.colour is None and not is_logarithmic(column, *ends)
+    )
     channels = point_channels if axis.kind == "nominal" else curve_channels
     shared = {"x": x_channel(axis), **channels(view), "detail": detail(view)}
     beside = _beside(view, column)
@@ -55,7 +60,7 @@ def metric(view: View, column: str, *, height: int = HEIGHT) -> AnyChart:
     layers: list[alt.Chart] = []
     if axis.kind != "nominal":
         layers.append(base.mark_line().encode(y=y))
-    if axis.kind == "nominal" and view.axes.colour is None:
+    if in_columns:
         layers.append(base.mark_bar(size=28).encode(y=y, tooltip=tips))
     else:
         size = 60 if axis.kind == "nominal" else 18
@@ -86,7 +91,7 @@ def metric(view: View, column: str, *, height: int = HEIGHT) -> AnyChart:
         )
     own, others_are = "Lines", "Filled shapes"
     if axis.kind == "nominal":
-        own = "Columns" if view.axes.colour is None else "Points"
+        own = "Columns" if in_columns else "Points"
         others_are = "Small shapes"
     reading = [f"{own}: this run."] if has_reference or not beside.is_empty() else []
     reading += ["Circles: published."] if has_reference else []

@@ -16,6 +16,7 @@ from tailback.compare import between
 from tailback.compare.side import of_published, of_results
 from tailback.compare.studies import claims_for
 from tailback.report.charts.anatomy import anatomy
+from tailback.report.charts.background import flows_beside
 from tailback.report.charts.controls import controls
 from tailback.report.charts.cores import cores
 from tailback.report.charts.data import AnyChart
@@ -108,6 +109,7 @@ def _shown(key: str, view: View) -> Section | None:
             for by, name in _KINDS.items()
             if view.axes.x is None
         ),
+        ("beside", partial(flows_beside, view)),
         ("interfaces", partial(interfaces, view)),
         ("paused", partial(paused, view)),
         ("cores", partial(cores, view)),

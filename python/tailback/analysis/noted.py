@@ -1,0 +1,10 @@
+"""What stands in the way of taking results at their word: told after a run, and in the report."""
+
+from tailback.analysis.lockout import lockouts_said
+from tailback.analysis.memory import memory_said
+from tailback.analysis.view import View
+
+
+def noted(view: View) -> list[str]:
+    """Sentences, each with what would help."""
+    return [*lockouts_said(view), *memory_said(view)]
