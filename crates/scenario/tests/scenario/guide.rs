@@ -33,9 +33,35 @@ fn the_own_network_is_six_runs_under_every_change_that_its_page_names() {
 }
 
 #[test]
+fn the_elephants_of_their_page_are_five_runs() {
+    let page = include_str!("../../../../docs/models/background-flows.md");
+    let mut blocks = page.split("```toml\n").skip(1);
+    let first = blocks.next().and_then(|part| part.split("```").next());
+    let example = blocks.next().and_then(|part| part.split("```").next());
+    let beside: Vec<usize> = plan(example.expect("an example"), &[])
+        .runs
+        .iter()
+        .map(|run| run.flows_beside().len())
+        .collect();
+    assert_eq!(beside, [0, 2, 2, 2, 2]);
+    let settings = plan(&format!("{STAR}{}", first.expect("settings")), &[]);
+    assert_eq!(settings.runs[0].flows_beside().len(), 4);
+}
+
+#[test]
 fn the_other_examples_fit_into_a_scenario() {
     let blocks = blocks();
-    let [_, switches, socket, preset, fabric, explicit, capture] = blocks.as_slice() else {
+    let [
+        _,
+        switches,
+        socket,
+        preset,
+        fabric,
+        explicit,
+        beside,
+        capture,
+    ] = blocks.as_slice()
+    else {
         panic!("{} examples", blocks.len())
     };
     for switch in switches.lines() {
@@ -44,6 +70,8 @@ fn the_other_examples_fit_into_a_scenario() {
     }
     let sockets = plan(&format!("{STAR}{socket}"), &[]);
     assert_eq!(sockets.scenario["socket"]["TCP_NODELAY"], true);
+    let flows = plan(&format!("{STAR}{beside}"), &[]);
+    assert_eq!(flows.runs[0].flows_beside().len(), 1);
     let own = plan(&format!("{STAR}{preset}"), &[]);
     assert_eq!(
         own.scenario["preset"]["switch"]["arista-7124s"]["buffer"]["shared"],
