@@ -99,3 +99,18 @@ fn what_cannot_be_is_refused() {
         assert!(paths.contains(&path.as_str()), "{path}: {paths:?}");
     }
 }
+
+#[test]
+fn a_workload_whose_connections_are_gone_is_not_kept_going_by_what_is_beside_it() {
+    let incast = "kind = \"incast\"\nservers = 2\nsize = \"100KB\"\niterations = 2";
+    let text = SCENARIO
+        .split("[workload]")
+        .next()
+        .map(|head| format!("{head}{CROSS}\n[workload]\n{incast}"))
+        .expect("a scenario");
+    let dead = ["network.link.loss=1.0", "stack.tcp_syn_retries=1"].map(str::to_owned);
+    let plan = Plan::from_toml(&text, "background.toml", &dead, None).expect("valid");
+    let error = simulate(&plan.runs[0], &Control::default()).expect_err("it cannot be done");
+    let said = error.to_string();
+    assert!(said.contains("got no answer and gave up"), "{said}");
+}

@@ -289,6 +289,9 @@ fn drive(
         }
         if step.is_multiple_of(STEPS_PER_CHECK) {
             control.check(cable.world.workload.progress())?;
+            if cable.world.waits_for_nothing() {
+                return Err(cable.world.stalled());
+            }
         }
     }
     cable.note_totals();

@@ -156,6 +156,9 @@ impl World {
             self.events += 1;
             if self.events.is_multiple_of(EVENTS_PER_CHECK) {
                 control.check(self.workload.progress())?;
+                if self.waits_for_nothing() {
+                    return Err(self.stalled());
+                }
             }
         }
         control.check(self.workload.progress())?;

@@ -5,6 +5,7 @@ use tailback_tcp::Failure;
 
 use super::World;
 use crate::SimError;
+use crate::workload::Workload;
 
 impl World {
     /// The error that this is.
@@ -17,11 +18,22 @@ impl World {
         }
     }
 
+    /// Whether a workload that has no time of its own waits for a connection that is gone, while traffic
+    /// beside it goes on for ever.
+    pub(crate) fn waits_for_nothing(&self) -> bool {
+        let goes_on = self.background.is_some() || !self.beside.flows().is_empty();
+        let own = &self.endpoints[..self.begun_endpoints as usize];
+        let mut connections = own.iter().filter_map(|end| end.connection.as_ref());
+        goes_on
+            && matches!(self.workload, Workload::Incast(_))
+            && connections.any(|tcp| tcp.failure().is_some())
+    }
+
     /// What the workload waits for, as far as connections tell.
     fn why_stalled(&self) -> String {
         let name = |host: HostId| self.hosts[usize::from(host.0)].name.as_str();
         let connections = || {
-            let ends = self.endpoints.iter();
+            let ends = self.endpoints[..self.begun_endpoints as usize].iter();
             ends.filter_map(|end| Some((end, end.connection.as_ref()?)))
         };
         let failed = connections().find_map(|(end, tcp)| Some((end, tcp.failure()?)));
