@@ -22,7 +22,8 @@ def outliers_said(view: View) -> list[str]:
     here = f" ({place})" if place else ""
     others = f"; the same at {found.height - 1} more" if found.height > 1 else ""
     return [
-        f"A few requests took far longer than all others{here}: the longest {number(row[_MAX])} us, "
-        f"while 99 % took {number(row[_P99])} us or less, so the mean, {number(row[_MEAN])} us, is "
-        f"theirs{others}. Who waits asks nothing meanwhile: they are few, and long."
+        f"A few requests took far longer than all others{here}: the longest "
+        f"{number(row[_MAX])} us, "
+        f"while 99 % took {number(row[_P99])} us or less, so the mean, {number(row[_MEAN])} us, "
+        f"is theirs{others}. Who waits asks nothing meanwhile: they are few, and long."
     ]
