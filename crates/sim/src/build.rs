@@ -129,7 +129,9 @@ pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
         trajectory: 0,
     };
     world.recorder.watch(world.watches_at());
-    for id in 0..world.endpoints.len() as u32 {
+    // Others get theirs when they are opened.
+    let beside = world.beside.first()..world.endpoints.len() as u32;
+    for id in (0..world.begun_endpoints).chain(beside) {
         world.give_thread(EndpointId(id));
     }
     let is_tcp = world.datagrams.is_empty();
