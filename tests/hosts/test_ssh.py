@@ -104,6 +104,35 @@ def test_datagrams(tmp_path: Path, lab: Laboratory) -> None:
     assert lab.left() == []
 
 
+BESIDE = """
+[workload]
+kind = "request-response"
+pairs = { kind = "listed", list = [["host1", "host0"]] }
+duration = "1s"
+[[background_flows]]
+pairs = { kind = "listed", list = [["host2", "host0"]] }
+connections = 2
+priority = [0, 3]
+"""
+
+
+def test_flows_beside_the_workload(tmp_path: Path, lab: Laboratory) -> None:
+    results = tailback.run(
+        scenario(tmp_path, BESIDE),
+        out=tmp_path / "out",
+        backend="hosts",
+        inventory=lab.inventory(HOSTS),
+    )
+    flows = results.table("flows")
+    assert (flows["source"].to_list(), flows["destination"].to_list()) == (["host1"], ["host0"])
+    beside = results.table("background_flows")
+    assert beside["source"].to_list() == ["host2", "host2"]
+    assert beside["received_bytes"].min() > 1_000_000  # type: ignore[operator]
+    assert beside["segments_sent"].min() > 10  # type: ignore[operator]
+    assert beside["end_s"].to_list() == [1.0, 1.0]
+    assert lab.left() == []
+
+
 def test_a_run_that_is_killed_leaves_nothing(tmp_path: Path, lab: Laboratory) -> None:
     scenario(tmp_path, BULK)
     inventory = lab.inventory(HOSTS)

@@ -391,6 +391,7 @@ fn hosts(run: &Run, wiring: &Wiring, outside: &[bool], first_machine: u32) -> Ve
         ce_to_ect1: host.config.ce_to_ect1,
         buffers: PageBuffers::new(&host.config, mtu(run, wiring, number)),
         config: config(run, wiring, number, &mut shared),
+        beside_options: beside_options(run, number),
         metrics: MetricsCache::default(),
         stream: Stream::new(run.seed, "interrupt", number as u64),
     };
@@ -583,6 +584,12 @@ fn config(
         rx_head_bytes: node.config.rx_head_bytes(),
         seed: 0,
     }
+}
+
+/// What programs beside the workload ask of their sockets, if the workload's ask for something else.
+fn beside_options(run: &Run, host: usize) -> Option<Arc<SocketOptions>> {
+    let own = run.network.hosts[host].socket.options();
+    (!run.background_flows.is_empty() && own != options(run, host)).then(|| own.into())
 }
 
 /// What applications ask of their sockets.

@@ -138,6 +138,17 @@ fn a_machine_whose_program_is_stopped_sends_what_its_socket_holds() {
 }
 
 #[test]
+fn windows_that_the_workload_asks_for_are_its_own() {
+    let workload = format!("{BULK}\npair_window = \"3KB\"");
+    let outcome = run(&workload, &beside("host2", "host3", ""));
+    // Twice 3 KB hold a few frames of what is on its way; the other has automatic buffers, and its link for itself.
+    let rate = measures(&outcome, "background_flows", "throughput_mbps")[0];
+    assert!(rate > 9000.0, "{rate}");
+    let own = counts(&outcome, "flows", "received_bytes")[0];
+    assert!(own < 45_000_000, "{own}");
+}
+
+#[test]
 fn an_incast_ends_when_it_is_done_whoever_else_sends() {
     let workload = "kind = \"incast\"\nservers = 3\nsize = \"300KB\"\niterations = 5";
     let alone = run(workload, "");

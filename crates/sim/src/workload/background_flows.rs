@@ -71,6 +71,11 @@ impl BackgroundFlowsApp {
         &self.flows
     }
 
+    /// Whether an endpoint is of one of these flows.
+    pub(crate) fn has(&self, id: EndpointId) -> bool {
+        id.0 >= self.first
+    }
+
     /// What the source at an endpoint asks for by TCP_CONGESTION, if it is one of these flows'.
     pub(crate) fn congestion(&self, id: EndpointId) -> Option<CongestionKind> {
         let number = id.0.checked_sub(self.first)? / 2;

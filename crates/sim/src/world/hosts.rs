@@ -9,7 +9,8 @@ use tailback_net::loss::Losses;
 use tailback_net::pool::{Flight, FramePool};
 use tailback_net::random::Stream;
 use tailback_tcp::{
-    Arrival, Config, Connection, Ecn, Event, Flags, MetricsCache, Segment, Shortage, Shutdown, Told,
+    Arrival, Config, Connection, Ecn, Event, Flags, MetricsCache, Segment, Shortage, Shutdown,
+    SocketOptions, Told,
 };
 use tailback_units::Time;
 
@@ -17,7 +18,7 @@ use super::cut::{Cut, send, send_plainly};
 use super::machines::NO_TASK;
 use super::turns::schedule_launch;
 use super::{Gro, MachineState, Spread, World};
-use crate::workload::{Ending, Notice};
+use crate::workload::{BackgroundFlowsApp, Ending, Notice};
 
 /// One host.
 #[derive(Debug)]
@@ -43,6 +44,8 @@ pub(crate) struct HostState {
     pub(crate) buffers: Option<PageBuffers>,
     /// What connections of this host are made with, but for their seed.
     pub(crate) config: Config,
+    /// Options of the sockets of flows beside the workload, where the workload asks for others.
+    pub(crate) beside_options: Option<Arc<SocketOptions>>,
     /// What its connections have left to those after them, by the peer.
     pub(crate) metrics: MetricsCache<HostId>,
     /// Draws interrupt delays.
@@ -150,11 +153,15 @@ impl HostState {
     }
 
     /// What the connection at an endpoint of this host is made with.
-    fn config_for(&self, seed: u64, id: EndpointId) -> Config {
-        Config {
+    fn config_for(&self, seed: u64, id: EndpointId, beside: &BackgroundFlowsApp) -> Config {
+        let mut config = Config {
             seed: Stream::new(seed, "connection", u64::from(id.0)).next_u64(),
             ..self.config.clone()
+        };
+        if let (Some(options), true) = (&self.beside_options, beside.has(id)) {
+            config.options = Arc::clone(options);
         }
+        config
     }
 }
 
@@ -251,7 +258,7 @@ impl World {
             }
             (None, _) if endpoint.listens && segment.flags.contains(Flags::SYN) => {
                 let host = &self.hosts[usize::from(endpoint.host.0)];
-                let config = host.config_for(self.seed, frame.to);
+                let config = host.config_for(self.seed, frame.to, &self.beside);
                 let mut accepted = Connection::accept(&config, self.now, segment);
                 accepted.expect_host_queue();
                 if let Some(known) = host.metrics.get(&endpoint.peer_host, self.now) {
@@ -486,7 +493,7 @@ impl World {
     pub(super) fn connect(&mut self, client: EndpointId) {
         let endpoint = &mut self.endpoints[client.0 as usize];
         let host = &self.hosts[usize::from(endpoint.host.0)];
-        let mut config = host.config_for(self.seed, client);
+        let mut config = host.config_for(self.seed, client, &self.beside);
         let listed = self.workload.flows();
         let flow = listed.and_then(|app| app.flow(client.0 as usize / 2));
         let asked = self.beside.congestion(client);
