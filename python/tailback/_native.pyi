@@ -79,6 +79,8 @@ class Plan:
         """
     def kernel_hosts(self, index: int, *, all_hosts: bool) -> list[KernelHost]:
         """The hosts of a run that are kernels, or would be if all were."""
+    def check_kernels(self, index: int, *, all_hosts: bool) -> None:
+        """Raises `InputError` with all that a run cannot do with kernels for these hosts."""
     def run_with_kernels(
         self,
         index: int,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
 from pathlib import Path
 
-from tailback.backends import Backend, RealTime, backend_named
+from tailback.backends import Backend, Checks, RealTime, backend_named
 from tailback.backends.facts import Facts
 from tailback.backends.sim import Simulator
 from tailback.errors import InputError, Interrupted, RunsFailed, SimulationError
@@ -50,7 +50,8 @@ def run(
 
     Raises:
         ScenarioError: the scenario has errors.
-        InputError: the folder exists, or holds unfinished results of something else.
+        InputError: the folder exists, or holds unfinished results of something else; the backend
+            cannot make these runs.
         RunsFailed: some runs failed; the others are kept in the folder's `.partial`.
         Interrupted: by Ctrl-C; what was finished is kept, and the next call continues.
     """
@@ -65,6 +66,8 @@ def run(
     if isinstance(backend, str):
         backend = backend_named(backend, inventory)
     facts = Facts()
+    if isinstance(backend, Checks):
+        backend.check(scenario.plan)
     if isinstance(backend, RealTime):
         if jobs is not None and jobs > 1:
             raise InputError(

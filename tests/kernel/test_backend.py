@@ -11,7 +11,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import tailback
-from helpers import start, wait_for
+from helpers import Command, start, wait_for
 from tailback.backends import kernel as backend
 from tailback.errors import InputError, RunsFailed
 from tailback.kernel import guest
@@ -236,3 +236,31 @@ def _cores(folder: Path) -> set[str]:
                 if line.startswith("Cpus_allowed_list:"):
                     cores.add(line.split()[1])
     return cores
+
+
+def test_what_kernels_cannot_do_is_said_before_anything_is_written(
+    tmp_path: Path, command: Command
+) -> None:
+    path = tmp_path / "pair.toml"
+    path.write_text(
+        PAIR
+        + """
+[workload]
+kind = "incast"
+servers = 1
+size = "1MB"
+iterations = 2
+[[background]]
+source = "server"
+destination = "client"
+rate = "1Gbit"
+[[background_flows]]
+pairs = { kind = "listed", list = [["server", "client"]] }
+"""
+    )
+    answer = command("run", path, "--backend", "kernel", "--out", tmp_path / "out")
+    assert answer.code == 2
+    said = " ".join(answer.err.split())
+    assert "one of its ends is a kernel" in said
+    assert 'say until when it lasts: until = "1s"' in said
+    assert [entry.name for entry in tmp_path.iterdir()] == ["pair.toml"]

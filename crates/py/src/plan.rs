@@ -112,6 +112,14 @@ impl Plan {
         Ok(list)
     }
 
+    /// Raises `InputError` with all that a run cannot do with kernels for these hosts.
+    #[pyo3(signature = (index, *, all_hosts))]
+    fn check_kernels(&self, index: usize, all_hosts: bool) -> PyResult<()> {
+        let run = self.at(index)?;
+        tailback_sim::kernels_can(run, &outside(run, all_hosts))
+            .map_err(|error| input_error(error.to_string()))
+    }
+
     /// Makes one run with real kernels for these hosts, without holding the GIL.
     #[pyo3(signature = (
         index, control, *, all_hosts, kernel, agent, folder, memory, core, patience_s

@@ -27,6 +27,14 @@ class Backend(Protocol):
 
 
 @runtime_checkable
+class Checks(Protocol):
+    """A backend that knows of a plan what it cannot do."""
+
+    def check(self, plan: Plan) -> None:
+        """Raises `InputError` with what that is."""
+
+
+@runtime_checkable
 class RealTime(Protocol):
     """A backend whose runs take the time that they are about: one at a time."""
 

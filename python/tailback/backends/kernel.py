@@ -47,9 +47,26 @@ class KernelHosts:
     patience_s: float = PATIENCE_S
     """Wall-clock seconds that a kernel may run without a word."""
 
+    def check(self, plan: Plan) -> None:
+        """Raises `InputError` with what kernels cannot do of these runs."""
+        check_kernels(plan, all_hosts=True)
+
     def run(self, plan: Plan, index: int, control: Control) -> Mapping[str, pl.DataFrame]:
         """Makes one run on one core; several go on side by side."""
         return run_with_kernels(plan, index, control, self, all_hosts=True)
+
+
+def check_kernels(plan: Plan, *, all_hosts: bool) -> None:
+    """Raises `InputError` with what kernels cannot do of the first run in which they cannot."""
+    for run in plan.runs:
+        plan.check_kernels(run["index"], all_hosts=all_hosts)
+        wanted = plan.kernel_hosts(run["index"], all_hosts=all_hosts)
+        asked = {(host["version"], host["hz"]) for host in wanted}
+        if len(asked) > 1:
+            texts = sorted(f"version {version or 'any'}, HZ {hz or 'any'}" for version, hz in asked)
+            raise InputError(
+                f"all kernels of a run are the same, and the hosts ask for {'; '.join(texts)}"
+            )
 
 
 def run_with_kernels(
@@ -63,11 +80,6 @@ def run_with_kernels(
     """Makes one run in which all hosts are kernels, or those that the scenario makes kernels."""
     wanted = plan.kernel_hosts(index, all_hosts=all_hosts)
     asked = {(host["version"], host["hz"]) for host in wanted}
-    if len(asked) > 1:
-        texts = sorted(f"version {version or 'any'}, HZ {hz or 'any'}" for version, hz in asked)
-        raise InputError(
-            f"all kernels of a run are the same, and the hosts ask for {'; '.join(texts)}"
-        )
     kernel = cache.find(*asked.pop()) if asked else cache.find()
     with _core() as core, _folder(backend.memory) as folder:
         programs = [program for host in wanted for program in host["programs"]]

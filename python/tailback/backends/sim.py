@@ -20,6 +20,12 @@ class Simulator:
     threads: int = 1
     """Threads for each run that can be cut into parts; the tables do not depend on it."""
 
+    def check(self, plan: Plan) -> None:
+        """Raises `InputError` with what hosts that are kernels cannot do of these runs."""
+        from tailback.backends.kernel import check_kernels
+
+        check_kernels(plan, all_hosts=False)
+
     def run(self, plan: Plan, index: int, control: Control) -> Mapping[str, pl.DataFrame]:
         """Simulates one run; the GIL is released meanwhile. Hosts that the scenario makes real
         kernels are real kernels.

@@ -16,6 +16,7 @@ mod datagram;
 mod elsewhere;
 mod guests;
 mod measured;
+mod possible;
 mod real;
 mod real_plan;
 mod repairs;
@@ -37,6 +38,7 @@ pub use addresses::{Elsewhere, HostElsewhere};
 use cable::Cable;
 pub use elsewhere::{hosts_elsewhere, working_hosts};
 use guests::{EPOCH_NS, Guests};
+pub use possible::kernels_can;
 pub use real::{Counted, CountedPort, Seen, tables_of_real_hosts};
 pub use real_plan::{RealHosts, real_hosts};
 
@@ -83,74 +85,7 @@ pub fn simulate_with_kernels(
     setup: &KernelSetup,
     control: &Control,
 ) -> Result<RunOutcome, SimError> {
-    let modelled_only = match &run.workload {
-        Workload::Bernoulli(_) => Some("bernoulli"),
-        Workload::Flent(_) => Some("flent"),
-        _ => None,
-    };
-    if let (Some(name), true) = (modelled_only, outside.contains(&true)) {
-        return Err(SimError::Kernel(format!(
-            "the workload {name:?} runs on modelled hosts only: kernels have no agent for it; use \
-             incast, bulk, flows, request-response, exchange, iperf3, udp, ping or command"
-        )));
-    }
-    if let Workload::Iperf3(spec) = &run.workload
-        && !spec.ping_interval.is_zero()
-        && outside[0] != outside[1]
-    {
-        return Err(SimError::Kernel(
-            "pings go between hosts 0 and 1, of which one is a kernel and one is modelled: make both \
-             alike, or set workload.ping_interval to \"0s\""
-                .to_owned(),
-        ));
-    }
-    let is_outside = |host: usize| outside.get(host).copied().unwrap_or(false);
-    if let Some(refused) = refused_ping(run, outside) {
-        return Err(refused);
-    }
-    let mut background = run.background.iter().map(|b| b.ends(&run.network));
-    if background.any(|(source, destination)| is_outside(source) || is_outside(destination)) {
-        return Err(SimError::Kernel(
-            "background traffic goes between modelled hosts only: one of its ends is a kernel; give it \
-             hosts of its own"
-                .to_owned(),
-        ));
-    }
-    if let Some(refused) = beside::refused(run, is_outside) {
-        return Err(SimError::Kernel(refused));
-    }
-    let mut switches = run.network.switches.iter();
-    if let (Some(switch), true) = (
-        switches.find(|switch| switch.config.pushes_back()),
-        outside.contains(&true),
-    ) {
-        return Err(SimError::Kernel(format!(
-            "switch {:?} pushes back (flow_control or congestion_management), which kernels' cards \
-             do not obey: use modelled hosts",
-            switch.name
-        )));
-    }
-    if run
-        .network
-        .hosts
-        .iter()
-        .any(|host| host.config.dcqcn.is_some())
-        && outside.contains(&true)
-    {
-        return Err(SimError::Kernel(
-            "cards that speak DCQCN (host.dcqcn) are modelled: use modelled hosts, or leave it out"
-                .to_owned(),
-        ));
-    }
-    if let Workload::Udp(udp) = &run.workload
-        && udp.ecn
-        && outside.contains(&true)
-    {
-        return Err(SimError::Kernel(
-            "datagrams of kernels are not ECN-capable: use modelled hosts, or leave workload.ecn out"
-                .to_owned(),
-        ));
-    }
+    kernels_can(run, outside)?;
     let guests = Guests::new(run, outside, &setup.folder);
     guests.prepare(&setup.agent)?;
     let mut cable = Cable::new(build::world(run, outside), guests.hosts(), ends::all(run));
@@ -201,22 +136,6 @@ pub fn simulate_with_kernels(
         }
     }
     Ok(outcome)
-}
-
-/// Pings that go from a kernel to a modelled host, or the other way.
-fn refused_ping(run: &Run, outside: &[bool]) -> Option<SimError> {
-    let Workload::Ping(spec) = &run.workload else {
-        return None;
-    };
-    let mut pingers = spec.pingers(run.seed, &run.network).into_iter();
-    let pair = pingers.find(|one| outside[one.source] != outside[one.destination])?;
-    let name = |host: usize| run.network.hosts[host].name.as_str();
-    Some(SimError::Kernel(format!(
-        "{} pings {}, of which one is a kernel and one is modelled: make both alike (hosts' kind), or \
-         choose other workload.pairs",
-        name(pair.source),
-        name(pair.destination)
-    )))
 }
 
 /// A time on the kernels' clock, which is ahead: they boot before the world's time zero.

@@ -1,0 +1,91 @@
+//! What runs with kernels cannot do, told before any is made.
+
+use tailback_scenario::{Run, Workload};
+
+use super::beside;
+use crate::SimError;
+
+/// Whether a run can be made in which hosts are kernels where `outside` says so, by the hosts' numbers.
+///
+/// # Errors
+/// [`SimError::Kernel`] with all that it cannot do, and what would.
+pub fn kernels_can(run: &Run, outside: &[bool]) -> Result<(), SimError> {
+    if !outside.contains(&true) {
+        return Ok(());
+    }
+    let refused = refused(run, outside);
+    if refused.is_empty() {
+        return Ok(());
+    }
+    Err(SimError::Kernel(refused.join("; ")))
+}
+
+fn refused(run: &Run, outside: &[bool]) -> Vec<String> {
+    let mut refused = of_workload(run, outside);
+    let mut refuse = |what: String| refused.push(what);
+    let is_outside = |host: usize| outside.get(host).copied().unwrap_or(false);
+    let mut background = run.background.iter().map(|b| b.ends(&run.network));
+    if background.any(|(source, destination)| is_outside(source) || is_outside(destination)) {
+        refuse(
+            "background traffic goes between modelled hosts only: one of its ends is a kernel; give it \
+             hosts of its own, or make it background_flows"
+                .to_owned(),
+        );
+    }
+    if let Some(what) = beside::refused(run, is_outside) {
+        refuse(what);
+    }
+    let mut switches = run.network.switches.iter();
+    if let Some(switch) = switches.find(|switch| switch.config.pushes_back()) {
+        refuse(format!(
+            "switch {:?} pushes back (flow_control or congestion_management), which kernels' cards \
+             do not obey: use modelled hosts",
+            switch.name
+        ));
+    }
+    let mut hosts = run.network.hosts.iter();
+    if hosts.any(|host| host.config.dcqcn.is_some()) {
+        refuse(
+            "cards that speak DCQCN (host.dcqcn) are modelled: use modelled hosts, or leave it out"
+                .to_owned(),
+        );
+    }
+    refused
+}
+
+fn of_workload(run: &Run, outside: &[bool]) -> Vec<String> {
+    let modelled_only = |name: &str| {
+        format!(
+            "the workload {name:?} runs on modelled hosts only: kernels have no agent for it; use \
+             incast, bulk, flows, request-response, exchange, iperf3, udp, ping or command"
+        )
+    };
+    let said = match &run.workload {
+        Workload::Bernoulli(_) => Some(modelled_only("bernoulli")),
+        Workload::Flent(_) => Some(modelled_only("flent")),
+        Workload::Iperf3(spec) if !spec.ping_interval.is_zero() && outside[0] != outside[1] => Some(
+            "pings go between hosts 0 and 1, of which one is a kernel and one is modelled: make both \
+             alike, or set workload.ping_interval to \"0s\""
+                .to_owned(),
+        ),
+        Workload::Udp(udp) if udp.ecn => Some(
+            "datagrams of kernels are not ECN-capable: use modelled hosts, or leave workload.ecn out"
+                .to_owned(),
+        ),
+        Workload::Ping(spec) => {
+            let mut pingers = spec.pingers(run.seed, &run.network).into_iter();
+            let pair = pingers.find(|one| outside[one.source] != outside[one.destination]);
+            let name = |host: usize| run.network.hosts[host].name.as_str();
+            pair.map(|pair| {
+                format!(
+                    "{} pings {}, of which one is a kernel and one is modelled: make both alike \
+                     (hosts' kind), or choose other workload.pairs",
+                    name(pair.source),
+                    name(pair.destination)
+                )
+            })
+        }
+        _ => None,
+    };
+    said.into_iter().collect()
+}
