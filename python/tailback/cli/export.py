@@ -19,7 +19,9 @@ import click
 )
 @click.option(
     "-o",
+    "--out",
     "--output",
+    "output",
     type=click.Path(path_type=Path),
     metavar="FILE",
     help="File to write; by default standard output. With flent a folder, by default flent.",

@@ -68,7 +68,9 @@ if TYPE_CHECKING:
 )
 @click.option(
     "-o",
+    "--out",
     "--output",
+    "output",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
     help="Overlay file to write, with the values and what they were fitted to.",

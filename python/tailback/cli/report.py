@@ -10,7 +10,9 @@ import click
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option(
     "-o",
+    "--out",
     "--output",
+    "output",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
     help="File to write; by default DIR/report.html.",

@@ -13,7 +13,10 @@ from tailback.cli.options import json_option
 @click.command("reproduce")
 @click.argument("study", default="incast")
 @click.option(
+    "-o",
     "--out",
+    "--output",
+    "out",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="FOLDER",
     help="Where the results folders are, one per scenario; one that is there is used as it is. "

@@ -11,7 +11,10 @@ from tailback.cli.options import scenario_argument, scenario_from, set_option
 @scenario_argument
 @set_option
 @click.option(
+    "-o",
     "--out",
+    "--output",
+    "out",
     type=click.Path(path_type=Path),
     metavar="DIR",
     help="Folder to write; must not exist. By default results/NAME, or the next free NAME-2 ….",

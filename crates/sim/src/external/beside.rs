@@ -107,6 +107,12 @@ pub(super) fn fill(world: &mut World, run: &Run, records: &Records) {
     }
 }
 
+/// Whether the sender of any of them is a host outside.
+pub(super) fn is_outside(world: &World) -> bool {
+    let mut flows = world.beside.flows().iter();
+    flows.any(|one| world.hosts[one.flow.source].outside)
+}
+
 /// What their senders' kernels counted of them: in its TCP's counters it is together with the workload's.
 pub(super) fn counted(world: &World, records: &Records, name: &str) -> f64 {
     let first = u64::from(world.beside.first());
