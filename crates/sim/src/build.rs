@@ -12,25 +12,21 @@ use tailback_net::random::Stream;
 use tailback_net::switch::shared::SharedBuffer;
 use tailback_net::switch::voq::VoqBuffer;
 use tailback_net::switch::{BufferConfig, Forwarding};
-use tailback_scenario::{Node, Probe, Run, Workload as Spec};
+use tailback_scenario::{Node, Run, Workload as Spec};
 use tailback_tcp::{Config, MetricsCache, Shortage, SocketOptions};
 use tailback_units::{Bytes, Duration, Time};
 
+use crate::build_applications::{applications, beside, datagrams};
 use crate::capture::Capture;
-use crate::ends;
 use crate::event::{CROWD, Calendar};
 use crate::oscillators::Oscillators;
 use crate::record::Recorder;
 use crate::route::{self, Attachments, Graph, Routes};
 use crate::samples::Samples;
-use crate::workload::{
-    BackgroundFlowsApp, BernoulliApp, ExchangeApp, FlowsApp, IncastApp, Latencies, MeasuredApp,
-    PingApp, Program, RequestResponseApp, Server, UdpApp, Workload,
-};
 use crate::world::{
-    Background, Card, DatagramFlow, Endpoint, HostState, Interfaces, Label, Ledger, LinkState,
-    MachineState, PortState, PushBack, QueuedSwitch, Retired, Series, Sink, Spread, SwitchBuffer,
-    SwitchState, Totals, World,
+    Background, Card, HostState, Interfaces, Label, Ledger, LinkState, MachineState, PortState,
+    PushBack, QueuedSwitch, Retired, Series, Sink, Spread, SwitchBuffer, SwitchState, Totals,
+    World,
 };
 
 /// Bytes of a TCP header without options (RFC 9293).
@@ -398,162 +394,10 @@ fn hosts(run: &Run, wiring: &Wiring, outside: &[bool], first_machine: u32) -> Ve
     run.network.hosts.iter().enumerate().map(state).collect()
 }
 
-/// By host: what its programs take.
-fn programs(run: &Run) -> Vec<Program> {
-    let configs = run.network.hosts.iter().map(|host| &host.config);
-    let programs = configs.map(|config| Program {
-        latency: config.client_latency,
-        call: config.send_call_cost,
-        free_at: Time::ZERO,
-    });
-    programs.collect()
-}
-
-/// Pairs of endpoints and what runs on them.
-fn applications(run: &Run, outside: &[bool]) -> (Vec<Endpoint>, Workload) {
-    let is_outside = |host: usize| outside.get(host).copied().unwrap_or(false);
-    match &run.workload {
-        Spec::Incast(incast) => {
-            let pairs = (0..incast.servers).flat_map(|index| {
-                let server = index as usize + 1;
-                [
-                    Endpoint::new(2 * index, 0, server),
-                    Endpoint::new(2 * index + 1, server, 0),
-                ]
-            });
-            let endpoints = pairs.collect();
-            let servers = (0..incast.servers).map(|index| {
-                let host = &run.network.hosts[index as usize + 1].config;
-                Server {
-                    answer_bytes: incast.answer_bytes(index),
-                    service_latency: host.service_latency,
-                    service_jitter: host.service_jitter,
-                    stream: Stream::new(run.seed, "service", u64::from(index)),
-                    request_left: incast.request.get(),
-                    answer_left: 0,
-                    outside: is_outside(index as usize + 1),
-                }
-            });
-            let client = &run.network.hosts[0].config;
-            let latencies = Latencies {
-                send_call: client.send_call_cost,
-                client: client.client_latency,
-            };
-            let iterations = u64::from(incast.iterations);
-            let app = IncastApp::new(
-                servers.collect(),
-                incast.request.get(),
-                iterations,
-                latencies,
-            );
-            (endpoints, Workload::Incast(app))
-        }
-        Spec::Bulk(bulk) => {
-            let flows = bulk.flows(run.seed, &run.network);
-            let app = FlowsApp::new(flows, Time::ZERO + bulk.duration, outside, programs(run));
-            (Vec::new(), Workload::Flows(app))
-        }
-        Spec::Flows(spec) => {
-            let flows = spec.flows(run.seed, &run.network);
-            let app = FlowsApp::new(
-                flows,
-                Time::ZERO + spec.duration + spec.drain,
-                outside,
-                programs(run),
-            );
-            (Vec::new(), Workload::Flows(app))
-        }
-        Spec::Exchange(exchange) => (
-            vec![Endpoint::new(0, 0, 1), Endpoint::new(1, 1, 0)],
-            Workload::Exchange(ExchangeApp::new(exchange, [0, 1].map(is_outside))),
-        ),
-        Spec::Iperf3(spec) => {
-            let app = MeasuredApp::new(spec.measurement(run.seed), outside);
-            (Vec::new(), Workload::Measured(app))
-        }
-        Spec::Flent(spec) => {
-            let app = MeasuredApp::new(spec.measurement(), outside);
-            (Vec::new(), Workload::Measured(app))
-        }
-        Spec::Bernoulli(spec) => {
-            let slots = spec.slots(&run.network);
-            let app = BernoulliApp::new(spec, slots, run.seed);
-            (Vec::new(), Workload::Bernoulli(app))
-        }
-        Spec::Udp(spec) => {
-            let probes = spec.probes(run.seed, &run.network);
-            let ends = probes.iter().enumerate().flat_map(|(flow, probe)| {
-                let id = 2 * flow as u32;
-                [
-                    Endpoint::new(id, probe.source, probe.destination),
-                    Endpoint::new(id + 1, probe.destination, probe.source),
-                ]
-            });
-            let outside: Vec<bool> = probes.iter().map(|p| is_outside(p.source)).collect();
-            let app = UdpApp::new(spec, &probes, &outside);
-            (ends.collect(), Workload::Udp(app))
-        }
-        Spec::RequestResponse(spec) => {
-            let app = RequestResponseApp::new(spec, spec.flows(run.seed, &run.network), outside);
-            (Vec::new(), Workload::RequestResponse(app))
-        }
-        Spec::Ping(spec) => {
-            let pingers = spec.pingers(run.seed, &run.network);
-            let app = PingApp::new(spec, pingers, outside);
-            (Vec::new(), Workload::Ping(app))
-        }
-        // Programs run on kernels: no host of the model sends anything by itself.
-        Spec::Command(_) => (
-            Vec::new(),
-            Workload::Flows(FlowsApp::new(Vec::new(), Time::ZERO, &[], Vec::new())),
-        ),
-    }
-}
-
-/// The flows beside the workload, with their endpoints: behind the workload's, for which places are kept.
-fn beside(run: &Run, endpoints: &mut Vec<Endpoint>) -> BackgroundFlowsApp {
-    let flows = run.flows_beside();
-    if flows.is_empty() {
-        return BackgroundFlowsApp::new(endpoints.len() as u32, flows);
-    }
-    let first = ends::of_workload(run).len();
-    let hosts = ends::all(run);
-    for id in endpoints.len()..hosts.len() {
-        let mut end = Endpoint::new(id as u32, hosts[id], hosts[id ^ 1]);
-        end.listens = id >= first;
-        endpoints.push(end);
-    }
-    let own = flows.iter().flat_map(|one| [one, one]);
-    for (end, one) in endpoints.iter_mut().skip(first).zip(own) {
-        end.priority = one.flow.priority;
-    }
-    BackgroundFlowsApp::new(first as u32, flows)
-}
-
 /// The largest IP packet of a host's link, bytes.
 fn mtu(run: &Run, wiring: &Wiring, host: usize) -> u32 {
     let uplink = wiring.uplink(host) as usize / 2;
     run.network.links[uplink].config.mtu.get() as u32
-}
-
-/// Flows of datagrams, and the sockets they come to.
-fn datagrams(run: &Run) -> Vec<DatagramFlow> {
-    let Spec::Udp(spec) = &run.workload else {
-        return Vec::new();
-    };
-    let flow = |probe: Probe| {
-        let host = &run.network.hosts[probe.destination];
-        // sock_setsockopt, SO_RCVBUF (Linux net/core/sock.c).
-        let rcvbuf = 2 * spec.socket_buffer.min(host.stack.rmem_max).get();
-        let mtu = run.network.links.iter().map(|l| l.config.mtu.get()).max();
-        let truesize = host
-            .config
-            .rx_truesize_bytes(mtu.unwrap_or_default() as u32);
-        let datagram = (spec.datagram.get() as u16, spec.ecn);
-        DatagramFlow::new(&probe, datagram, rcvbuf, truesize.into())
-    };
-    let probes = spec.probes(run.seed, &run.network);
-    probes.into_iter().map(flow).collect()
 }
 
 /// What a connection's end at `host` is made with; each gets a seed of its own. Hosts whose sockets are

@@ -7,6 +7,7 @@
 
 pub mod bottleneck;
 mod build;
+mod build_applications;
 mod capture;
 mod ends;
 mod event;
