@@ -87,6 +87,12 @@ fn the_model_sends_beside_a_workload_of_kernels_alone() {
     let all = run(ASKING, &[incast, beside], |_| true);
     let said = all.expect_err("it has no end").to_string();
     assert!(said.contains("until = \"1s\""), "{said}");
+    let sized = beside.replace(" } }]", " }, size = \"2MB\" }]");
+    let outcome = run(ASKING, &[incast, &sized], |_| true).expect("it runs");
+    assert_eq!(
+        measure(&outcome, "background_flows", "received_bytes"),
+        [2e6]
+    );
     let until = beside.replace(" } }]", " }, until = \"10ms\" }]");
     let outcome = run(ASKING, &[incast, &until], |_| true).expect("it runs");
     assert!(measure(&outcome, "background_flows", "received_bytes")[0] > 1e6);

@@ -1,7 +1,7 @@
 //! TCP flows beside the workload between hosts outside: what agents are told to do, and what they told.
 //!
 //! The same tasks as workload `bulk`'s. An agent must know when its task is over: with the workload, where it is
-//! known beforehand when that is, else at the flow's own `until`.
+//! known beforehand when that is, else at the flow's own `until`, or when its bytes have been read.
 
 use tailback_agent::config::{Bulk, Sink, Task};
 use tailback_agent::record::Flow;
@@ -37,7 +37,7 @@ pub(super) fn refused(run: &Run, outside: impl Fn(usize) -> bool) -> Option<Stri
     let mut theirs = flows
         .iter()
         .filter(|one| outside(one.flow.source) || outside(one.flow.destination));
-    let endless = theirs.find(|one| one.until.is_none())?;
+    let endless = theirs.find(|one| one.until.is_none() && one.flow.bytes.is_none())?;
     if end(run, Duration::ZERO).is_some() {
         return None;
     }

@@ -29,9 +29,9 @@ pub(super) fn kernel_ns(at: Time) -> u64 {
     ns(START) + at.as_ps().div_ceil(1000)
 }
 
-/// Every task of the workload and of flows beside it, with the host it runs on. Only those of hosts outside are used. After the
-/// last look at its connections an application is over when so much time has gone by, whoever is at the
-/// other end.
+/// Every task of the workload and of flows beside it, with the host it runs on. Only those of hosts outside
+/// are used. After the last look at its connections an application is over when so much time has gone by,
+/// whoever is at the other end.
 pub(super) fn tasks(
     run: &Run,
     outside: &[bool],
