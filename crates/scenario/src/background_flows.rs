@@ -13,7 +13,7 @@ use tailback_units::{Bytes, Duration, Time};
 
 use crate::problem::Finding;
 use crate::topology::Topology;
-use crate::workload::{Flow, Pairs, Workload, turn};
+use crate::workload::{Flow, Pairs, turn};
 
 /// TCP flows between pairs of hosts beside the workload.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -95,7 +95,7 @@ impl BackgroundFlows {
         flows
     }
 
-    pub(crate) fn findings(&self, network: &Topology, workload: &Workload) -> Vec<Finding> {
+    pub(crate) fn findings(&self, network: &Topology) -> Vec<Finding> {
         let mut found = self.pairs.name_findings(network);
         if self.size == Some(Bytes::new(0)) {
             found.push(Finding::new(
@@ -112,13 +112,6 @@ impl BackgroundFlows {
                 "until",
                 "it would end before all have begun (from and start_within)",
                 format!("a time after {}", self.from + self.start_within),
-            ));
-        }
-        if matches!(workload, Workload::Udp(_)) {
-            found.push(Finding::new(
-                "",
-                "TCP beside the datagrams of workload udp is not modelled",
-                "[[background]] for the datagrams, beside workload bulk for the flows",
             ));
         }
         found

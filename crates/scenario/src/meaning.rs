@@ -101,7 +101,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
                 findings.extend(found.map(|f| f.within(&format!("background[{i}]"))));
             }
             for (i, beside) in scenario.background_flows.iter().enumerate() {
-                let found = beside.findings(&topology, &scenario.workload).into_iter();
+                let found = beside.findings(&topology).into_iter();
                 findings.extend(found.map(|f| f.within(&format!("background_flows[{i}]"))));
             }
             if let Some(pcap) = &scenario.record.pcap {

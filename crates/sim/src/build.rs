@@ -130,10 +130,6 @@ pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
     for id in (0..world.begun_endpoints).chain(beside) {
         world.give_thread(EndpointId(id));
     }
-    let is_tcp = world.datagrams.is_empty();
-    for state in world.hosts.iter_mut().filter_map(|h| h.machine.as_mut()) {
-        state.is_tcp = is_tcp;
-    }
     world
 }
 

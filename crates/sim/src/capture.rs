@@ -266,7 +266,7 @@ fn is_same(a: &Frame, b: &Frame) -> bool {
 /// The frame as it is on the wire, without FCS.
 fn frame_bytes(world: &World, frame: &Frame, out: &mut Vec<u8>) {
     let stray = Stray::of(frame.to);
-    if stray.is_some() || !world.datagrams.is_empty() {
+    if stray.is_some() || world.is_of_datagrams(frame.to) {
         return datagram_bytes(world, frame, stray, out);
     }
     let to = &world.endpoints[frame.to.0 as usize];

@@ -58,7 +58,8 @@ pub(crate) fn flows(world: &World, app: &UdpApp) -> Table {
     let count = |value: fn(&DatagramFlow) -> u32| flows.iter().map(move |f| u64::from(value(f)));
     let host = |end: usize| {
         let ends = world.endpoints.iter().skip(end).step_by(2);
-        ends.map(|e| world.hosts[usize::from(e.host.0)].name.clone())
+        ends.take(flows.len())
+            .map(|e| world.hosts[usize::from(e.host.0)].name.clone())
     };
     let mut table = Table::new("flows")
         .counts("flow", 0..flows.len() as u64)

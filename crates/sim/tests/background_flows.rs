@@ -172,3 +172,59 @@ size = "100KB""#;
     assert_eq!(received(&first), [100_000; 4]);
     assert_eq!(first.tables, run(BULK, drawn).tables);
 }
+
+#[test]
+fn datagrams_keep_their_rate_and_tcp_beside_them_gets_the_rest() {
+    // 3 Gb/s of 1470 bytes, 1536 with all that a frame takes: 3.13 of the port's 10 Gb/s.
+    let udp = r#"kind = "udp"
+pairs = { kind = "listed", list = [["host1", "host0"]] }
+rate = "3Gbit"
+duration = "50ms"
+socket_buffer = "1MB""#;
+    // Reno's slow start fills the port's queue, and what finds no room in it is all that is lost.
+    let reno = "connections = 2\ncongestion = [\"reno\"]\nuntil = \"50ms\"";
+    let shared = run(udp, &beside("host2", "host0", reno));
+    let sent = counts(&shared, "summary", "datagrams_sent")[0];
+    assert_eq!(counts(&shared, "summary", "datagrams_due"), [sent]);
+    let count = |name: &str| counts(&shared, "summary", name)[0];
+    assert!(count("lost_switch") > 0);
+    assert_eq!(count("datagrams_lost"), count("lost_switch"));
+    assert_eq!(sent, count("datagrams_received") + count("datagrams_lost"));
+    assert_eq!(counts(&shared, "flows", "flow"), [0]);
+    // TCP has the rest, 6.5 Gb/s of 1448 bytes in 1538, and afterwards what two sockets of 4 MB still held.
+    let mb: f64 = received(&shared)
+        .iter()
+        .map(|bytes| *bytes as f64 / 1e6)
+        .sum();
+    assert!((33.0..50.0).contains(&mb), "{mb}");
+    // Where they share nothing, each is as it would be alone, on hosts of every kind.
+    for host in ["plain", "server-25g", "xeon-e7330-ixgbe"] {
+        let apart = beside("host2", "host3", "size = \"2MB\"");
+        let slow = udp.replace("3Gbit", "300Mbit");
+        let [alone, apart] = ["", &apart].map(|beside| outcome(host, &slow, beside));
+        let read = |o: &RunOutcome| counts(o, "flows", "datagrams_received")[0];
+        assert_eq!(read(&apart), read(&alone), "{host}");
+        assert_eq!(read(&apart), sent.div_ceil(10), "{host}");
+        assert_eq!(received(&apart), [2_000_000], "{host}");
+    }
+}
+
+#[test]
+fn a_machine_has_datagrams_and_tcp_at_once() {
+    let udp = r#"kind = "udp"
+pairs = { kind = "listed", list = [["host1", "host0"]] }
+rate = "1Gbit"
+duration = "50ms"
+socket_buffer = "1MB""#;
+    // Both come to one machine, and one goes out of it, with datagrams' numbers in the books.
+    let flows = [beside("host2", "host0", ""), beside("host0", "host3", "")].join("\n");
+    let outcome = outcome("xeon-e7330-ixgbe", udp, &flows);
+    let count = |name: &str| counts(&outcome, "summary", name)[0];
+    let lost = count("datagrams_lost");
+    assert_eq!(count("datagrams_sent"), count("datagrams_received") + lost);
+    // One core handles what two interrupts bring (3.1 Gb/s alone): nobody gets all he had alone, each a good part.
+    for bytes in received(&outcome) {
+        assert!(*bytes > 3_000_000, "{bytes}");
+    }
+    assert!(count("datagrams_received") > 2000);
+}

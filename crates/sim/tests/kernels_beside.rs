@@ -113,3 +113,28 @@ fn a_switch_knows_the_classes_of_kernels_packets() {
         assert!(other < 1.2e6, "{outside:?}: {other}");
     }
 }
+
+#[test]
+fn tcp_runs_beside_datagrams() {
+    let udp = r#"workload={ kind = "udp", pairs = { kind = "listed", list = [["host1", "host0"]] }, rate = "200Mbit", duration = "40ms", socket_buffer = "1MB" }"#;
+    let beside =
+        r#"background_flows=[{ pairs = { kind = "listed", list = [["host2", "host0"]] } }]"#;
+    for outside in [
+        [false; 4],
+        [true; 4],
+        [true, false, true, true],
+        [false, true, true, false],
+        [true, true, false, false],
+    ] {
+        let outcome = run(ASKING, &[udp, beside], |host| outside[host])
+            .unwrap_or_else(|e| panic!("{outside:?}: {e}"));
+        let count = |name: &str| measure(&outcome, "summary", name)[0];
+        let lost = count("datagrams_lost");
+        assert!(count("datagrams_sent") > 650.0, "{outside:?}");
+        assert_eq!(count("datagrams_sent"), count("datagrams_received") + lost);
+        // 40 ms beside datagrams that take 209 Mb/s of the gigabit, then half a second alone.
+        let rate = measure(&outcome, "background_flows", "throughput_mbps")[0];
+        assert!((850.0..945.0).contains(&rate), "{outside:?}: {rate}");
+        assert_eq!(measure(&outcome, "background_flows", "end_s"), [0.54]);
+    }
+}

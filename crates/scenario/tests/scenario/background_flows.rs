@@ -42,11 +42,4 @@ fn what_cannot_be_is_told_with_its_place() {
         &[],
         "background_flows[0].pairs.hosts",
     );
-    refused(
-        pair,
-        &[
-            r#"workload={ kind = "udp", pairs = { kind = "listed", list = [["host1", "host0"]] }, rate = "1Gbit", duration = "1ms", socket_buffer = "1MB" }"#,
-        ],
-        "TCP beside the datagrams of workload udp is not modelled",
-    );
 }

@@ -10,7 +10,7 @@ use tailback_units::{Duration, Time};
 
 use super::addresses::Addresses;
 use super::results::{Records, flows, is_sender, number};
-use super::tasks::{kernel_ns, ns, ping_end};
+use super::tasks::{kernel_ns, ns, ping_end, udp_end};
 use crate::ends;
 use crate::world::{ToldBySender, World};
 
@@ -22,12 +22,12 @@ fn end(run: &Run, after_look: Duration) -> Option<Time> {
         Workload::Exchange(spec) => Some(Time::ZERO + spec.duration),
         Workload::Iperf3(spec) => Some(spec.end() + after_look),
         Workload::Ping(spec) => Some(ping_end(run, spec)),
+        Workload::Udp(spec) => Some(udp_end(run, spec)),
         Workload::Incast(_)
         | Workload::Flows(_)
         | Workload::Command(_)
         | Workload::Flent(_)
-        | Workload::Bernoulli(_)
-        | Workload::Udp(_) => None,
+        | Workload::Bernoulli(_) => None,
     }
 }
 

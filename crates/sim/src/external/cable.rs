@@ -71,7 +71,7 @@ impl Cable {
                 bytes: kernels.buffer(),
                 ..Packet::default()
             };
-            if frame.payload.0 == 0 && !self.world.datagrams.is_empty() {
+            if frame.payload.0 == 0 && self.world.is_of_datagrams(frame.to) {
                 datagram::write(&mut packet.bytes, &frame, self.world.endpoints.as_slice());
             } else if frame.payload.0 == 0 {
                 self.write_segment(&mut packet.bytes, &frame);

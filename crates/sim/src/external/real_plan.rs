@@ -21,7 +21,6 @@ use super::beside;
 use super::tasks::{self, ns};
 use super::{START, configuration};
 use crate::SimError;
-use crate::workload::UDP_DRAIN;
 
 /// From the last look at its connections until an application is over: real hosts look late when
 /// other programs run. [assumed]
@@ -418,11 +417,7 @@ pub(super) fn least(run: &Run) -> Duration {
         Workload::RequestResponse(spec) => spec.duration,
         Workload::Exchange(exchange) => exchange.duration,
         Workload::Iperf3(spec) => until(spec.end()),
-        Workload::Udp(udp) => {
-            let probes = udp.probes(run.seed, network);
-            let last = probes.iter().map(|probe| probe.end).max();
-            until(last.unwrap_or(Time::ZERO)) + UDP_DRAIN
-        }
+        Workload::Udp(udp) => until(tasks::udp_end(run, udp)),
         Workload::Ping(spec) => {
             let pingers = spec.pingers(run.seed, network);
             let last = |one: &tailback_scenario::Pinger| {

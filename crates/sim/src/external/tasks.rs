@@ -283,6 +283,13 @@ fn request_tasks(run: &Run, spec: &RequestResponse, at: &Addresses) -> Vec<(usiz
     tasks
 }
 
+/// When the last sender of datagrams is over, and what was under way has come.
+pub(super) fn udp_end(run: &Run, udp: &Udp) -> Time {
+    let probes = udp.probes(run.seed, &run.network);
+    let last = probes.iter().map(|probe| probe.end).max();
+    last.unwrap_or(Time::ZERO) + UDP_DRAIN
+}
+
 fn udp_tasks(run: &Run, udp: &Udp, at: &Addresses) -> Vec<(usize, Task)> {
     let mut tasks = Vec::new();
     for (number, probe) in udp.probes(run.seed, &run.network).iter().enumerate() {

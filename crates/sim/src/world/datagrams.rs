@@ -110,6 +110,12 @@ impl DatagramFlow {
 }
 
 impl World {
+    /// Whether an endpoint sends or receives datagrams. TCP's beside them come after these.
+    #[inline(always)]
+    pub(crate) fn is_of_datagrams(&self, id: EndpointId) -> bool {
+        ((id.0 / 2) as usize) < self.datagrams.len()
+    }
+
     /// A sender sends its next datagram; its thread has done so when the workload is told.
     pub(super) fn begin_datagram(&mut self, id: EndpointId) {
         let endpoint = &self.endpoints[id.0 as usize];
@@ -162,15 +168,17 @@ impl World {
     /// A datagram has come through a host's receive path.
     #[inline(never)]
     pub(super) fn receive_datagram(&mut self, frame: Flight) {
-        self.note_delivery(&frame);
         let Some(flow) = self.datagrams.get_mut((frame.to.0 / 2) as usize) else {
-            return self.echo(frame);
+            // TCP beside the datagrams, or what is for no endpoint.
+            return self.receive(frame);
         };
         let number = self.frames.get(frame.frame).segment.seq.0;
+        let fits = flow.enqueue(number);
+        self.note_delivery(&frame);
         self.frames.release(frame.frame);
         let endpoint = &self.endpoints[frame.to.0 as usize];
         let (host, task) = (usize::from(endpoint.host.0), endpoint.task);
-        if !flow.enqueue(number) {
+        if !fits {
             self.ledger.lose(frame.to, number, "socket");
             return;
         }

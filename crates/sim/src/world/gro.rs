@@ -99,7 +99,7 @@ impl Hand {
         (host, ends): (&mut HostState, usize),
     ) -> Polled {
         let segment = &frames.get(frame.frame).segment;
-        let joint = joint(segment, true);
+        let joint = joint(segment);
         if let Some(at) = of_flow {
             let packet = &mut self.held[at];
             if packet.joining.takes(frame.payload_bytes, &joint, true) {
@@ -174,8 +174,9 @@ fn take_out(held: &mut Vec<Held>, at: usize) -> Held {
 }
 
 /// What decides whether a segment joins others before TCP has them (tcp_gro_receive of Linux 7.2):
-/// acknowledgement, window, flags but PSH and FIN, timestamps and mark are to be alike.
-pub(super) fn joint(segment: &Segment, is_tcp: bool) -> Joint {
+/// acknowledgement, window, flags but PSH and FIN, timestamps and mark are to be alike. What is not TCP's has no
+/// flags, and joins nothing.
+pub(super) fn joint(segment: &Segment) -> Joint {
     let ends = Flags::PSH.with(Flags::FIN);
     let plain = segment.flags.without(ends) == Flags::ACK && !segment.has_sack();
     // Alike segments of one connection differ in nothing else: a sum tells them apart well enough.
@@ -187,7 +188,7 @@ pub(super) fn joint(segment: &Segment, is_tcp: bool) -> Joint {
         end: segment.seq.0.wrapping_add(segment.payload_bytes.into()),
         likeness,
         ends: segment.flags.intersects(ends),
-        alone: !is_tcp || segment.payload_bytes == 0 || !plain,
+        alone: segment.payload_bytes == 0 || !plain,
     }
 }
 
@@ -224,7 +225,7 @@ impl World {
             && done < frames
         {
             let may_join = frame.payload_bytes > 0 || !hand.held.is_empty();
-            if may_join && self.datagrams.is_empty() {
+            if may_join {
                 let before = done;
                 done = self.join_polled((rank, host), done..frames, &mut hand);
                 for packet in &hand.made {

@@ -185,9 +185,9 @@ impl World {
                 continue;
             }
             // TCP reads nothing twice; of datagrams both copies are read.
-            let again = match self.datagrams.is_empty() {
-                true => 0,
-                false => self.ledger.doubled.payload_bytes,
+            let again = match self.is_of_datagrams(EndpointId(index as u32)) {
+                true => self.ledger.doubled.payload_bytes,
+                false => 0,
             };
             if endpoint.read_bytes > peer.written_bytes + again {
                 return Err(SimError::Conservation(format!(

@@ -61,8 +61,6 @@ pub(crate) struct MachineState {
     sending: Ring<Sending>,
     /// Packets that may be sent before what waits at the card is reckoned anew.
     room: usize,
-    /// What comes is TCP's: frames may be put together.
-    pub(crate) is_tcp: bool,
 }
 
 impl MachineState {
@@ -76,7 +74,6 @@ impl MachineState {
             first_thread: 0,
             sending: Ring::default(),
             room: 0,
-            is_tcp: true,
         }
     }
 
@@ -87,7 +84,7 @@ impl MachineState {
         let joint = self
             .machine
             .merges()
-            .then(|| joint(&frames.get(frame.frame).segment, self.is_tcp));
+            .then(|| joint(&frames.get(frame.frame).segment));
         if !self.machine.arrive(frame, joint) || self.working {
             return None;
         }
@@ -469,7 +466,7 @@ impl World {
 
     /// A call of an endpoint's thread is done.
     pub(super) fn call_done(&mut self, id: EndpointId) {
-        if !self.datagrams.is_empty() {
+        if self.is_of_datagrams(id) {
             return self.datagram_call_done(id);
         }
         if self.locks(id) {

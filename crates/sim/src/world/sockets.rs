@@ -138,7 +138,7 @@ impl World {
     #[inline(always)]
     pub(super) fn receive_at_machine(&mut self, packet: Packet) {
         if let Packet::Frame(frame) = packet
-            && !self.datagrams.is_empty()
+            && self.is_of_datagrams(frame.to)
         {
             self.charge_protocol(frame.destination);
             return self.receive_datagram(frame);
