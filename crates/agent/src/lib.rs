@@ -12,6 +12,7 @@
 
 pub mod config;
 mod counters;
+pub mod delays;
 pub mod guest;
 pub mod machine;
 pub mod record;
@@ -21,4 +22,5 @@ pub mod tcp_info;
 pub mod traffic;
 
 pub use config::GuestConfig;
+pub use delays::{Delays, DelaysTold};
 pub use record::Record;

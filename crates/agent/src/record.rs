@@ -10,6 +10,8 @@ use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
+use crate::delays::DelaysTold;
+
 use crate::tcp_info::TcpInfo;
 
 /// One line of results. Times are on the engine's clock, ns.
@@ -127,6 +129,10 @@ pub enum Record {
         late: Vec<u64>,
         /// Variation of the time from a datagram's being due to its being read (RFC 3550, 6.4.1).
         jitter_ns: u64,
+        /// From a datagram's being sent to its being read, by the clocks of both ends; none of datagrams that have
+        /// no room for a time.
+        #[serde(default)]
+        delays: DelaysTold,
         /// Arrival of the first.
         started_ns: u64,
         /// Arrival of the last.

@@ -21,7 +21,7 @@ use tailback_wire::ip::{self, IpFields, Payload};
 use tailback_wire::pcapng::{Direction, Writer};
 use tailback_wire::{datagram, ethernet, plan};
 
-use crate::world::{Stray, World};
+use crate::world::{Stray, World, sent_ns};
 
 /// Something that happened to a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -198,7 +198,7 @@ fn write(world: &World, run: &Run, capture: &Capture) -> std::io::Result<Vec<u8>
                     ip::mark_ce(&mut bytes[ethernet::HEADER_BYTES..]);
                 }
             }
-            None => frame_bytes(world, &record.frame, &mut bytes),
+            None => frame_bytes(world, record.at, &record.frame, &mut bytes),
         }
         let mut said: Vec<String> = Vec::new();
         if record.unsent {
@@ -263,11 +263,11 @@ fn is_same(a: &Frame, b: &Frame) -> bool {
         && a.segment.ts_val == b.segment.ts_val
 }
 
-/// The frame as it is on the wire, without FCS.
-fn frame_bytes(world: &World, frame: &Frame, out: &mut Vec<u8>) {
+/// The frame as it is on the wire at `at`, without FCS.
+fn frame_bytes(world: &World, at: Time, frame: &Frame, out: &mut Vec<u8>) {
     let stray = Stray::of(frame.to);
     if stray.is_some() || world.is_of_datagrams(frame.to) {
-        return datagram_bytes(world, frame, stray, out);
+        return datagram_bytes(world, at, (frame, stray), out);
     }
     let to = &world.endpoints[frame.to.0 as usize];
     let hosts = [to.peer_host.0, frame.destination.0];
@@ -286,7 +286,12 @@ fn frame_bytes(world: &World, frame: &Frame, out: &mut Vec<u8>) {
 }
 
 /// The same of a frame that carries no TCP: a datagram or a ping.
-fn datagram_bytes(world: &World, frame: &Frame, stray: Option<Stray>, out: &mut Vec<u8>) {
+fn datagram_bytes(
+    world: &World,
+    at: Time,
+    (frame, stray): (&Frame, Option<Stray>),
+    out: &mut Vec<u8>,
+) {
     let segment = &frame.segment;
     let end = world.endpoints.get(frame.to.0 as usize);
     // A stray says who sent it where TCP says what it has got.
@@ -302,12 +307,15 @@ fn datagram_bytes(world: &World, frame: &Frame, stray: Option<Stray>, out: &mut 
         }
         let ports = end.map_or([frame.to.0; 2], |to| [to.peer.0, frame.to.0]);
         let [source, destination] = ports.map(plan::port);
+        // Background traffic carries no time.
+        let way_ns = end.map(|_| sent_ns(at).wrapping_sub(segment.ts_val));
+        let sent = way_ns.map_or(0, |way| (at.as_ps() / 1000).saturating_sub(way.into()));
         datagram::udp(
             out,
             segment.ecn as u8,
             (from, source),
             (to, destination),
-            segment.seq.0.into(),
+            (segment.seq.0.into(), sent),
             segment.payload_bytes,
         );
     });

@@ -1,5 +1,6 @@
 //! What workload `udp` adds to the tables.
 
+use tailback_agent::Delays;
 use tailback_units::Time;
 
 use crate::tables::Table;
@@ -42,6 +43,11 @@ pub(crate) fn summary(world: &World, app: &UdpApp) -> Table {
         .counts("datagrams_lost", [all])
         .measures("loss_percent", [share])
         .measures("goodput_mbps_mean", [bits / seconds / 1e6]);
+    let mut delays = Delays::default();
+    for flow in flows {
+        delays.join(&flow.delays.told());
+    }
+    table = with_delays(table, std::slice::from_ref(&&delays));
     for place in PLACES {
         table = table.counts(&column(place), [lost(place)]);
     }
@@ -71,18 +77,19 @@ pub(crate) fn flows(world: &World, app: &UdpApp) -> Table {
         .counts("datagrams_sent", count(|f| f.sent))
         .counts("datagrams_received", count(|f| f.received))
         .counts("datagrams_reordered", count(|f| f.reordered.len() as u32))
-        .measures("jitter_us", flows.iter().map(|f| f.jitter_ps as f64 / 1e6))
-        .measures(
-            "goodput_mbps",
-            flows.iter().map(|f| {
-                let span = f.last_read.since(f.start).as_secs_f64();
-                if span > 0.0 {
-                    bits(f) / span / 1e6
-                } else {
-                    0.0
-                }
-            }),
-        );
+        .measures("jitter_us", flows.iter().map(|f| f.jitter_ps as f64 / 1e6));
+    let delays: Vec<&Delays> = flows.iter().map(|f| &f.delays).collect();
+    table = with_delays(table, &delays).measures(
+        "goodput_mbps",
+        flows.iter().map(|f| {
+            let span = f.last_read.since(f.start).as_secs_f64();
+            if span > 0.0 {
+                bits(f) / span / 1e6
+            } else {
+                0.0
+            }
+        }),
+    );
     for place in PLACES {
         table = table.counts(
             &column(place),
@@ -132,6 +139,23 @@ fn arrivals(world: &World) -> Table {
 fn numbered<F, T>(flows: &[F], of: impl Fn(&F) -> Vec<T>) -> Vec<(usize, T)> {
     let each = |(number, flow)| of(flow).into_iter().map(move |row| (number, row));
     flows.iter().enumerate().flat_map(each).collect()
+}
+
+/// One-way delays; no number (NaN) where there are none.
+fn with_delays(table: Table, rows: &[&Delays]) -> Table {
+    type Of = fn(&Delays) -> Option<f64>;
+    let statistics: [(&str, Of); 6] = [
+        ("mean", Delays::mean_us),
+        ("min", Delays::least_us),
+        ("median", |d| d.quantile_us(0.5)),
+        ("p95", |d| d.quantile_us(0.95)),
+        ("p99", |d| d.quantile_us(0.99)),
+        ("max", Delays::greatest_us),
+    ];
+    statistics.iter().fold(table, |table, (statistic, of)| {
+        let values = rows.iter().map(|delays| of(delays).unwrap_or(f64::NAN));
+        table.measures(&format!("delay_us_{statistic}"), values)
+    })
 }
 
 fn total(flows: &[DatagramFlow], value: fn(&DatagramFlow) -> u32) -> u64 {

@@ -210,6 +210,49 @@ socket_buffer = "1MB""#;
 }
 
 #[test]
+fn a_datagram_waits_for_what_is_in_front_of_it() {
+    let udp = r#"kind = "udp"
+pairs = { kind = "listed", list = [["host1", "host0"]] }
+rate = "100Mbit"
+datagram = "200B"
+duration = "50ms"
+socket_buffer = "1MB""#;
+    let delay = |o: &RunOutcome, which: &str| {
+        let [all, flow] = ["summary", "flows"].map(|table| measures(o, table, which)[0]);
+        assert_eq!(all.to_bits(), flow.to_bits(), "{which}");
+        all
+    };
+    // 200 bytes are 266 on the line, 0.2128 us; 2 us of links, 0.6 of a switch that does not wait for the whole.
+    let alone = outcome("ideal", udp, "");
+    for which in [
+        "delay_us_min",
+        "delay_us_mean",
+        "delay_us_p99",
+        "delay_us_max",
+    ] {
+        assert_eq!(delay(&alone, which), 2.812, "{which}");
+    }
+    // What the switch has room for, 2 MB, is 1.6 ms of the port.
+    let flow = beside("host2", "host0", "from = \"10ms\"\nconnections = 4");
+    let shared = outcome("ideal", udp, &flow);
+    let [least, median, p99, most] = ["min", "median", "p99", "max"]
+        .map(|statistic| delay(&shared, &format!("delay_us_{statistic}")));
+    assert_eq!(least, 2.812);
+    assert!(
+        least < median && median < p99 && p99 <= most,
+        "{median} {p99}"
+    );
+    assert!((200.0..1603.0).contains(&most), "{most}");
+    // Number and time do not fit.
+    let short = outcome(
+        "ideal",
+        &udp.replace("200B", "12B").replace("100M", "5M"),
+        "",
+    );
+    assert!(delay(&short, "delay_us_mean").is_nan());
+}
+
+#[test]
 fn a_machine_has_datagrams_and_tcp_at_once() {
     let udp = r#"kind = "udp"
 pairs = { kind = "listed", list = [["host1", "host0"]] }

@@ -136,5 +136,13 @@ fn tcp_runs_beside_datagrams() {
         let rate = measure(&outcome, "background_flows", "throughput_mbps")[0];
         assert!((850.0..945.0).contains(&rate), "{outside:?}: {rate}");
         assert_eq!(measure(&outcome, "background_flows", "end_s"), [0.54]);
+        // One clock for all. Alone it takes 12.288 us of the line and 2.6 of links and a switch that does not wait for
+        // the whole; beside TCP what is in front of it too, a megabyte at most.
+        let delay = |which| measure(&outcome, "summary", which)[0];
+        let range = 14.8..16.5;
+        let least = delay("delay_us_min");
+        assert!(range.contains(&least), "{outside:?}: {least}");
+        let most = delay("delay_us_max");
+        assert!((1000.0..9000.0).contains(&most), "{outside:?}: {most}");
     }
 }

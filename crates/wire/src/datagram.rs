@@ -13,20 +13,21 @@ const UDP: u8 = 17;
 const IP_HEADER_BYTES: usize = 20;
 const UDP_HEADER_BYTES: usize = 8;
 const ICMP_HEADER_BYTES: usize = 8;
-/// A datagram begins with its number, where it has the room.
+/// A datagram begins with its number and the time at which it was sent, where it has the room.
 const NUMBER_BYTES: usize = 8;
+const TIME_BYTES: usize = 8;
 const ECHO_REQUEST: u8 = 8;
 const ECHO_REPLY: u8 = 0;
 
-/// Appends the packet of datagram `number` from one address and port to another; the first eight bytes of
-/// its payload are that number, as the agent writes them, what follows is zero. The least
-/// significant bits of `ecn` are the ECN field.
+/// Appends the packet of a datagram from one address and port to another; the first eight bytes of
+/// its payload are its number and the next its sender's time in nanoseconds, as the agent writes them, where it has room for
+/// the whole of either; what follows is zero. The least significant bits of `ecn` are the ECN field.
 pub fn udp(
     out: &mut Vec<u8>,
     ecn: u8,
     from: (Ipv4Addr, u16),
     to: (Ipv4Addr, u16),
-    number: u64,
+    (number, sent_ns): (u64, u64),
     payload_bytes: u16,
 ) {
     let datagram_bytes = UDP_HEADER_BYTES + usize::from(payload_bytes);
@@ -37,6 +38,9 @@ pub fn udp(
     out.extend([0, 0]);
     let payload = out.len();
     out.extend(&number.to_be_bytes()[..NUMBER_BYTES.min(payload_bytes.into())]);
+    if usize::from(payload_bytes) >= NUMBER_BYTES + TIME_BYTES {
+        out.extend(sent_ns.to_be_bytes());
+    }
     out.resize(payload + usize::from(payload_bytes), 0);
 }
 
@@ -88,16 +92,24 @@ mod tests {
     }
 
     #[test]
-    fn a_datagram_has_its_number_and_its_length() {
+    fn a_datagram_has_its_number_its_time_and_its_length() {
         let mut bytes = Vec::new();
-        udp(&mut bytes, 3, (ENDS.0, 1024), (ENDS.1, 1025), 70_000, 1470);
+        udp(
+            &mut bytes,
+            3,
+            (ENDS.0, 1024),
+            (ENDS.1, 1025),
+            (70_000, 5),
+            1470,
+        );
         assert_eq!(bytes.len(), 1498);
         assert!(adds_up(&bytes[..IP_HEADER_BYTES]));
         assert_eq!(bytes[1], 3);
         assert_eq!(bytes[20..28], [4, 0, 4, 1, 5, 198, 0, 0]);
         assert_eq!(bytes[28..36], 70_000_u64.to_be_bytes());
+        assert_eq!(bytes[36..44], 5_u64.to_be_bytes());
         bytes.clear();
-        udp(&mut bytes, 0, (ENDS.0, 1024), (ENDS.1, 1025), 7, 2);
+        udp(&mut bytes, 0, (ENDS.0, 1024), (ENDS.1, 1025), (7, 5), 2);
         assert_eq!(bytes.len(), 30);
     }
 

@@ -22,6 +22,8 @@ _SHOWN = {
     "utilisation": ("utili-\nsation", 3),
     "ping_ms_mean": ("ping\nms", 3),
     "loss_percent": ("lost\n%", 2),
+    "delay_us_mean": ("delay\nus", 1),
+    "delay_us_p99": ("delay\np99 us", 1),
     "pings_lost": ("pings\nlost", 0),
     "queue_bytes_mean": ("mean queue\nbytes", 0),
     "switch_drops": ("switch\ndrops", 0),

@@ -1,4 +1,5 @@
-//! Datagrams at a constant rate, each with its number, and their exact count at the receiver.
+//! Datagrams at a constant rate, each with its number and the time it was sent at, and their exact count at the
+//! receiver.
 
 use std::io;
 use std::net::{SocketAddrV4, UdpSocket};
@@ -9,10 +10,12 @@ use socket2::SockRef;
 use super::Context;
 use super::socket::said;
 use crate::config;
+use crate::delays::Delays;
 use crate::record::Record;
 
-/// Bytes of a datagram's number.
+/// Bytes of a datagram's number, and of the time at which it was sent, behind that where there is room.
 const NUMBER_BYTES: usize = 8;
+const TIME_BYTES: usize = 8;
 
 /// Largest UDP payload over IPv4.
 const PAYLOAD_BYTES_MAX: usize = 65_507;
@@ -42,6 +45,9 @@ pub(super) fn source(context: &Context<'_>, task: &config::UdpSource) -> io::Res
     while due_ns(datagrams + refused) < task.duration_ns && !is_over() {
         clock.sleep_until(started_ns + due_ns(datagrams + refused));
         payload[..NUMBER_BYTES].copy_from_slice(&(datagrams + refused).to_be_bytes());
+        if let Some(time) = payload[NUMBER_BYTES..].first_chunk_mut::<TIME_BYTES>() {
+            *time = clock.now_ns().to_be_bytes();
+        }
         match socket.send(&payload) {
             Ok(_) => datagrams += 1,
             // The queue is full (ENOBUFS), or an earlier one met nobody: the next is due soon.
@@ -142,6 +148,7 @@ pub(super) fn sink(context: &Context<'_>, task: &config::UdpSink) -> io::Result<
         socket.set_read_timeout(Some(Duration::from_nanos(left_ns.max(1))))?;
     }
     let mut jitter = Jitter::default();
+    let mut delays = Delays::default();
     let mut buffer = vec![0; PAYLOAD_BYTES_MAX];
     let mut arrivals = Arrivals::default();
     let (mut bytes, mut started_ns, mut ended_ns) = (0, 0, 0);
@@ -163,6 +170,9 @@ pub(super) fn sink(context: &Context<'_>, task: &config::UdpSink) -> io::Result<
         bytes += length as u64;
         let number = u64::from_be_bytes(*number);
         arrivals.add(number);
+        if let Some(sent_ns) = buffer[NUMBER_BYTES..length.max(NUMBER_BYTES)].first_chunk() {
+            delays.add(ended_ns.saturating_sub(u64::from_be_bytes(*sent_ns)));
+        }
         jitter.add(ended_ns.saturating_sub(number.saturating_mul(task.gap_ns)));
     }
     context.recorder.add(&Record::UdpReceived {
@@ -175,6 +185,7 @@ pub(super) fn sink(context: &Context<'_>, task: &config::UdpSink) -> io::Result<
         missing: arrivals.missing(),
         late: arrivals.late,
         jitter_ns: jitter.mean_ns,
+        delays: delays.told(),
         started_ns,
         ended_ns,
     });

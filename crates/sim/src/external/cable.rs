@@ -11,8 +11,9 @@ use tailback_wire::ip::{self, IpFields};
 use tailback_wire::{Payload, plan};
 
 use super::bytes::ByteStore;
-use super::{datagram, to_kernels, to_world};
-use crate::world::{Totals, World};
+use super::datagram::{self, Datagram};
+use super::{to_kernels, to_world};
+use crate::world::{Totals, World, sent_ns};
 
 /// Bytes of a frame's check sequence, which kernels' frames do not have.
 const FCS_BYTES: usize = 4;
@@ -72,7 +73,11 @@ impl Cable {
                 ..Packet::default()
             };
             if frame.payload.0 == 0 && self.world.is_of_datagrams(frame.to) {
-                datagram::write(&mut packet.bytes, &frame, self.world.endpoints.as_slice());
+                let now = self.world.now;
+                let way_ns = sent_ns(now).wrapping_sub(frame.segment.ts_val);
+                let sent = (to_kernels(now).as_ps() / 1000).saturating_sub(way_ns.into());
+                let ends = self.world.endpoints.as_slice();
+                datagram::write(&mut packet.bytes, &frame, sent, ends);
             } else if frame.payload.0 == 0 {
                 self.write_segment(&mut packet.bytes, &frame);
             } else {
@@ -114,10 +119,11 @@ impl Cable {
     fn address(&mut self, packet: &Packet) -> Option<(HostId, EndpointId, Segment)> {
         let to = packet.bytes.first_chunk().copied()?;
         let host = plan::host_of_mac(to).filter(|host| usize::from(*host) < self.kernels.len())?;
-        if let Some((flow, number, payload_bytes)) = self.datagram(&packet.bytes) {
+        if let Some((flow, datagram)) = self.datagram(&packet.bytes) {
             let mut segment = no_segment(&packet.bytes);
-            segment.seq = Seq(number);
-            segment.payload_bytes = payload_bytes;
+            segment.seq = Seq(datagram.number);
+            segment.payload_bytes = datagram.payload_bytes;
+            segment.ts_val = sent_ns(to_world(Time::from_ps(datagram.sent_ns * 1000)));
             return Some((HostId(host), EndpointId(2 * flow as u32 + 1), segment));
         }
         let mut read = ip::parse_offloaded(&packet.bytes[HEADER_BYTES..]);
@@ -142,17 +148,17 @@ impl Cable {
         Some((HostId(host), EndpointId(number as u32), read.segment))
     }
 
-    /// Flow, number and payload bytes of a datagram of the workload.
-    fn datagram(&self, frame: &[u8]) -> Option<(usize, u32, u16)> {
-        let (port, number, payload_bytes) = datagram::read(frame)?;
-        let flow = usize::from(port.checked_sub(plan::FIRST_PORT)?) / 2;
-        (flow < self.world.datagrams.len()).then_some((flow, number, payload_bytes))
+    /// A datagram of the workload, with its flow.
+    fn datagram(&self, frame: &[u8]) -> Option<(usize, Datagram)> {
+        let read = datagram::read(frame)?;
+        let flow = usize::from(read.port.checked_sub(plan::FIRST_PORT)?) / 2;
+        (flow < self.world.datagrams.len()).then_some((flow, read))
     }
 
     /// A kernel sends a datagram: those before it that it has not sent, in order as they are given,
     /// were lost in its queue.
     fn note_datagram(&mut self, packet: &Packet) {
-        let Some((flow, number, _)) = self.datagram(&packet.bytes) else {
+        let Some((flow, Datagram { number, .. })) = self.datagram(&packet.bytes) else {
             return;
         };
         let sent = &mut self.datagrams_sent[flow];
@@ -239,9 +245,9 @@ impl Network for Cable {
     }
 
     fn overrun(&mut self, _kernel: usize, packet: &Packet) {
-        if let Some((flow, number, _)) = self.datagram(&packet.bytes) {
+        if let Some((flow, datagram)) = self.datagram(&packet.bytes) {
             let end = EndpointId(2 * flow as u32 + 1);
-            self.world.ledger.lose(end, number, "rx-ring");
+            self.world.ledger.lose(end, datagram.number, "rx-ring");
         }
     }
 

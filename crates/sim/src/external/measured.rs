@@ -134,6 +134,7 @@ pub(super) fn fill_datagrams(world: &mut World, records: &Records) {
             missing,
             late,
             jitter_ns,
+            delays,
             ended_ns,
             ..
         } = record
@@ -148,6 +149,7 @@ pub(super) fn fill_datagrams(world: &mut World, records: &Records) {
         flow.received = different as u32;
         flow.reordered = late.iter().map(|number| *number as u32).collect();
         flow.jitter_ps = jitter_ns * 1000;
+        flow.delays.join(delays);
         flow.last_read = at(*ended_ns);
         let end = different + lost;
         let rest = (end, u64::from(flow.sent).saturating_sub(end));

@@ -3,10 +3,12 @@
 //! Models what `iperf -u` sees on Linux: a receive queue that is charged each datagram's true size
 //! (net/core/sock.c: a datagram is refused when what is charged already exceeds the buffer), one
 //! datagram a read; every datagram that is lost is known with its number and the place where it was
-//! lost. Left out: checksums, fragments, a send buffer that fills (the sender's thread would wait).
+//! lost. How long each was on its way is known to 4.29 s, beyond which that begins again at zero. Left out: checksums,
+//! fragments, a send buffer that fills (the sender's thread would wait).
 
 use std::collections::VecDeque;
 
+use tailback_agent::Delays;
 use tailback_net::frame::{EndpointId, Frame};
 use tailback_net::host::machine::TaskId;
 use tailback_net::pool::Flight;
@@ -19,6 +21,14 @@ use super::background::ecn;
 use super::machines::NO_TASK;
 use crate::workload::Notice;
 
+/// A datagram's number and time take so many bytes, at the agents': a shorter one has no time.
+const TIMED_BYTES_MIN: u16 = 16;
+
+/// When a datagram is sent, as its frame carries it: nanoseconds, of which 4.29 s are a turn.
+pub(crate) fn sent_ns(at: Time) -> u32 {
+    (at.as_ps() / 1000) as u32
+}
+
 /// A flow of datagrams: endpoint 2i sends, 2i + 1 receives.
 #[derive(Debug)]
 pub(crate) struct DatagramFlow {
@@ -28,8 +38,8 @@ pub(crate) struct DatagramFlow {
     pub(crate) payload_bytes: u16,
     ecn: Ecn,
     pub(crate) sent: u32,
-    /// Datagrams in the socket, by number.
-    queue: VecDeque<u32>,
+    /// Datagrams in the socket: number, and when it was sent ([`sent_ns`]).
+    queue: VecDeque<(u32, u32)>,
     /// What they are charged, and may be.
     charged_bytes: u64,
     rcvbuf_bytes: u64,
@@ -42,6 +52,8 @@ pub(crate) struct DatagramFlow {
     /// Time between arrivals, changed: RFC 3550 6.4.1.
     pub(crate) jitter_ps: u64,
     last_transit: Option<u64>,
+    /// From its being sent to its being read, of datagrams with room for a time.
+    pub(crate) delays: Delays,
     /// When the last was read.
     pub(crate) last_read: Time,
 }
@@ -68,24 +80,25 @@ impl DatagramFlow {
             reordered: Vec::new(),
             jitter_ps: 0,
             last_transit: None,
+            delays: Delays::default(),
             last_read: probe.start,
         }
     }
 
     /// Puts a datagram into the socket, if there is room.
-    fn enqueue(&mut self, number: u32) -> bool {
+    fn enqueue(&mut self, number: u32, sent_ns: u32) -> bool {
         // Linux 2.6.24 net/core/sock.c, sock_queue_rcv_skb.
         if self.charged_bytes + self.truesize_bytes >= self.rcvbuf_bytes {
             return false;
         }
         self.charged_bytes += self.truesize_bytes;
-        self.queue.push_back(number);
+        self.queue.push_back((number, sent_ns));
         true
     }
 
     /// Reads a datagram, sent at a multiple of the gap.
     fn read(&mut self, now: Time, gap_ps: u64) {
-        let Some(number) = self.queue.pop_front() else {
+        let Some((number, sent)) = self.queue.pop_front() else {
             return;
         };
         self.charged_bytes -= self.truesize_bytes;
@@ -100,6 +113,9 @@ impl DatagramFlow {
             self.jitter_ps = self.jitter_ps - self.jitter_ps / 16 + change / 16;
         }
         self.last_transit = Some(transit);
+        if self.payload_bytes >= TIMED_BYTES_MIN {
+            self.delays.add(sent_ns(now).wrapping_sub(sent).into());
+        }
         self.last_read = now;
     }
 
@@ -155,7 +171,8 @@ impl World {
         endpoint.written_bytes += u64::from(bytes);
         let host = usize::from(endpoint.host.0);
         let (to, at) = (endpoint.peer, endpoint.peer_host);
-        let frame = Frame::datagram(number, ecn, bytes, to, at);
+        let mut frame = Frame::datagram(number, ecn, bytes, to, at);
+        frame.segment.ts_val = sent_ns(self.now);
         if !self.send_held(host, bytes, &frame) {
             self.ledger.lose(id, number, "tx-queue");
             self.show_order();
@@ -172,8 +189,9 @@ impl World {
             // TCP beside the datagrams, or what is for no endpoint.
             return self.receive(frame);
         };
-        let number = self.frames.get(frame.frame).segment.seq.0;
-        let fits = flow.enqueue(number);
+        let segment = &self.frames.get(frame.frame).segment;
+        let number = segment.seq.0;
+        let fits = flow.enqueue(number, segment.ts_val);
         self.note_delivery(&frame);
         self.frames.release(frame.frame);
         let endpoint = &self.endpoints[frame.to.0 as usize];

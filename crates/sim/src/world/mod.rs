@@ -46,7 +46,7 @@ use crate::{Control, SimError};
 
 pub(crate) use background::Background;
 pub(crate) use count::{Totals, Transaction};
-pub(crate) use datagrams::DatagramFlow;
+pub(crate) use datagrams::{DatagramFlow, sent_ns};
 pub(crate) use echo::Stray;
 pub(crate) use endpoint::Endpoint;
 pub(crate) use flow::{FlowRecord, Retired, ToldBySender};
