@@ -122,7 +122,8 @@ def test_datagrams_are_judged_by_what_came_and_what_was_lost(
         socket_buffer="1MB",
     )
     findings = contents(View(sent)).findings
-    assert [f.split(":")[0] for f in findings] == ["Goodput", "Packets lost"]
+    told = ["Goodput", "Packets lost", "One-way delay of a datagram, 99th percentile"]
+    assert [f.split(":")[0] for f in findings] == told
     print_summary(sent)
     assert "lost" in capsys.readouterr().out
 

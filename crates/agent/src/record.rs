@@ -119,13 +119,13 @@ pub enum Record {
         bytes: u64,
         /// Numbers up to the highest received that never came.
         lost: u64,
-        /// Datagrams that came after one with a higher number.
+        /// Datagrams that came after one with a higher number, or again.
         reordered: u64,
         /// Datagrams whose number had come before.
         duplicates: u64,
         /// Numbers up to the highest received that never came: the first of a row, and how many.
         missing: Vec<(u64, u64)>,
-        /// Numbers that came after a higher one.
+        /// Numbers that came after a higher one, or again.
         late: Vec<u64>,
         /// Variation of the time from a datagram's being due to its being read (RFC 3550, 6.4.1).
         jitter_ns: u64,

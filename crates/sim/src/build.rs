@@ -19,6 +19,7 @@ use tailback_units::{Bytes, Duration, Time};
 use crate::build_applications::{applications, beside, datagrams};
 use crate::capture::Capture;
 use crate::event::{CROWD, Calendar};
+use crate::external::CONGESTION_CONTROL;
 use crate::oscillators::Oscillators;
 use crate::record::Recorder;
 use crate::route::{self, Attachments, Graph, Routes};
@@ -374,6 +375,9 @@ fn hosts(run: &Run, wiring: &Wiring, outside: &[bool], first_machine: u32) -> Ve
         careful: host.config.machine.is_some() || host.config.rx_queues > 1,
         spread: Spread::new(host, Stream::new(run.seed, "rss", number as u64).next_u64()),
         name: host.name.clone(),
+        kernel_control: is_outside(outside, number)
+            .then(|| host.kernel.sysctls.get(CONGESTION_CONTROL).cloned())
+            .flatten(),
         uplink: wiring.uplink(number),
         outside: is_outside(outside, number),
         queue: TransmitQueue::new(&host.config),

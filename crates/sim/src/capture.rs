@@ -271,17 +271,15 @@ fn frame_bytes(world: &World, at: Time, frame: &Frame, out: &mut Vec<u8>) {
     }
     let to = &world.endpoints[frame.to.0 as usize];
     let hosts = [to.peer_host.0, frame.destination.0];
+    // The class is the class selector, as on kernels.
+    let fields = IpFields {
+        dscp: frame.segment.priority << 3,
+        ..IpFields::default()
+    };
     let [from, to] = [(hosts[0], to.peer.0), (hosts[1], frame.to.0)]
         .map(|(host, endpoint)| (plan::ipv4(host), plan::port(endpoint)).into());
     ethernet::write(out, plan::mac(hosts[0]), plan::mac(hosts[1]), |out| {
-        ip::write(
-            out,
-            &frame.segment,
-            from,
-            to,
-            IpFields::default(),
-            Payload::Zeros,
-        );
+        ip::write(out, &frame.segment, from, to, fields, Payload::Zeros);
     });
 }
 
@@ -312,7 +310,7 @@ fn datagram_bytes(
         let sent = way_ns.map_or(0, |way| (at.as_ps() / 1000).saturating_sub(way.into()));
         datagram::udp(
             out,
-            segment.ecn as u8,
+            segment.priority << 5 | segment.ecn as u8,
             (from, source),
             (to, destination),
             (segment.seq.0.into(), sent),

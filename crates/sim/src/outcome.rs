@@ -211,17 +211,14 @@ fn flows(world: &World) -> Table {
         )
 }
 
-/// The congestion control of a flow's sender: what its program asked for, or its host's.
+/// The congestion control of a flow's sender.
 pub(crate) fn sender_control(world: &World, flow: u32, source: HostId) -> String {
     let asked = world
         .workload
         .flows()
         .and_then(|app| app.flow(flow as usize));
-    let host = &world.hosts[usize::from(source.0)].config.stack;
-    let kind = asked.and_then(|flow| flow.congestion);
-    kind.unwrap_or(host.tcp_congestion_control)
-        .name()
-        .to_owned()
+    let asked = asked.and_then(|flow| flow.congestion);
+    world.hosts[usize::from(source.0)].control(asked, false)
 }
 
 fn drops(world: &World) -> Table {

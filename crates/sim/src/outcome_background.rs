@@ -15,8 +15,10 @@ pub(crate) fn table(world: &World) -> Option<Table> {
     let name = |host: usize| world.hosts[host].name.clone();
     let count = |value: fn(&FlowRecord) -> u64| rows.iter().map(value);
     let start = || flows.iter().map(|one| one.flow.start);
-    let end = || flows.iter().map(|one| world.beside.end_of(one, world.now));
-    // What comes after its program's end is what its socket held.
+    let end = || {
+        let read = rows.iter().map(|row| row.received_bytes).enumerate();
+        read.map(|(number, bytes)| world.beside.end_of(number, bytes, world.now))
+    };
     let spans = start().zip(end()).map(|(from, to)| from.min(to)..to);
     let rates = spans.zip(&rows).map(|(span, row)| {
         let seconds = span.end.since(span.start).as_secs_f64();
@@ -26,9 +28,7 @@ pub(crate) fn table(world: &World) -> Option<Table> {
     });
     let control = |number: usize| {
         let flow = &flows[number].flow;
-        let host = &world.hosts[flow.source].config.stack;
-        let kind = flow.congestion.unwrap_or(host.tcp_congestion_control);
-        kind.name().to_owned()
+        world.hosts[flow.source].control(flow.congestion, true)
     };
     let seconds = |times: &mut dyn Iterator<Item = Time>| -> Vec<f64> {
         times.map(|at| at.as_secs_f64()).collect()

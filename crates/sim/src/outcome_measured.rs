@@ -60,13 +60,17 @@ pub(crate) fn summary(world: &World, app: &MeasuredApp, queue_bytes_max: u64) ->
         .counts("timeouts", [counted.timeouts])
         .counts("fast_recoveries", [counted.fast_recoveries])
         .measures("utilisation", [utilisation(world, app)])
+        // No number (NaN) of none.
         .measures(
             "ping_ms_mean",
-            [rtts.iter().sum::<f64>() / rtts.len().max(1) as f64],
+            [rtts.iter().sum::<f64>() / rtts.len() as f64],
         )
-        .measures("ping_ms_max", [rtts.iter().copied().fold(0.0, f64::max)])
+        .measures(
+            "ping_ms_max",
+            [rtts.iter().copied().fold(f64::NAN, f64::max)],
+        )
         .counts("pings", [app.pings() as u64])
-        .counts("pings_lost", [(app.pings() - app.answers().len()) as u64])
+        .counts("pings_lost", [app.pings_lost() as u64])
         .measures("queue_bytes_mean", [world.window.queue_bytes_mean()])
         .counts("queue_bytes_max", [queue_bytes_max])
         .counts("data_bytes_total", [seen(world, app, |_| true).0])

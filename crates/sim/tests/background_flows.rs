@@ -120,10 +120,22 @@ fn a_flow_begins_and_ends_when_it_is_told_to() {
     assert!((22.0..28.0).contains(&mb), "{mb}");
     let start = measures(&part, "background_flows", "start_s")[0];
     assert!((0.01..0.0102).contains(&start), "{start}");
-    assert_eq!(measures(&part, "background_flows", "end_s"), [0.03]);
+    // It ends when that has been read: no rate is above the link's.
+    let end = measures(&part, "background_flows", "end_s")[0];
+    assert!((0.03..0.034).contains(&end), "{end}");
+    let rate = |o: &RunOutcome| measures(o, "background_flows", "throughput_mbps")[0];
+    assert!((9000.0..9420.0).contains(&rate(&part)), "{}", rate(&part));
     // All that it sent has come: the rest of the run was time enough.
     let given = run(BULK, &beside("host2", "host3", "size = \"3MB\""));
     assert_eq!(received(&given), [3_000_000]);
+    let end = measures(&given, "background_flows", "end_s")[0];
+    assert!((0.0025..0.004).contains(&end), "{end}");
+    assert!((6000.0..9420.0).contains(&rate(&given)), "{}", rate(&given));
+    // One that never begins has no rate.
+    let never = run(BULK, &beside("host2", "host3", "from = \"1s\""));
+    assert!(rate(&never).is_nan());
+    let times = |name| measures(&never, "background_flows", name)[0];
+    assert_eq!(times("start_s"), times("end_s"));
 }
 
 #[test]
@@ -270,4 +282,19 @@ socket_buffer = "1MB""#;
         assert!(*bytes > 3_000_000, "{bytes}");
     }
     assert!(count("datagrams_received") > 2000);
+}
+
+#[test]
+fn all_hosts_read_no_less_than_one_of_them() {
+    let series = "[record]\nseries = { interval = \"1ms\", host = \"host3\" }";
+    let flow = beside("host2", "host3", "");
+    let outcome = run(BULK, &format!("{flow}\n{series}"));
+    let [all, one] =
+        ["goodput_gbps", "host_goodput_gbps"].map(|c| measures(&outcome, "network", c));
+    assert!(all.len() > 40);
+    // Both links are full, from soon after the beginning on.
+    for (all, one) in all.iter().zip(one).skip(5) {
+        assert!((18.0..19.0).contains(all), "{all}");
+        assert!((9.0..9.6).contains(one), "{one}");
+    }
 }

@@ -114,3 +114,25 @@ fn a_name_that_is_not_there_is_an_error_with_the_names_there_are() {
     assert!(told.iter().any(|text| text.contains("nobody")));
     assert!(told.iter().any(|text| text.contains("host1>host2")));
 }
+
+#[test]
+fn a_captured_packet_has_its_class() {
+    let bulk = r#"workload={ kind = "bulk", pairs = { kind = "listed", list = [["host1", "host0"]] }, duration = "1ms", connections = 2, priority = [0, 5] }"#;
+    let beside = r#"background=[{ source = "host2", destination = "host0", rate = "100Mbit", priority = 6 }]"#;
+    let capture = run(&[bulk, beside, r#"record.pcap={ hosts = ["host0"] }"#]).capture;
+    let capture = capture.expect("a capture");
+    let mut classes = [0; 8];
+    let word = |at: usize| u32::from_le_bytes(capture[at..at + 4].try_into().expect("four bytes"));
+    let mut at = 0;
+    while at < capture.len() {
+        if word(at) == 6 {
+            // Behind the block's own 28 bytes and 14 of Ethernet: version, then DSCP and ECN.
+            let tos = capture[at + 28 + 14 + 1];
+            classes[usize::from(tos >> 5)] += 1;
+            assert_eq!(tos >> 2 & 7, 0, "no class selector");
+        }
+        at += word(at + 4) as usize;
+    }
+    let seen: Vec<usize> = (0..8).filter(|class| classes[*class] > 0).collect();
+    assert_eq!(seen, [0, 5, 6]);
+}

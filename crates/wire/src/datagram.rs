@@ -21,17 +21,18 @@ const ECHO_REPLY: u8 = 0;
 
 /// Appends the packet of a datagram from one address and port to another; the first eight bytes of
 /// its payload are its number and the next its sender's time in nanoseconds, as the agent writes them, where it has room for
-/// the whole of either; what follows is zero. The least significant bits of `ecn` are the ECN field.
+/// the whole of either; what follows is zero. `tos` is the class
+/// and the ECN field.
 pub fn udp(
     out: &mut Vec<u8>,
-    ecn: u8,
+    tos: u8,
     from: (Ipv4Addr, u16),
     to: (Ipv4Addr, u16),
     (number, sent_ns): (u64, u64),
     payload_bytes: u16,
 ) {
     let datagram_bytes = UDP_HEADER_BYTES + usize::from(payload_bytes);
-    header(out, UDP, ecn, (from.0, to.0), datagram_bytes);
+    header(out, UDP, tos, (from.0, to.0), datagram_bytes);
     out.extend(from.1.to_be_bytes());
     out.extend(to.1.to_be_bytes());
     out.extend((datagram_bytes as u16).to_be_bytes());
@@ -65,12 +66,12 @@ pub fn echo(
 fn header(
     out: &mut Vec<u8>,
     protocol: u8,
-    ecn: u8,
+    tos: u8,
     (from, to): (Ipv4Addr, Ipv4Addr),
     payload_bytes: usize,
 ) {
     let start = out.len();
-    out.extend([0x45, ecn & 3]);
+    out.extend([0x45, tos]);
     out.extend(((IP_HEADER_BYTES + payload_bytes) as u16).to_be_bytes());
     // No identification, may not be fragmented.
     out.extend([0, 0, 0x40, 0, IpFields::default().ttl, protocol, 0, 0]);

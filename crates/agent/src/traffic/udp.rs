@@ -76,7 +76,7 @@ struct Arrivals {
     end: u64,
     datagrams: u64,
     different: u64,
-    /// Numbers that came after a higher one.
+    /// Numbers that came after a higher one, or again.
     late: Vec<u64>,
 }
 
@@ -90,9 +90,9 @@ impl Arrivals {
         if self.seen[word] & bit == 0 {
             self.seen[word] |= bit;
             self.different += 1;
-            if number < self.end {
-                self.late.push(number);
-            }
+        }
+        if number < self.end {
+            self.late.push(number);
         }
         self.end = self.end.max(number + 1);
     }
@@ -204,7 +204,7 @@ mod tests {
         }
         assert_eq!(arrivals.lost(), 201 - 5);
         assert_eq!(arrivals.duplicates(), 1);
-        assert_eq!(arrivals.late, [3]);
+        assert_eq!(arrivals.late, [3, 4]);
         assert_eq!(arrivals.missing(), [(2, 1), (5, 195)]);
     }
 }

@@ -9,7 +9,7 @@ use tailback_scenario::{Run, Workload};
 use tailback_units::{Duration, Time};
 
 use super::addresses::Addresses;
-use super::results::{Records, flows, is_sender, number};
+use super::results::{Records, at, flows, is_sender, number};
 use super::tasks::{kernel_ns, ns, ping_end, udp_end};
 use crate::ends;
 use crate::world::{ToldBySender, World};
@@ -100,6 +100,8 @@ pub(super) fn fill(world: &mut World, run: &Run, records: &Records) {
     for flow in theirs().filter(|flow| !is_sender(flow, 0)) {
         if let Some(end) = world.endpoints.get_mut(endpoint(flow) as usize + 1) {
             end.read_bytes = flow.read_bytes;
+            let number = (endpoint(flow) - first) / 2;
+            world.beside.read_at(number as usize, at(flow.last_byte_ns));
         }
     }
     for flow in theirs().filter(|flow| is_sender(flow, 0)) {

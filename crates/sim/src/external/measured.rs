@@ -146,7 +146,7 @@ pub(super) fn fill_datagrams(world: &mut World, records: &Records) {
             continue;
         };
         let different = datagrams - duplicates;
-        flow.received = different as u32;
+        flow.received = *datagrams as u32;
         flow.reordered = late.iter().map(|number| *number as u32).collect();
         flow.jitter_ps = jitter_ns * 1000;
         flow.delays.join(delays);

@@ -39,6 +39,9 @@ use cable::Cable;
 pub use elsewhere::{hosts_elsewhere, working_hosts};
 use guests::{EPOCH_NS, Guests};
 pub use possible::kernels_can;
+
+/// The sysctl.
+pub(crate) const CONGESTION_CONTROL: &str = "net.ipv4.tcp_congestion_control";
 pub use real::{Counted, CountedPort, Seen, tables_of_real_hosts};
 pub use real_plan::{RealHosts, real_hosts};
 

@@ -72,6 +72,19 @@ fn of_workload(run: &Run, outside: &[bool]) -> Vec<String> {
             "datagrams of kernels are not ECN-capable: use modelled hosts, or leave workload.ecn out"
                 .to_owned(),
         ),
+        Workload::Command(commands) => {
+            let is_modelled = |name: &str| {
+                let host = run.network.hosts.iter().position(|host| host.name == name);
+                host.is_some_and(|host| !outside[host])
+            };
+            let mut hosts = commands.command.iter().map(|one| one.host.as_str());
+            hosts.find(|name| is_modelled(name)).map(|name| {
+                format!(
+                    "a program is to run on {name}, which is modelled: make it a kernel (its kind, or \
+                     network.kernels), or run all hosts as kernels (--backend kernel)"
+                )
+            })
+        }
         Workload::Ping(spec) => {
             let mut pingers = spec.pingers(run.seed, &run.network).into_iter();
             let pair = pingers.find(|one| outside[one.source] != outside[one.destination]);

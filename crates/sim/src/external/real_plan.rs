@@ -19,7 +19,7 @@ use tailback_units::{Duration, Time};
 use super::addresses::Addresses;
 use super::beside;
 use super::tasks::{self, ns};
-use super::{START, configuration};
+use super::{CONGESTION_CONTROL, START, configuration};
 use crate::SimError;
 
 /// From the last look at its connections until an application is over: real hosts look late when
@@ -28,8 +28,6 @@ const AFTER_LOOK: Duration = Duration::from_ms(100);
 
 /// Delays of links below this are not made: a wake-up of a real host takes as long. [assumed]
 const DELAY_MIN: Duration = Duration::from_us(50);
-
-const CONGESTION_CONTROL: &str = "net.ipv4.tcp_congestion_control";
 
 /// Bytes that tc does not count of a frame: FCS, preamble and gap (IEEE 802.3).
 const UNCOUNTED_BYTES: u32 = 4 + 20;

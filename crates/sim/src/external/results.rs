@@ -116,6 +116,13 @@ pub(super) fn fill(world: &mut World, run: &Run, log: &[(Time, Totals)], records
             end.read_bytes = flow.read_bytes;
         }
     }
+    if let Workload::Exchange(_) = &run.workload {
+        // Its other end reads too.
+        let ends = workload_flows(world.beside.first(), records);
+        for end in ends.filter(|end| is_sender(end, sends)) {
+            world.workload.finished_outside(0, end.read_bytes);
+        }
+    }
     senders(world, records);
     whole_run(world);
 }

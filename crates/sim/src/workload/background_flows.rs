@@ -37,6 +37,8 @@ struct Ends {
     opened: bool,
     /// The source writes no more, or its connection is gone.
     over: bool,
+    /// When the destination last read.
+    last_read: Time,
 }
 
 impl BackgroundFlowsApp {
@@ -51,9 +53,24 @@ impl BackgroundFlowsApp {
         }
     }
 
-    /// When a flow ends, at `now` if not before.
-    pub(crate) fn end_of(&self, flow: &BackgroundFlow, now: Time) -> Time {
-        flow.until.map_or(now, |until| until.min(now)).min(self.end)
+    /// When a flow ended that has brought so many bytes: with the last of them, or with the run, at `now`. What
+    /// its socket held at its `until` comes after that.
+    pub(crate) fn end_of(&self, number: usize, received_bytes: u64, now: Time) -> Time {
+        let one = &self.flows[number];
+        let last_read = self.ends[number].last_read;
+        let run = now.min(self.end);
+        if one.flow.bytes.is_some_and(|bytes| received_bytes >= bytes) {
+            return last_read;
+        }
+        let end = one.until.map_or(run, |until| until.max(last_read).min(run));
+        end.max(one.flow.start)
+    }
+
+    /// The destination of a flow has read.
+    pub(crate) fn read_at(&mut self, number: usize, at: Time) {
+        if let Some(ends) = self.ends.get_mut(number) {
+            ends.last_read = ends.last_read.max(at);
+        }
     }
 
     /// Hosts outside end the run then.
@@ -106,7 +123,9 @@ impl BackgroundFlowsApp {
     ) {
         if id.0 < self.first {
             workload.notice(now, id, notice, actions);
-        } else if !matches!(notice, Notice::Received(_)) {
+        } else if let Notice::Received(_) = notice {
+            self.read_at(((id.0 - self.first) / 2) as usize, now);
+        } else {
             self.notice_own(now, id, notice, actions);
         }
     }

@@ -94,6 +94,11 @@ impl ExchangeApp {
         }
     }
 
+    /// An end outside has read so much.
+    pub(super) fn read_outside(&mut self, bytes: u64) {
+        self.read_bytes += bytes;
+    }
+
     pub(super) fn is_done(&self) -> bool {
         self.done
     }

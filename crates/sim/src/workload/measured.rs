@@ -52,6 +52,8 @@ pub(crate) struct MeasuredApp {
     /// When each ping was sent; none: it has been answered.
     pinged: Vec<Option<Time>>,
     answers: Vec<Answer>,
+    /// By line, which of its pings was the last that has been answered.
+    last_answered: Vec<Option<usize>>,
     read_bytes: u64,
     /// The hosts between which the pings go send and answer them themselves: they are kernels.
     pings_outside: bool,
@@ -75,6 +77,7 @@ impl MeasuredApp {
             next_interval: spec.begin + spec.interval,
             pinged: Vec::new(),
             answers: Vec::new(),
+            last_answered: vec![None; spec.pings.len().max(1)],
             read_bytes: 0,
             spec,
         }
@@ -176,8 +179,12 @@ impl MeasuredApp {
     pub(super) fn ping_answered(&mut self, now: Time, number: u32) {
         let ping = self.pinged.get_mut(number as usize);
         if let Some(sent) = ping.and_then(Option::take) {
+            let lines = self.last_answered.len();
+            let (line, round) = (number as usize % lines, number as usize / lines);
+            let last = &mut self.last_answered[line];
+            *last = (*last).max(Some(round));
             self.answers.push(Answer {
-                line: number as usize % self.spec.pings.len().max(1),
+                line,
                 sent,
                 at: now,
             });
@@ -190,6 +197,7 @@ impl MeasuredApp {
             return;
         }
         self.pinged = pings.iter().map(|(at, _)| Some(*at)).collect();
+        self.last_answered = vec![pings.iter().rposition(|(_, rtt)| rtt.is_some())];
         let answered = pings.iter().filter_map(|(at, rtt)| Some((*at, (*rtt)?)));
         let answer = |(sent, rtt)| Answer {
             line: 0,
@@ -215,6 +223,16 @@ impl MeasuredApp {
     /// Answers to pings.
     pub(crate) fn answers(&self) -> &[Answer] {
         &self.answers
+    }
+
+    /// Pings that were lost, as far as is known: those after the last that was answered may be on their way still. All of a
+    /// line of which none was answered.
+    pub(crate) fn pings_lost(&self) -> usize {
+        let lines = self.last_answered.len().max(1);
+        let sent = |line: usize| (self.pinged.len() + lines - 1 - line) / lines;
+        let lines = self.last_answered.iter().enumerate();
+        let judged = lines.map(|(line, last)| last.map_or(sent(line), |round| round + 1));
+        judged.sum::<usize>() - self.answers.len()
     }
 
     /// Pings sent.

@@ -96,6 +96,10 @@ fn an_answer_is_timed_from_its_own_ping() {
     assert_eq!(app.answers(), [answer]);
     assert_eq!(answer.rtt(), Duration::from_ms(1));
     assert_eq!(app.pings(), 3);
+    // The one before it is lost; the one behind may be on its way.
+    assert_eq!(app.pings_lost(), 1);
+    app.ping_answered(at(13), 0);
+    assert_eq!(app.pings_lost(), 0);
 }
 
 #[test]

@@ -146,8 +146,8 @@ impl Workload {
         match self {
             Workload::Incast(app) => app.finished_outside(iterations),
             Workload::Flows(app) => app.read_outside(flow_bytes),
-            Workload::Exchange(_)
-            | Workload::Measured(_)
+            Workload::Exchange(app) => app.read_outside(flow_bytes),
+            Workload::Measured(_)
             | Workload::Bernoulli(_)
             | Workload::RequestResponse(_)
             | Workload::Ping(_)

@@ -87,6 +87,12 @@ impl Series {
 }
 
 impl World {
+    /// What flows beside the workload have read.
+    fn read_beside(&self) -> u64 {
+        let ends = self.endpoints.iter().skip(self.beside.first() as usize);
+        ends.map(|end| end.read_bytes).sum()
+    }
+
     /// Looks at the network, which was then as it is now.
     pub(super) fn look_at_network(&mut self) {
         let Some(series) = &self.series else { return };
@@ -104,7 +110,7 @@ impl World {
             .map_or((0, 0), |p| (p.pauses, p.notices));
         let look = Look {
             at,
-            read_bytes: totals.read_bytes,
+            read_bytes: totals.read_bytes + self.read_beside(),
             host_read_bytes: ends.map(|e| e.read_bytes).sum(),
             queue_bytes,
             switch_drops: totals.switch_drops,

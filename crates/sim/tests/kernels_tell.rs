@@ -1,0 +1,117 @@
+//! What kernels tell stands in the tables as what models do.
+
+mod support;
+
+use support::{measure, run, simulated, sum};
+use tailback_sim::{ColumnData, RunOutcome};
+
+/// Two hosts and a link; `workload` is set.
+const LINK: &str = r#"
+name = "told"
+host = "uml-virtio"
+stack = "linux-7.2"
+[network]
+topology = "explicit"
+[[network.host]]
+name = "a"
+[[network.host]]
+name = "b"
+[[network.link]]
+ends = ["a", "b"]
+rate = "100Mbit"
+delay = "1ms"
+mtu = "1500B"
+[workload]
+kind = "bulk"
+pairs = { kind = "listed", list = [["a", "b"]] }
+duration = "20ms"
+"#;
+
+const OUTSIDE: [[bool; 2]; 4] = [[false; 2], [true; 2], [true, false], [false, true]];
+
+fn names<'a>(outcome: &'a RunOutcome, table: &str, column: &str) -> &'a [String] {
+    let table = outcome.tables.iter().find(|t| t.name == table);
+    let mut columns = table.expect("the table").columns.iter();
+    match &columns.find(|c| c.name == column).expect("the column").data {
+        ColumnData::Str(names) => names,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn both_ends_of_an_exchange_have_read() {
+    let exchange = r#"workload={ kind = "exchange", duration = "100ms", action = [
+        { end = "client", at = "10ms", does = "write", size = "200kB" },
+        { end = "server", at = "20ms", does = "write", size = "30kB" } ] }"#
+        .replace('\n', " ");
+    for outside in OUTSIDE {
+        let outcome = run(LINK, &[&exchange], |host| outside[host]).expect("it runs");
+        let read = measure(&outcome, "summary", "data_bytes_total");
+        assert_eq!(read, [230_000.0], "{outside:?}");
+    }
+}
+
+#[test]
+fn what_the_network_doubles_is_read_twice() {
+    let udp = r#"workload={ kind = "udp", pairs = { kind = "listed", list = [["a", "b"]] }, rate = "10Mbit", duration = "100ms", socket_buffer = "256KiB" }"#;
+    let doubled = r#"network.link.0.impairment={ script = [{ direction = "forward", frames = [10, 20, 30], action = "duplicate" }] }"#;
+    for outside in OUTSIDE {
+        let outcome = run(LINK, &[udp, doubled], |host| outside[host]).expect("it runs");
+        let count = |name| measure(&outcome, "summary", name)[0];
+        assert_eq!(count("datagrams_sent"), 86.0, "{outside:?}");
+        assert_eq!(count("datagrams_received"), 89.0, "{outside:?}");
+        assert_eq!(count("datagrams_reordered"), 3.0, "{outside:?}");
+        assert_eq!(count("datagrams_lost"), 0.0, "{outside:?}");
+    }
+}
+
+#[test]
+fn a_sender_has_the_control_that_its_socket_or_its_kernel_says() {
+    let control = |set: &[&str], kernels: bool| {
+        let outcome = run(LINK, set, |_| kernels).expect("it runs");
+        names(&outcome, "flows", "sender_congestion_control").to_vec()
+    };
+    let socket = r#"socket={ TCP_CONGESTION = "reno" }"#;
+    let sysctl = r#"kernel={ sysctl = { "net.ipv4.tcp_congestion_control" = "vegas" } }"#;
+    for kernels in [false, true] {
+        assert_eq!(control(&[], kernels), ["cubic"]);
+        assert_eq!(control(&[socket, sysctl], kernels), ["reno"]);
+    }
+    assert_eq!(control(&[sysctl], true), ["vegas"]);
+}
+
+#[test]
+fn a_program_on_a_modelled_host_is_refused() {
+    let programs = r#"workload={ kind = "command", command = [{ host = "a", run = "echo hi" }, { host = "b", run = "false" }] }"#;
+    let refused = run(LINK, &[programs], |host| host == 0).expect_err("b is modelled");
+    assert!(
+        refused
+            .to_string()
+            .contains("to run on b, which is modelled")
+    );
+}
+
+#[test]
+fn a_ping_that_is_on_its_way_is_not_lost() {
+    let iperf3 = r#"workload={ kind = "iperf3", senders = 1, measured = "all", duration = "300ms", lead = "0s", ping_interval = "20ms" }"#;
+    let far = r#"network.link.0.delay="15ms""#;
+    for outside in [[false; 2], [true; 2]] {
+        let outcome = run(LINK, &[iperf3, far], |host| outside[host]).expect("it runs");
+        assert!(
+            measure(&outcome, "summary", "pings")[0] >= 15.0,
+            "{outside:?}"
+        );
+        assert_eq!(sum(&outcome, "summary", "pings_lost"), 0.0, "{outside:?}");
+        assert!(
+            measure(&outcome, "summary", "ping_ms_mean")[0] >= 30.0,
+            "{outside:?}"
+        );
+    }
+    let lossy = "network.link.0.loss=0.3";
+    let outcome = simulated(LINK, &[iperf3, far, lossy]);
+    assert!(sum(&outcome, "summary", "pings_lost") > 0.0);
+    let none = iperf3.replace("20ms", "0s");
+    let outcome = simulated(LINK, &[&none]);
+    assert!(measure(&outcome, "summary", "ping_ms_mean")[0].is_nan());
+    assert!(measure(&outcome, "summary", "ping_ms_max")[0].is_nan());
+}
