@@ -1,7 +1,10 @@
 """From a scenario to its results."""
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 from tailback.backends import Backend, Checks, RealTime, backend_named
@@ -13,8 +16,11 @@ from tailback.results import manifest as manifests
 from tailback.results.folder import PartialFolder, default_target, open_folder
 from tailback.results.machine import cores
 from tailback.scenario import Scenario, load
-from tailback.sweep.local import execute
+from tailback.sweep import local
 from tailback.sweep.progress import OnProgress
+
+ENGINES = ("local", "dask")
+"""Where runs can be spread."""
 
 
 def run(
@@ -26,6 +32,8 @@ def run(
     seed: int | None = None,
     backend: str | Backend = "sim",
     inventory: str | Path | None = None,
+    engine: str = "local",
+    scheduler: str | None = None,
     on_progress: OnProgress | None = None,
     on_note: Callable[[str], None] | None = None,
 ) -> Results:
@@ -45,13 +53,16 @@ def run(
         seed: replaces the scenario's seed.
         backend: what makes the runs.
         inventory: the file that says which machines the hosts are, for backend "hosts".
+        engine: where runs are spread: "local", over the cores of this machine, or "dask", over
+            the workers of a Dask cluster. The tables do not depend on it, but for `performance`.
+        scheduler: the cluster's address, such as "tcp://10.0.0.1:8786", for engine "dask".
         on_progress: called about ten times a second.
         on_note: called with what to know before the runs begin, a sentence each.
 
     Raises:
         ScenarioError: the scenario has errors.
         InputError: the folder exists, or holds unfinished results of something else; the backend
-            cannot make these runs.
+            cannot make these runs; there is no such cluster.
         RunsFailed: some runs failed; the others are kept in the folder's `.partial`.
         Interrupted: by Ctrl-C; what was finished is kept, and the next call continues.
     """
@@ -65,9 +76,18 @@ def run(
         backend = Simulator(threads)
     if isinstance(backend, str):
         backend = backend_named(backend, inventory)
+    if engine not in ENGINES:
+        raise InputError(f"no engine '{engine}'; there are {', '.join(ENGINES)}")
+    if (engine == "dask") != (scheduler is not None):
+        raise InputError("engine dask and a scheduler's address go together (--scheduler ADDRESS)")
     facts = Facts()
     if isinstance(backend, Checks):
         backend.check(scenario.plan)
+    if scheduler is not None:
+        if isinstance(backend, RealTime):
+            raise InputError(f"runs of backend {backend.name} are made from this machine alone")
+        if jobs is not None:
+            raise InputError("how many runs go at a time is the workers': leave jobs out")
     if isinstance(backend, RealTime):
         if jobs is not None and jobs > 1:
             raise InputError(
@@ -76,8 +96,46 @@ def run(
             )
         jobs = 1
         facts = backend.prepare(scenario.plan)
-    jobs = jobs or max(1, cores() // threads)
-    manifest = manifests.new(scenario, backend.name, jobs)
+    with _spread(jobs or max(1, cores() // threads), scheduler) as spread:
+        return _run(scenario, backend, facts, spread, out, on_progress, on_note)
+
+
+@dataclass(frozen=True)
+class _Spread:
+    """What runs are spread over."""
+
+    jobs: int
+    """Runs at a time."""
+    execute: Callable[..., dict[int, SimulationError]]
+    """Makes all that are not finished; gives those that failed."""
+
+
+@contextmanager
+def _spread(jobs: int, scheduler: str | None) -> Iterator[_Spread]:
+    """The cores of this machine, or a cluster's."""
+    if scheduler is None:
+        yield _Spread(
+            jobs,
+            lambda scenario, *rest, **how: local.execute(scenario.plan, *rest, **how, jobs=jobs),
+        )
+        return
+    from tailback.sweep import cluster
+
+    with cluster.connect(scheduler) as client:
+        yield _Spread(cluster.threads(client), partial(cluster.execute, client))
+
+
+def _run(
+    scenario: Scenario,
+    backend: Backend,
+    facts: Facts,
+    spread: _Spread,
+    out: str | Path | None,
+    on_progress: OnProgress | None,
+    on_note: Callable[[str], None] | None,
+) -> Results:
+    """All runs, into a folder of their own."""
+    manifest = manifests.new(scenario, backend.name, spread.jobs)
     if isinstance(backend, RealTime):
         manifest["kernels"] = facts.kernels
         manifest["not_applied"] = facts.not_applied
@@ -87,11 +145,10 @@ def run(
         if on_note is not None:
             for note in _before(facts, folder.finished()):
                 on_note(note)
-        failures = execute(
-            scenario.plan,
+        failures = spread.execute(
+            scenario,
             backend,
             save=lambda index, tables: folder.save(scenario, index, tables),
-            jobs=jobs,
             finished=folder.finished(),
             on_progress=on_progress,
         )

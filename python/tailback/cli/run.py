@@ -52,10 +52,16 @@ from tailback.cli.options import scenario_argument, scenario_from, set_option
 )
 @click.option(
     "--engine",
-    type=click.Choice(["local"]),
+    type=click.Choice(["local", "dask"]),
     default="local",
     show_default=True,
-    help="Where the runs are spread: local = the cores of this machine.",
+    help="Where the runs are spread: local = the cores of this machine; dask = the workers of a "
+    "Dask cluster (--scheduler).",
+)
+@click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="The Dask scheduler, such as tcp://10.0.0.1:8786, for --engine dask.",
 )
 @click.option(
     "--pcap",
@@ -73,7 +79,8 @@ def command(
     seed: int | None,
     backend: str,
     inventory: Path | None,
-    engine: str,  # noqa: ARG001 - there is one so far
+    engine: str,
+    scheduler: str | None,
     *,
     pcap: bool,
     with_report: bool,
@@ -104,6 +111,8 @@ def command(
             seed=seed,
             backend=backend,
             inventory=inventory,
+            engine=engine,
+            scheduler=scheduler,
             on_progress=on_progress,
             on_note=lambda note: console.err.out(f"note: {note}"),
         )

@@ -1,0 +1,187 @@
+"""The Dask engine: the runs of a sweep on the workers of a cluster that the user has.
+
+What goes out is the scenario as resolved, with all that it read from files; what comes back is a
+run's tables. Workers of another version are refused, and one that resolves the scenario to another
+hash gives no tables.
+Left out: how far a run is, and stopping one that has begun: after an interruption its worker
+finishes it for nobody.
+"""
+
+import io
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from tailback._native import Control, Plan, __version__
+from tailback.backends import Backend
+from tailback.errors import InputError, SimulationError, TailbackError
+from tailback.records import PlannedRun
+from tailback.scenario import Scenario
+from tailback.sweep.local import Save
+from tailback.sweep.progress import OnProgress, Progress
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+_CONNECT_S = 10
+"""How long a scheduler is waited for, seconds."""
+
+
+@dataclass(frozen=True)
+class _Order:
+    """What a worker is to make, of a scenario in JSON."""
+
+    scenario: str
+    scenario_hash: str
+    backend: Backend
+
+    def make(self, index: int) -> dict[str, bytes]:
+        """One run's tables, as Arrow streams."""
+        plan = _plan(self.scenario)
+        if plan.hash != self.scenario_hash:
+            raise InputError(f"a worker resolves the scenario to {plan.hash}: it is another build")
+        tables = self.backend.run(plan, index, Control())
+        return {name: _stream(table) for name, table in tables.items()}
+
+
+@lru_cache(maxsize=4)
+def _plan(scenario: str) -> Plan:
+    return Scenario(json.loads(scenario)).plan
+
+
+def _stream(table: pl.DataFrame) -> bytes:
+    stream = io.BytesIO()
+    table.write_ipc_stream(stream, compression="zstd")
+    return stream.getvalue()
+
+
+def connect(scheduler: str) -> "Client":
+    """A client of a Dask scheduler, `tcp://host:8786` or what else Dask takes.
+
+    Raises:
+        InputError: there is none, or Dask is not installed.
+    """
+    try:
+        from distributed import Client
+        from distributed.comm.addressing import parse_address
+        from distributed.comm.registry import get_backend
+    except ModuleNotFoundError as error:
+        raise InputError(
+            "engine dask needs Dask, here and on its workers: pip install 'tailback[dask]'"
+        ) from error
+    try:
+        # A client that finds this out by itself takes half a minute to go away.
+        get_backend(parse_address(scheduler)[0])
+        client = Client(scheduler, timeout=_CONNECT_S, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"no Dask scheduler at {scheduler}: {error}; `dask scheduler` starts one"
+        ) from error
+    unfit = _unfit(client)
+    if unfit is not None:
+        client.close()
+        raise InputError(f"the Dask cluster at {scheduler} {unfit}")
+    return client
+
+
+def _unfit(client: "Client") -> str | None:
+    """Why its workers cannot make runs, if so."""
+
+    # Within another function, it goes out as code: a worker without Tailback could not name it.
+    def version() -> str | None:
+        try:
+            from tailback._native import __version__ as theirs
+        except ImportError:
+            return None
+        return theirs
+
+    found: dict[str, str | None] = client.run(version)
+    if not found:
+        return "has no workers; start `dask worker`"
+    others = {worker: theirs for worker, theirs in found.items() if theirs != __version__}
+    if not others:
+        return None
+    said = ", ".join(f"{worker} {theirs or 'none'}" for worker, theirs in others.items())
+    return f"has workers without Tailback {__version__}: {said}; pip install 'tailback[dask]' there"
+
+
+def threads(client: "Client") -> int:
+    """Runs that its workers make at a time."""
+    return sum(client.nthreads().values())
+
+
+def execute(
+    client: "Client",
+    scenario: Scenario,
+    backend: Backend,
+    *,
+    save: Save,
+    finished: Iterable[int] = (),
+    on_progress: OnProgress | None = None,
+) -> dict[int, SimulationError]:
+    """Makes all runs that are not `finished`; gives those that failed, and why.
+
+    `save` is called with each finished run's index and tables. If it raises, or the user
+    interrupts, runs that have not begun are cancelled and the exception passes on.
+    """
+    from distributed import KilledWorker, as_completed
+
+    done = set(finished)
+    runs = scenario.plan.runs
+    pending = [run for run in runs if run["index"] not in done]
+    order = _Order(json.dumps(scenario.resolved), scenario.plan.hash, backend)
+    [held] = client.scatter([order], broadcast=True)
+
+    # The longest first, so that no long one is left alone at the end.
+    futures = {
+        client.submit(_made, held, run["index"], pure=False, priority=run["work"]): run["index"]
+        for run in pending
+    }
+    failures: dict[int, SimulationError] = {}
+    try:
+        if on_progress is not None:
+            on_progress(_progress(runs, done))
+        for future in as_completed(list(futures), loop=client.loop):
+            index = futures.pop(future)
+            error = future.exception()
+            if error is None:
+                save(index, _tables(future.result()))
+            elif isinstance(error, SimulationError | KilledWorker):
+                # Dask gives a run to another worker a few times before it says that it kills them.
+                failures[index] = SimulationError(str(error))
+            else:
+                raise _of_worker(error)
+            done.add(index)
+            future.release()
+            if on_progress is not None:
+                on_progress(_progress(runs, done))
+    finally:
+        client.cancel(list(futures))
+    return dict(sorted(failures.items()))
+
+
+def _of_worker(error: BaseException) -> TailbackError:
+    if isinstance(error, TailbackError):
+        return error
+    return InputError(
+        f"a worker cannot make these runs: {type(error).__name__}: {error}; every worker needs "
+        f"tailback[dask] {__version__}"
+    )
+
+
+def _made(order: _Order, index: int) -> dict[str, bytes]:
+    return order.make(index)
+
+
+def _tables(streams: Mapping[str, bytes]) -> dict[str, Any]:
+    return {name: pl.read_ipc_stream(io.BytesIO(data)) for name, data in streams.items()}
+
+
+def _progress(runs: list[PlannedRun], done: set[int]) -> Progress:
+    total = sum(run["work"] for run in runs)
+    reached = sum(run["work"] for run in runs if run["index"] in done)
+    return Progress(len(done), len(runs), reached / total if total else 1.0)
