@@ -1,6 +1,6 @@
 //! What workload `udp` adds to the tables.
 
-use tailback_agent::Delays;
+use tailback_agent::{Delays, DelaysTold};
 use tailback_units::Time;
 
 use crate::tables::Table;
@@ -47,7 +47,7 @@ pub(crate) fn summary(world: &World, app: &UdpApp) -> Table {
     for flow in flows {
         delays.join(&flow.delays.told());
     }
-    table = with_delays(table, std::slice::from_ref(&&delays));
+    table = with_delays(table, &[delays.told()]);
     for place in PLACES {
         table = table.counts(&column(place), [lost(place)]);
     }
@@ -78,7 +78,7 @@ pub(crate) fn flows(world: &World, app: &UdpApp) -> Table {
         .counts("datagrams_received", count(|f| f.received))
         .counts("datagrams_reordered", count(|f| f.reordered.len() as u32))
         .measures("jitter_us", flows.iter().map(|f| f.jitter_ps as f64 / 1e6));
-    let delays: Vec<&Delays> = flows.iter().map(|f| &f.delays).collect();
+    let delays: Vec<DelaysTold> = flows.iter().map(|f| f.delays.told()).collect();
     table = with_delays(table, &delays).measures(
         "goodput_mbps",
         flows.iter().map(|f| {
@@ -142,15 +142,15 @@ fn numbered<F, T>(flows: &[F], of: impl Fn(&F) -> Vec<T>) -> Vec<(usize, T)> {
 }
 
 /// One-way delays; no number (NaN) where there are none.
-fn with_delays(table: Table, rows: &[&Delays]) -> Table {
-    type Of = fn(&Delays) -> Option<f64>;
+fn with_delays(table: Table, rows: &[DelaysTold]) -> Table {
+    type Of = fn(&DelaysTold) -> Option<f64>;
     let statistics: [(&str, Of); 6] = [
-        ("mean", Delays::mean_us),
-        ("min", Delays::least_us),
+        ("mean", DelaysTold::mean_us),
+        ("min", DelaysTold::least_us),
         ("median", |d| d.quantile_us(0.5)),
         ("p95", |d| d.quantile_us(0.95)),
         ("p99", |d| d.quantile_us(0.99)),
-        ("max", Delays::greatest_us),
+        ("max", DelaysTold::greatest_us),
     ];
     statistics.iter().fold(table, |table, (statistic, of)| {
         let values = rows.iter().map(|delays| of(delays).unwrap_or(f64::NAN));
