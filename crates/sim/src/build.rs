@@ -300,7 +300,7 @@ fn switches(run: &Run, wiring: &Wiring, links: usize) -> Vec<SwitchState> {
             },
             marker: Marker::new(
                 &config.marking,
-                count,
+                (count, config.buffer.bands()),
                 config.buffer.queue_capacity_bytes(),
                 Stream::new(run.seed, "marking", number as u64),
             ),

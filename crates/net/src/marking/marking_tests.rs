@@ -6,12 +6,13 @@ use crate::random::Stream;
 use crate::testing::ect_frame;
 
 fn marker(config: &MarkingConfig) -> Marker {
-    Marker::new(config, 1, 1_000_000, Stream::new(1, "marking", 0))
+    Marker::new(config, (1, 1), 1_000_000, Stream::new(1, "marking", 0))
 }
 
 fn look(queued_bytes: u64) -> QueueLook {
     QueueLook {
         port: 0,
+        band: 0,
         queued_bytes,
         free_at: Time::ZERO,
     }

@@ -64,6 +64,8 @@ pub enum Mark {
 pub struct QueueLook {
     /// The egress port.
     pub port: u16,
+    /// Which of the port's queues; 0 where it has one.
+    pub band: u8,
     /// Bytes of frames that wait in the queue that this one joins, itself not counted: its class's, where the port has
     /// a queue for each.
     pub queued_bytes: u64,
@@ -98,21 +100,28 @@ pub enum Marker {
 }
 
 impl Marker {
-    /// The marker that `config` describes, on a switch with `ports` ports whose egress queues hold
+    /// The marker that `config` describes, on a switch with `ports` ports of `bands` queues each, which hold
     /// `capacity_bytes` at most; `stream` draws what is drawn.
     #[must_use]
-    pub fn new(config: &MarkingConfig, ports: u16, capacity_bytes: u64, stream: Stream) -> Marker {
+    pub fn new(
+        config: &MarkingConfig,
+        (ports, bands): (u16, u8),
+        capacity_bytes: u64,
+        stream: Stream,
+    ) -> Marker {
         match config {
             MarkingConfig::Off(_) => Marker::Off,
             MarkingConfig::Step(step) => Marker::Step(*step),
             MarkingConfig::Linear(config) => {
                 Marker::Linear(linear::Linear::new(config, capacity_bytes, stream))
             }
-            MarkingConfig::Red(config) => {
-                Marker::Red(red::Red::new(std::slice::from_ref(config), ports, stream))
-            }
+            MarkingConfig::Red(config) => Marker::Red(red::Red::new(
+                std::slice::from_ref(config),
+                (ports, bands),
+                stream,
+            )),
             MarkingConfig::Wred(config) => {
-                Marker::Red(red::Red::new(&config.profiles, ports, stream))
+                Marker::Red(red::Red::new(&config.profiles, (ports, bands), stream))
             }
         }
     }

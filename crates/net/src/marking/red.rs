@@ -5,7 +5,8 @@
 //! time; between `min` and `max` a packet is marked or dropped with a probability that rises to
 //! `probability`, spread evenly by counting packets since the last one; above `max` every one.
 //! With `ecn` a packet that is ECN-capable is marked in place of being dropped. WRED (Cisco's name;
-//! Linux calls it GRED) is the same with a profile a class and one average a class.
+//! Linux calls it GRED) is the same with a profile a class and one average a class. A port with
+//! several queues has averages of each.
 //! Left out: `limit` (the switch's memory is the limit), `adaptive`, gentle RED, GRED's shared
 //! average and buffer.
 
@@ -57,7 +58,7 @@ pub struct WredConfig {
     pub profiles: Vec<RedConfig>,
 }
 
-/// One class of one port.
+/// One profile on one queue of one port.
 #[derive(Clone, Copy, Debug, Default)]
 struct Average {
     /// The average queue in bytes, times 2^Wlog.
@@ -79,12 +80,15 @@ struct Profile {
 #[derive(Clone, Debug)]
 pub struct Red {
     profiles: Vec<Profile>,
+    /// By port, band and profile.
     averages: Vec<Average>,
+    bands: usize,
     stream: Stream,
 }
 
 impl Red {
-    pub(super) fn new(profiles: &[RedConfig], ports: u16, stream: Stream) -> Red {
+    pub(super) fn new(profiles: &[RedConfig], (ports, bands): (u16, u8), stream: Stream) -> Red {
+        let bands = usize::from(bands).max(1);
         let profile = |config: &RedConfig| {
             let span = config.max.get().saturating_sub(config.min.get()).max(1);
             Profile {
@@ -95,7 +99,8 @@ impl Red {
             }
         };
         Red {
-            averages: vec![Average::default(); usize::from(ports) * profiles.len()],
+            averages: vec![Average::default(); usize::from(ports) * bands * profiles.len()],
+            bands,
             profiles: profiles.iter().map(profile).collect(),
             stream,
         }
@@ -104,7 +109,8 @@ impl Red {
     pub(super) fn arrive(&mut self, now: Time, queue: QueueLook, frame: &mut Frame) -> Verdict {
         let class = usize::from(frame.class()).min(self.profiles.len() - 1);
         let profile = &self.profiles[class];
-        let state = &mut self.averages[usize::from(queue.port) * self.profiles.len() + class];
+        let place = usize::from(queue.port) * self.bands + usize::from(queue.band);
+        let state = &mut self.averages[place * self.profiles.len() + class];
         state.update(profile, now, queue);
         let average = state.scaled >> profile.wlog;
         let config = &profile.config;

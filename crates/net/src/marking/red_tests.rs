@@ -25,6 +25,7 @@ fn config() -> RedConfig {
 fn look(queued_bytes: u64) -> QueueLook {
     QueueLook {
         port: 0,
+        band: 0,
         queued_bytes,
         free_at: Time::ZERO,
     }
@@ -33,7 +34,7 @@ fn look(queued_bytes: u64) -> QueueLook {
 fn red(config: &RedConfig) -> Red {
     Red::new(
         std::slice::from_ref(config),
-        1,
+        (1, 1),
         Stream::new(1, "marking", 0),
     )
 }
@@ -130,7 +131,7 @@ fn each_class_has_its_own_profile() {
         max: Bytes::new(20_000),
         ..config()
     };
-    let mut red = Red::new(&[low, config()], 1, Stream::new(1, "marking", 0));
+    let mut red = Red::new(&[low, config()], (1, 1), Stream::new(1, "marking", 0));
     let mut verdict = |class: u8| {
         let mut frame = ect_frame(1448);
         frame.segment.priority = class;
@@ -139,4 +140,30 @@ fn each_class_has_its_own_profile() {
     assert_eq!(verdict(0), Verdict::Marked);
     assert_eq!(verdict(1), Verdict::Pass);
     assert_eq!(verdict(7), Verdict::Pass);
+}
+
+#[test]
+fn each_queue_of_a_port_has_its_own_average() {
+    // One queue of two comes to stand far beyond the thresholds; the other is empty all the time.
+    let slow = RedConfig {
+        burst: 200,
+        ..config()
+    };
+    for profiles in [vec![slow.clone()], vec![slow.clone(), slow]] {
+        let mut red = Red::new(&profiles, (2, 2), Stream::new(1, "marking", 0));
+        let mut verdict = |(port, band), queued: u64| {
+            let look = QueueLook {
+                port,
+                band,
+                ..look(queued)
+            };
+            red.arrive(Time::ZERO, look, &mut ect_frame(1448))
+        };
+        for _ in 0..1000 {
+            verdict((0, 1), 400_000);
+            assert_eq!(verdict((0, 0), 0), Verdict::Pass);
+            assert_eq!(verdict((1, 1), 0), Verdict::Pass);
+        }
+        assert_eq!(verdict((0, 1), 400_000), Verdict::Marked);
+    }
 }

@@ -11,6 +11,7 @@ use tailback_units::Duration;
 use crate::flow_control::{FlowControlConfig, FlowControlOrOff};
 use crate::l2cm::{L2cmConfig, L2cmOrOff};
 use crate::marking::MarkingConfig;
+use crate::queue::ets::CLASSES;
 
 /// A switch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -78,6 +79,15 @@ pub enum BufferConfig {
 }
 
 impl BufferConfig {
+    /// Queues that each port has.
+    #[must_use]
+    pub fn bands(&self) -> u8 {
+        match self {
+            BufferConfig::Shared(_) | BufferConfig::Voq(_) => 1,
+            BufferConfig::Queued(queued) => queued.scheduler.bands().clamp(1, CLASSES) as u8,
+        }
+    }
+
     /// The most bytes that can wait for one egress port, while nothing else waits in the switch.
     #[must_use]
     pub fn queue_capacity_bytes(&self) -> u64 {

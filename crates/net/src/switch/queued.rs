@@ -221,6 +221,7 @@ impl QueuedBuffer {
         let alone = port.bands.len() == 1;
         QueueLook {
             port: out_port,
+            band: band as u8,
             queued_bytes: port.held_bytes[band],
             free_at: if alone {
                 free_at

@@ -149,6 +149,8 @@ fn a_marker_sees_the_queue_that_a_frame_joins() {
     };
     assert_eq!(look(&several, 0), (3 * 1518, Time::ZERO));
     assert_eq!(look(&several, 1), (1518, Time::ZERO));
+    let bands = [0, 1].map(|class| several.look(0, class, busy_until).band);
+    assert_eq!(bands, [1, 0]);
     // Class 1 is served first, and its queue is idle from then on, whatever the port does.
     let now = Time::ZERO + Duration::from_us(2);
     let taken = next(&mut several, now, 0, &Paused::default());

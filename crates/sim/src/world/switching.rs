@@ -125,6 +125,7 @@ impl World {
                 if state.marker.is_on() {
                     let look = QueueLook {
                         port: out_port,
+                        band: 0,
                         queued_bytes: buffer.queued_bytes(out_port),
                         free_at: egress.link.free_at(),
                     };
@@ -180,6 +181,7 @@ impl World {
         if state.marker.is_on() {
             let look = QueueLook {
                 port: out_port,
+                band: 0,
                 queued_bytes,
                 free_at: self.links[port.out_link as usize].link.free_at(),
             };
