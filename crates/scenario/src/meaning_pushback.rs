@@ -2,13 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use tailback_net::flow_control::FlowControlConfig;
+use tailback_net::flow_control::{FlowControlConfig, Watched};
 use tailback_net::l2cm::L2cmConfig;
 use tailback_net::l2cm::qcn::Sampling;
 use tailback_net::marking::Mark;
 use tailback_net::queue::QueueConfig;
 use tailback_net::queue::codel::CodelConfig;
-use tailback_net::queue::ets::EtsConfig;
 use tailback_net::queue::fq_codel::FqCodelConfig;
 use tailback_net::queue::pie::PieConfig;
 use tailback_net::switch::queued::{QueuedConfig, Service};
@@ -42,13 +41,16 @@ pub(crate) fn findings(switch: &SwitchConfig) -> Vec<Finding> {
             .collect();
     };
     let mut found = queue_findings(queued, switch.ports);
-    let room = queued.memory.queue_capacity_bytes();
     if let Some(control) = &switch.flow_control {
-        found.extend(control_findings(control, &queued.scheduler, room));
+        found.extend(control_findings(control, queued));
     }
     if let Some(config) = &switch.congestion_management {
         let within = |f: Finding| f.within("congestion_management");
-        found.extend(management_findings(config, room).into_iter().map(within));
+        found.extend(
+            management_findings(config, queued.port_capacity_bytes(0))
+                .into_iter()
+                .map(within),
+        );
     }
     found
 }
@@ -266,9 +268,9 @@ fn discipline_findings(queue: &QueueConfig) -> Vec<Finding> {
     found
 }
 
-fn control_findings(control: &FlowControlConfig, scheduler: &EtsConfig, room: u64) -> Vec<Finding> {
+fn control_findings(control: &FlowControlConfig, queued: &QueuedConfig) -> Vec<Finding> {
     let mut found = Vec::new();
-    let mut marks = |at: &str, high: Bytes, low: Bytes| {
+    let mut marks = |at: &str, room: u64, high: Bytes, low: Bytes| {
         if low >= high {
             found.push(Finding::new(
                 format!("{at}low_watermark"),
@@ -284,14 +286,22 @@ fn control_findings(control: &FlowControlConfig, scheduler: &EtsConfig, room: u6
             ));
         }
     };
+    let scheduler = &queued.scheduler;
+    let port_room = queued.port_capacity_bytes(0);
     match control {
         FlowControlConfig::Pause(pause) => {
-            marks("flow_control.", pause.high_watermark, pause.low_watermark);
+            let (high, low) = (pause.high_watermark, pause.low_watermark);
+            marks("flow_control.", port_room, high, low);
         }
         FlowControlConfig::Pfc(pfc) => {
             for (i, class) in pfc.classes.iter().enumerate() {
                 let at = format!("flow_control.classes[{i}].");
-                marks(&at, class.high_watermark, class.low_watermark);
+                // What came in by a port may wait for several, up to its class's cap at each.
+                let room = match pfc.watch {
+                    Watched::Egress => queued.band_capacity_bytes(scheduler.band(class.class), 0),
+                    Watched::Ingress => port_room,
+                };
+                marks(&at, room, class.high_watermark, class.low_watermark);
             }
             let mut seen = BTreeSet::new();
             for (i, class) in pfc.classes.iter().enumerate() {

@@ -1,8 +1,11 @@
 //! What makes no sense of a switch's marking, queues and ways of pushing back.
 
+use std::ops::Range;
+
 use tailback_net::marking::red::RedConfig;
 use tailback_net::marking::{Mark, MarkingConfig};
 use tailback_net::queue::QueueConfig;
+use tailback_net::queue::ets::CLASSES;
 use tailback_net::switch::shared::SharedConfig;
 use tailback_net::switch::{BufferConfig, SwitchConfig};
 use tailback_tcp::congestion::CongestionKind;
@@ -44,26 +47,37 @@ pub(crate) fn findings(switch: &SwitchConfig) -> Vec<Finding> {
 /// Thresholds that no queue of the switch can come to.
 fn out_of_reach(switch: &SwitchConfig) -> Vec<Finding> {
     let ports = u64::from(switch.ports);
-    let shared = |memory: &SharedConfig| {
-        // What any port has sent may be for one queue, beyond that queue's cap.
-        memory.queue_capacity_bytes() + ports * memory.rx_private.get()
-    };
-    let room = match &switch.buffer {
-        BufferConfig::Shared(memory) => shared(memory),
-        BufferConfig::Queued(queued) => shared(&queued.memory),
+    // What any port has sent may be for one queue, beyond that queue's cap.
+    let sent = |memory: &SharedConfig| ports * memory.rx_private.get();
+    // The most that a queue holds in which any of these classes waits.
+    let room = |classes: Range<usize>| match &switch.buffer {
+        BufferConfig::Shared(memory) => memory.queue_capacity_bytes() + sent(memory),
+        BufferConfig::Queued(queued) => {
+            let bands = classes.map(|class| queued.scheduler.band(class as u8));
+            let rooms = bands.map(|band| queued.band_capacity_bytes(band, sent(&queued.memory)));
+            rooms.max().unwrap_or(0)
+        }
         BufferConfig::Voq(voq) => ports * voq.port_buffer.get(),
     };
-    let from: Vec<(String, Bytes)> = match &switch.marking {
+    let all = || 0..CLASSES;
+    let from: Vec<(String, Range<usize>, Bytes)> = match &switch.marking {
         MarkingConfig::Off(_) | MarkingConfig::Linear(_) => Vec::new(),
-        MarkingConfig::Step(step) => vec![("marking.threshold".to_owned(), step.threshold)],
-        MarkingConfig::Red(red) => vec![("marking.min".to_owned(), red.min)],
+        MarkingConfig::Step(step) => vec![("marking.threshold".to_owned(), all(), step.threshold)],
+        MarkingConfig::Red(red) => vec![("marking.min".to_owned(), all(), red.min)],
         MarkingConfig::Wred(wred) => (wred.profiles.iter().enumerate())
-            .map(|(class, red)| (format!("marking.profiles[{class}].min"), red.min))
+            .map(|(class, red)| {
+                let is_last = class + 1 == wred.profiles.len();
+                let classes = class..if is_last { CLASSES } else { class + 1 };
+                (format!("marking.profiles[{class}].min"), classes, red.min)
+            })
             .collect(),
     };
-    let beyond = from.into_iter().filter(|(_, from)| from.get() >= room);
+    let told = from
+        .into_iter()
+        .map(|(path, classes, from)| (path, room(classes), from));
+    let beyond = told.filter(|(_, room, from)| from.get() >= *room);
     beyond
-        .map(|(path, from)| {
+        .map(|(path, room, from)| {
             Finding::new(
                 path,
                 format!("a queue of this switch holds {room}B at most and never comes to {from}"),

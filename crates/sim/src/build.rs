@@ -300,8 +300,8 @@ fn switches(run: &Run, wiring: &Wiring, links: usize) -> Vec<SwitchState> {
             },
             marker: Marker::new(
                 &config.marking,
-                (count, config.buffer.bands()),
-                config.buffer.queue_capacity_bytes(),
+                count,
+                &config.buffer.band_capacities_bytes(),
                 Stream::new(run.seed, "marking", number as u64),
             ),
             cut_through: config.forwarding == Forwarding::CutThrough,

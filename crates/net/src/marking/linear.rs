@@ -9,7 +9,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Mark;
+use super::{Mark, QueueLook};
 use crate::frame::Frame;
 use crate::random::{self, Stream};
 
@@ -28,34 +28,47 @@ pub struct LinearConfig {
     pub mark: Mark,
 }
 
-/// Linear marking at work.
-#[derive(Clone, Debug)]
-pub struct Linear {
+/// Where the probability rises for queues of one size.
+#[derive(Clone, Copy, Debug)]
+struct Slope {
     start_bytes: u64,
     /// What a random 64-bit number has to be below, for every byte beyond the start.
     rise_per_byte: u64,
+}
+
+/// Linear marking at work.
+#[derive(Clone, Debug)]
+pub struct Linear {
+    /// By band.
+    slopes: Vec<Slope>,
     mark: Mark,
     stream: Stream,
 }
 
 impl Linear {
-    pub(super) fn new(config: &LinearConfig, capacity_bytes: u64, stream: Stream) -> Linear {
-        let capacity = capacity_bytes.max(1) as f64;
+    pub(super) fn new(config: &LinearConfig, capacities_bytes: &[u64], stream: Stream) -> Linear {
+        let slope = |bytes: &u64| {
+            let capacity = (*bytes).max(1) as f64;
+            Slope {
+                start_bytes: (capacity * config.mem_start_point / 100.0) as u64,
+                rise_per_byte: random::threshold(config.probability_rise / capacity),
+            }
+        };
         Linear {
-            start_bytes: (capacity * config.mem_start_point / 100.0) as u64,
-            rise_per_byte: random::threshold(config.probability_rise / capacity),
+            slopes: capacities_bytes.iter().map(slope).collect(),
             mark: config.mark,
             stream,
         }
     }
 
     #[inline]
-    pub(super) fn arrive(&mut self, queued_bytes: u64, frame: &mut Frame) -> bool {
-        let beyond = queued_bytes.saturating_sub(self.start_bytes);
+    pub(super) fn arrive(&mut self, queue: QueueLook, frame: &mut Frame) -> bool {
+        let slope = self.slopes[usize::from(queue.band)];
+        let beyond = queue.queued_bytes.saturating_sub(slope.start_bytes);
         if beyond == 0 {
             return false;
         }
-        let below = beyond.saturating_mul(self.rise_per_byte);
+        let below = beyond.saturating_mul(slope.rise_per_byte);
         self.stream.next_u64() <= below && frame.mark(self.mark)
     }
 }

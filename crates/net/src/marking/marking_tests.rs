@@ -6,7 +6,7 @@ use crate::random::Stream;
 use crate::testing::ect_frame;
 
 fn marker(config: &MarkingConfig) -> Marker {
-    Marker::new(config, (1, 1), 1_000_000, Stream::new(1, "marking", 0))
+    Marker::new(config, 1, &[1_000_000], Stream::new(1, "marking", 0))
 }
 
 fn look(queued_bytes: u64) -> QueueLook {

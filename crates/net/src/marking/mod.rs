@@ -100,28 +100,27 @@ pub enum Marker {
 }
 
 impl Marker {
-    /// The marker that `config` describes, on a switch with `ports` ports of `bands` queues each, which hold
-    /// `capacity_bytes` at most; `stream` draws what is drawn.
+    /// The marker that `config` describes, on a switch with `ports` ports whose queues hold so many bytes at most,
+    /// from band 0; `stream` draws what is drawn.
     #[must_use]
     pub fn new(
         config: &MarkingConfig,
-        (ports, bands): (u16, u8),
-        capacity_bytes: u64,
+        ports: u16,
+        capacities_bytes: &[u64],
         stream: Stream,
     ) -> Marker {
+        let queues = (ports, capacities_bytes.len());
         match config {
             MarkingConfig::Off(_) => Marker::Off,
             MarkingConfig::Step(step) => Marker::Step(*step),
             MarkingConfig::Linear(config) => {
-                Marker::Linear(linear::Linear::new(config, capacity_bytes, stream))
+                Marker::Linear(linear::Linear::new(config, capacities_bytes, stream))
             }
-            MarkingConfig::Red(config) => Marker::Red(red::Red::new(
-                std::slice::from_ref(config),
-                (ports, bands),
-                stream,
-            )),
+            MarkingConfig::Red(config) => {
+                Marker::Red(red::Red::new(std::slice::from_ref(config), queues, stream))
+            }
             MarkingConfig::Wred(config) => {
-                Marker::Red(red::Red::new(&config.profiles, (ports, bands), stream))
+                Marker::Red(red::Red::new(&config.profiles, queues, stream))
             }
         }
     }
@@ -141,7 +140,7 @@ impl Marker {
             Marker::Step(step) => {
                 marked(queue.queued_bytes > step.threshold.get() && frame.mark(step.mark))
             }
-            Marker::Linear(linear) => marked(linear.arrive(queue.queued_bytes, frame)),
+            Marker::Linear(linear) => marked(linear.arrive(queue, frame)),
             Marker::Red(red) => red.arrive(now, queue, frame),
         }
     }

@@ -87,8 +87,7 @@ pub struct Red {
 }
 
 impl Red {
-    pub(super) fn new(profiles: &[RedConfig], (ports, bands): (u16, u8), stream: Stream) -> Red {
-        let bands = usize::from(bands).max(1);
+    pub(super) fn new(profiles: &[RedConfig], (ports, bands): (u16, usize), stream: Stream) -> Red {
         let profile = |config: &RedConfig| {
             let span = config.max.get().saturating_sub(config.min.get()).max(1);
             Profile {

@@ -36,6 +36,14 @@ impl EtsConfig {
     pub fn bands(&self) -> usize {
         usize::from(self.strict) + self.quanta.len()
     }
+
+    /// The band of a class.
+    #[must_use]
+    pub fn band(&self, class: u8) -> usize {
+        let last = self.bands().saturating_sub(1);
+        let said = self.priomap.get(usize::from(class));
+        said.map_or(last, |band| usize::from(*band).min(last))
+    }
 }
 
 impl Default for EtsConfig {
@@ -64,13 +72,8 @@ impl Ets {
     /// The scheduler that `config` describes.
     #[must_use]
     pub fn new(config: &EtsConfig) -> Ets {
-        let last = config.bands().saturating_sub(1) as u8;
-        let mut band_of_class = [last; CLASSES];
-        for (class, band) in config.priomap.iter().enumerate().take(CLASSES) {
-            band_of_class[class] = (*band).min(last);
-        }
         Ets {
-            band_of_class,
+            band_of_class: std::array::from_fn(|class| config.band(class as u8) as u8),
             strict: usize::from(config.strict),
             quanta: config.quanta.iter().map(|q| q.get().max(1)).collect(),
             deficits: vec![0; config.quanta.len()],

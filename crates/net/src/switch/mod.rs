@@ -11,7 +11,6 @@ use tailback_units::Duration;
 use crate::flow_control::{FlowControlConfig, FlowControlOrOff};
 use crate::l2cm::{L2cmConfig, L2cmOrOff};
 use crate::marking::MarkingConfig;
-use crate::queue::ets::CLASSES;
 
 /// A switch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -79,22 +78,24 @@ pub enum BufferConfig {
 }
 
 impl BufferConfig {
-    /// Queues that each port has.
-    #[must_use]
-    pub fn bands(&self) -> u8 {
-        match self {
-            BufferConfig::Shared(_) | BufferConfig::Voq(_) => 1,
-            BufferConfig::Queued(queued) => queued.scheduler.bands().clamp(1, CLASSES) as u8,
-        }
-    }
-
     /// The most bytes that can wait for one egress port, while nothing else waits in the switch.
     #[must_use]
     pub fn queue_capacity_bytes(&self) -> u64 {
         match self {
             BufferConfig::Shared(shared) => shared.queue_capacity_bytes(),
             BufferConfig::Voq(voq) => voq.port_buffer.get(),
-            BufferConfig::Queued(queued) => queued.memory.queue_capacity_bytes(),
+            BufferConfig::Queued(queued) => queued.port_capacity_bytes(0),
+        }
+    }
+
+    /// The most bytes that each queue of a port can hold, while nothing else waits in the switch.
+    #[must_use]
+    pub fn band_capacities_bytes(&self) -> Vec<u64> {
+        match self {
+            BufferConfig::Shared(_) | BufferConfig::Voq(_) => vec![self.queue_capacity_bytes()],
+            BufferConfig::Queued(queued) => (0..queued.scheduler.bands().max(1))
+                .map(|band| queued.band_capacity_bytes(band, 0))
+                .collect(),
         }
     }
 }

@@ -42,6 +42,29 @@ pub struct QueuedConfig {
     pub service: Vec<Service>,
 }
 
+impl QueuedConfig {
+    /// The most bytes that one band of a port can hold while nothing else waits in the switch; `beyond` are bytes
+    /// that it may take of what ingress ports have to themselves.
+    #[must_use]
+    pub fn band_capacity_bytes(&self, band: usize, beyond: u64) -> u64 {
+        let port = self.memory.queue_capacity_bytes() + beyond;
+        self.band_limits.get(band).map_or(port, |limit| {
+            let own = self.memory.tx_private.get() + beyond;
+            port.min(limit.capacity_bytes(self.memory.shared.get(), own))
+        })
+    }
+
+    /// The same of all bands of a port together.
+    #[must_use]
+    pub fn port_capacity_bytes(&self, beyond: u64) -> u64 {
+        let bands =
+            (0..self.scheduler.bands().max(1)).map(|band| self.band_capacity_bytes(band, beyond));
+        bands
+            .sum::<u64>()
+            .min(self.memory.queue_capacity_bytes() + beyond)
+    }
+}
+
 /// A time in which a port is served slower than its link could carry: frames take their usual time on
 /// the link, and the port rests after each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

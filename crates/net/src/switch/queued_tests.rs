@@ -14,6 +14,10 @@ fn buffer(scheduler: &EtsConfig) -> QueuedBuffer {
 }
 
 fn limited(scheduler: &EtsConfig, band_limits: Vec<TxLimit>) -> QueuedBuffer {
+    QueuedBuffer::new(&config(scheduler, band_limits), 2, 1, 0)
+}
+
+fn config(scheduler: &EtsConfig, band_limits: Vec<TxLimit>) -> QueuedConfig {
     let memory = SharedConfig {
         shared: Bytes::new(15_180),
         segment: Bytes::new(1518),
@@ -22,14 +26,13 @@ fn limited(scheduler: &EtsConfig, band_limits: Vec<TxLimit>) -> QueuedBuffer {
         rx_hog: None,
         tx_limit: TxLimit::None {},
     };
-    let config = QueuedConfig {
+    QueuedConfig {
         memory,
         queue: QueueConfig::Fifo {},
         scheduler: scheduler.clone(),
         band_limits,
         service: Vec::new(),
-    };
-    QueuedBuffer::new(&config, 2, 1, 0)
+    }
 }
 
 /// Offers a frame for port 0, and queues it if it is admitted.
@@ -163,4 +166,50 @@ fn a_marker_sees_the_queue_that_a_frame_joins() {
     assert_eq!(offer(&mut one, of_class(1)), Ok(()));
     assert_eq!(look(&one, 0), (2 * 1518, busy_until));
     assert_eq!(look(&one, 1), (2 * 1518, busy_until));
+}
+
+#[test]
+fn a_band_holds_as_much_as_its_cap_and_the_port_s_leave_it() {
+    // Units of a frame of 1518 B, of which the shared memory has ten.
+    let frames = |count: u64| Bytes::new(count * 1518);
+    let bands = EtsConfig {
+        strict: 3,
+        quanta: Vec::new(),
+        priomap: vec![0, 1, 2],
+    };
+    let hog = |count| TxLimit::Hog {
+        bytes: frames(count),
+    };
+    let alpha = |alpha| TxLimit::Dynamic { alpha };
+    for (limits, own, port) in [
+        (vec![], 0, TxLimit::None {}),
+        (vec![hog(3), hog(20)], 0, TxLimit::None {}),
+        (vec![hog(3), hog(7)], 0, hog(5)),
+        (
+            vec![alpha(1.0), alpha(4.0), alpha(0.25)],
+            0,
+            TxLimit::None {},
+        ),
+        (
+            vec![alpha(1.0), alpha(4.0), alpha(0.25)],
+            2,
+            TxLimit::None {},
+        ),
+        (vec![alpha(0.2), hog(1)], 4, hog(5)),
+    ] {
+        let mut config = config(&bands, limits);
+        config.memory.tx_private = frames(own);
+        config.memory.tx_limit = port;
+        for band in 0..3 {
+            let mut buffer = QueuedBuffer::new(&config, 2, 1, 0);
+            let admitted = (0..100).take_while(|_| offer(&mut buffer, of_class(band)).is_ok());
+            let full = 1518 * admitted.count() as u64;
+            let most = config.band_capacity_bytes(band.into(), 0);
+            assert!(full.abs_diff(most) < 1518, "{full} {most} {config:?}");
+        }
+    }
+    let two = config(&bands, vec![hog(1), hog(2), hog(3)]);
+    assert_eq!(two.port_capacity_bytes(0), 6 * 1518);
+    let three = config(&bands, vec![hog(8), hog(8)]);
+    assert_eq!(three.port_capacity_bytes(0), 10 * 1518);
 }

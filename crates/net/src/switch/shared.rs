@@ -39,12 +39,7 @@ impl SharedConfig {
     /// of the pool what its cap leaves it (of a dynamic threshold: where the queue meets it).
     #[must_use]
     pub fn queue_capacity_bytes(&self) -> u64 {
-        let pool = self.shared.get();
-        let most = match self.tx_limit {
-            TxLimit::None {} => pool,
-            TxLimit::Hog { bytes } => bytes.get().min(pool),
-            TxLimit::Dynamic { alpha } => (pool as f64 * alpha / (1.0 + alpha)) as u64,
-        };
+        let most = self.tx_limit.capacity_bytes(self.shared.get(), 0);
         self.tx_private.get() + most.min(self.rx_hog.map_or(u64::MAX, Bytes::get))
     }
 }
@@ -69,6 +64,21 @@ pub enum TxLimit {
 }
 
 impl TxLimit {
+    /// The most bytes that a queue with this cap comes to while all others are empty: of `shared` that
+    /// all may use, and of `own`, which count towards the cap where there are any but take nothing of what is free.
+    #[must_use]
+    pub fn capacity_bytes(&self, shared: u64, own: u64) -> u64 {
+        match *self {
+            TxLimit::None {} => shared + own,
+            TxLimit::Hog { bytes } => bytes.get().min(shared + own),
+            // Where the queue meets the threshold, within its own or beyond.
+            TxLimit::Dynamic { alpha } => {
+                let within = shared as f64 * alpha;
+                within.min((shared + own) as f64 * alpha / (1.0 + alpha)) as u64
+            }
+        }
+    }
+
     /// The cap, bytes, while so much of the shared memory is free.
     #[must_use]
     pub fn most_bytes(&self, free_bytes: u64) -> u64 {

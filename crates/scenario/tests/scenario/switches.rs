@@ -158,6 +158,41 @@ fn watermarks_out_of_order_or_out_of_reach_are_told() {
     );
 }
 
+/// Two bands, of which class 1's may hold 100 KB.
+const CAPPED: [&str; 3] = [
+    QUEUED,
+    r#"network.switch.buffer.scheduler={ strict = 2, priomap = [0, 1] }"#,
+    r#"network.switch.buffer.band_limits=[{ kind = "none" }, { kind = "hog", bytes = "100KB" }]"#,
+];
+
+fn capped(control: &str) -> Vec<&str> {
+    let mut all = CAPPED.to_vec();
+    all.push(control);
+    all
+}
+
+#[test]
+fn watermarks_beyond_the_cap_of_a_class_are_told() {
+    let pfc = |class: u8, high: &str| {
+        let class =
+            format!(r#"{{ class = {class}, high_watermark = "{high}", low_watermark = "50KB" }}"#);
+        format!(r#"network.switch.flow_control={{ kind = "pfc", classes = [{class}] }}"#)
+    };
+    assert_eq!(plan(STAR, &capped(&pfc(0, "120KB"))).runs.len(), 1);
+    assert_eq!(plan(STAR, &capped(&pfc(1, "99KB"))).runs.len(), 1);
+    said(
+        &capped(&pfc(1, "120KB")),
+        "classes[0].high_watermark: a queue holds 100000B at most, so none ever is above 120KB",
+    );
+    // PAUSE counts all that waits for a port.
+    assert_eq!(plan(STAR, &capped(PAUSE)).runs.len(), 1);
+    let both = r#"network.switch.buffer.band_limits=[{ kind = "hog", bytes = "20KB" }, { kind = "hog", bytes = "100KB" }]"#;
+    said(
+        &[QUEUED, CAPPED[1], both, PAUSE],
+        "flow_control.high_watermark: a queue holds 120000B at most",
+    );
+}
+
 #[test]
 fn pfc_on_a_class_that_there_is_not_is_told() {
     let pfc = |class: u8| {
@@ -373,6 +408,21 @@ fn marking_that_no_queue_comes_to_is_told() {
         "network.switch.marking.max=300KB",
     ];
     said(&far, "network.switch.marking.min: a queue of this switch");
+    // Where classes have caps of their own it is the longest queue that counts, or that of the profile's classes.
+    let one = r#"network.switch.marking={ kind = "step", threshold = "120KB" }"#;
+    assert_eq!(plan(STAR, &capped(one)).runs.len(), 1);
+    let both = r#"network.switch.buffer.band_limits=[{ kind = "hog", bytes = "90KB" }, { kind = "hog", bytes = "100KB" }]"#;
+    said(
+        &[QUEUED, CAPPED[1], both, one],
+        "network.switch.marking.threshold: a queue of this switch holds 100000B at most and never comes to 120KB",
+    );
+    let profile = r#"{ min = "110KB", max = "120KB", probability = 0.1, avpkt = "1000B", burst = 150, bandwidth = "10Gbit", ecn = true }"#;
+    let wred =
+        format!(r#"network.switch.marking={{ kind = "wred", profiles = [{profile}, {profile}] }}"#);
+    said(
+        &capped(&wred),
+        "network.switch.marking.profiles[1].min: a queue of this switch holds 100000B",
+    );
     let linear = r#"network.switch.marking={ kind = "linear", probability_rise = 1.0, mem_start_point = 100 }"#;
     said(
         &[linear],
