@@ -14,7 +14,7 @@ use tailback_net::switch::voq::VoqBuffer;
 use tailback_net::switch::{BufferConfig, Forwarding};
 use tailback_scenario::{Node, Run, Workload as Spec};
 use tailback_tcp::{Config, MetricsCache, Shortage, SocketOptions};
-use tailback_units::{Bytes, Duration, Time};
+use tailback_units::{Bytes, Duration, Rate, Time};
 
 use crate::build_applications::{applications, beside, datagrams};
 use crate::capture::Capture;
@@ -38,7 +38,7 @@ const TCP_HEADER_BYTES: u32 = 20;
 pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
     let wiring = Wiring::new(run);
     let links = links(run, &wiring, outside);
-    let switches = switches(run, &wiring, links.len());
+    let switches = switches(run, &wiring, &links);
     let ports: usize = switches.iter().map(|s| s.ports.len()).sum();
     let first_card = (links.len() + ports) as u32;
     let pushback = pushback(run, &wiring, &links, first_card);
@@ -275,8 +275,8 @@ fn is_at_once(host: &tailback_scenario::Host) -> bool {
     state.is_instant() && !host.config.ce_to_ect1
 }
 
-fn switches(run: &Run, wiring: &Wiring, links: usize) -> Vec<SwitchState> {
-    let mut first_rank = links as u32;
+fn switches(run: &Run, wiring: &Wiring, links: &[LinkState]) -> Vec<SwitchState> {
+    let mut first_rank = links.len() as u32;
     let mut states = Vec::new();
     for (number, switch) in run.network.switches.iter().enumerate() {
         let config = &switch.config;
@@ -294,7 +294,9 @@ fn switches(run: &Run, wiring: &Wiring, links: usize) -> Vec<SwitchState> {
                     SwitchBuffer::Voq(VoqBuffer::new(config, count, stream))
                 }
                 BufferConfig::Queued(queues) => {
-                    let queues = QueuedSwitch::new(config, queues, count, run.seed, number);
+                    let rates = ports.iter().map(|p| links[p.out_link as usize].link.rate());
+                    let rates: Vec<Rate> = rates.collect();
+                    let queues = QueuedSwitch::new(config, queues, &rates, run.seed, number);
                     SwitchBuffer::Queued(Box::new(queues))
                 }
             },

@@ -27,9 +27,9 @@ fn queue(watch: &mut Watch, ports: (u16, u16), class: u8, frames: i32) -> Vec<Or
     let mut orders = Vec::new();
     for _ in 0..frames.abs() {
         if frames > 0 {
-            watch.queued(ports, class, 1000, &mut orders);
+            watch.queued(Time::ZERO, ports, class, 1000, &mut orders);
         } else {
-            watch.left(ports, class, 1000, &mut orders);
+            watch.left(Time::ZERO, ports, class, 1000, &mut orders);
         }
     }
     orders
@@ -37,34 +37,52 @@ fn queue(watch: &mut Watch, ports: (u16, u16), class: u8, frames: i32) -> Vec<Or
 
 #[test]
 fn a_full_egress_queue_stops_every_other_port_once() {
-    let mut watch = Watch::new(&pause(Watched::Egress), 4);
+    let mut watch = Watch::new(&pause(Watched::Egress), &[Rate::from_gbps(10); 4]);
     assert_eq!(queue(&mut watch, (1, 0), 0, 130), []);
     let stop = [1, 2, 3].map(|port| order(port, 0xff, 65_535));
     assert_eq!(queue(&mut watch, (2, 0), 0, 5), stop);
     assert_eq!(queue(&mut watch, (2, 0), 0, -24), []);
     let go = [1, 2, 3].map(|port| order(port, 0xff, 0));
     assert_eq!(queue(&mut watch, (1, 0), 0, -1), go);
-    assert!(!watch.is_stopping());
+    assert_eq!(watch.due(), Time::NEVER);
     assert_eq!((watch.sent(0), watch.sent(1)), (0, 2));
 }
 
 #[test]
 fn a_port_goes_on_when_no_queue_wants_it_stopped() {
-    let mut watch = Watch::new(&pause(Watched::Egress), 3);
+    let mut watch = Watch::new(&pause(Watched::Egress), &[Rate::from_gbps(10); 3]);
     queue(&mut watch, (2, 0), 0, 131);
     // Port 2 is stopped already; port 0 is not.
     assert_eq!(queue(&mut watch, (2, 1), 0, 131), [order(0, 0xff, 65_535)]);
     assert_eq!(queue(&mut watch, (2, 0), 0, -131), [order(1, 0xff, 0)]);
     let mut orders = Vec::new();
-    watch.refresh(&mut orders);
+    watch.refresh(watch.due(), &mut orders);
     assert_eq!(orders, [order(0, 0xff, 65_535), order(2, 0xff, 65_535)]);
     let go = [order(0, 0xff, 0), order(2, 0xff, 0)];
     assert_eq!(queue(&mut watch, (2, 1), 0, -131), go);
 }
 
 #[test]
+fn each_port_is_told_again_when_half_its_own_quanta_are_over() {
+    // 65 535 quanta are 3355.4 us at 10 Gb/s and 33 554 us at 1 Gb/s.
+    let rates = [10, 10, 1].map(Rate::from_gbps);
+    let mut watch = Watch::new(&pause(Watched::Egress), &rates);
+    queue(&mut watch, (1, 0), 0, 131);
+    let mut told = [0; 3];
+    while watch.due() < Time::ZERO + Duration::from_ms(100) {
+        let mut orders = Vec::new();
+        watch.refresh(watch.due(), &mut orders);
+        assert!(!orders.is_empty());
+        for order in orders {
+            told[usize::from(order.port)] += 1;
+        }
+    }
+    assert_eq!(told, [0, 59, 5]);
+}
+
+#[test]
 fn a_full_ingress_stops_itself() {
-    let mut watch = Watch::new(&pause(Watched::Ingress), 4);
+    let mut watch = Watch::new(&pause(Watched::Ingress), &[Rate::from_gbps(10); 4]);
     queue(&mut watch, (2, 0), 0, 100);
     assert_eq!(queue(&mut watch, (2, 1), 0, 31), [order(2, 0xff, 65_535)]);
     assert_eq!(queue(&mut watch, (2, 0), 0, -21), [order(2, 0xff, 0)]);
@@ -83,7 +101,7 @@ fn classes_are_stopped_one_by_one_and_lossy_ones_never() {
         quanta: 100,
         reaction: Duration::ZERO,
     });
-    let mut watch = Watch::new(&config, 2);
+    let mut watch = Watch::new(&config, &[Rate::from_gbps(10); 2]);
     assert_eq!(queue(&mut watch, (1, 0), 0, 500), []);
     assert_eq!(queue(&mut watch, (1, 0), 3, 51), [order(1, 1 << 3, 100)]);
     assert_eq!(queue(&mut watch, (1, 0), 5, 51), [order(1, 1 << 5, 100)]);

@@ -1,6 +1,8 @@
 //! A switch that watches its watermarks.
 
-use super::{FlowControlConfig, PauseFrame, Watched};
+use tailback_units::{Duration, Rate, Time};
+
+use super::{FlowControlConfig, PauseFrame, Watched, quanta_time};
 
 /// A frame to be sent out of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,14 +43,18 @@ pub struct Watch {
     over: Vec<bool>,
     /// By group and port: how many watched ports want its peer stopped.
     stopping: Vec<u16>,
+    /// By group and port: when its peer is to be told again; never, if it need not.
+    due: Vec<Time>,
+    /// By port: half of the time that its frames stop the peer.
+    again: Vec<Duration>,
     /// Frames sent, by port.
     sent: Vec<u64>,
 }
 
 impl Watch {
-    /// Nothing waits in a switch with `ports` ports.
+    /// Nothing waits in a switch whose ports send at these rates.
     #[must_use]
-    pub fn new(config: &FlowControlConfig, ports: u16) -> Watch {
+    pub fn new(config: &FlowControlConfig, rates: &[Rate]) -> Watch {
         let (groups, watched) = match config {
             FlowControlConfig::Pause(pause) => (
                 vec![Group {
@@ -67,7 +73,8 @@ impl Watch {
                 (pfc.classes.iter().map(group).collect(), pfc.watch)
             }
         };
-        let ports = usize::from(ports);
+        let ports = rates.len();
+        let again = |rate: &Rate| quanta_time(config.quanta(), *rate) / 2;
         let places = groups.len() * ports;
         Watch {
             groups,
@@ -77,6 +84,8 @@ impl Watch {
             bytes: vec![0; places],
             over: vec![false; places],
             stopping: vec![0; places],
+            due: vec![Time::NEVER; places],
+            again: rates.iter().map(again).collect(),
             sent: vec![0; ports],
         }
     }
@@ -90,6 +99,7 @@ impl Watch {
     /// A frame of a class has come from `in_port` and waits for `out_port`.
     pub fn queued(
         &mut self,
+        now: Time,
         (in_port, out_port): (u16, u16),
         class: u8,
         frame_bytes: u16,
@@ -101,13 +111,14 @@ impl Watch {
         self.bytes[place] += u64::from(frame_bytes);
         if !self.over[place] && self.bytes[place] > self.groups[group].high_bytes {
             self.over[place] = true;
-            self.change(group, place, true, orders);
+            self.change(now, group, place, true, orders);
         }
     }
 
     /// Such a frame waits no longer.
     pub fn left(
         &mut self,
+        now: Time,
         (in_port, out_port): (u16, u16),
         class: u8,
         frame_bytes: u16,
@@ -119,25 +130,25 @@ impl Watch {
         self.bytes[place] -= u64::from(frame_bytes);
         if self.over[place] && self.bytes[place] <= self.groups[group].low_bytes {
             self.over[place] = false;
-            self.change(group, place, false, orders);
+            self.change(now, group, place, false, orders);
         }
     }
 
-    /// Says again whom to stop: to be called before the quanta of the last frames are over.
-    pub fn refresh(&mut self, orders: &mut Vec<Order>) {
+    /// Says again whom to stop where half of the last frame's quanta are over.
+    pub fn refresh(&mut self, now: Time, orders: &mut Vec<Order>) {
         for group in 0..self.groups.len() {
             for port in 0..self.ports {
-                if self.stopping[group * self.ports + port] > 0 {
-                    self.order(group, port, self.quanta, orders);
+                if self.due[group * self.ports + port] <= now {
+                    self.order(now, group, port, self.quanta, orders);
                 }
             }
         }
     }
 
-    /// Whether any peer is to be stopped.
+    /// When somebody is to be told again, never if nobody is stopped.
     #[must_use]
-    pub fn is_stopping(&self) -> bool {
-        self.stopping.iter().any(|count| *count > 0)
+    pub fn due(&self) -> Time {
+        self.due.iter().copied().min().unwrap_or(Time::NEVER)
     }
 
     /// Why the peer at a port is stopped from sending a class, if it is.
@@ -192,7 +203,14 @@ impl Watch {
     }
 
     /// A watched port wants its peers stopped, or no longer.
-    fn change(&mut self, group: usize, place: usize, stop: bool, orders: &mut Vec<Order>) {
+    fn change(
+        &mut self,
+        now: Time,
+        group: usize,
+        place: usize,
+        stop: bool,
+        orders: &mut Vec<Order>,
+    ) {
         let watched = place % self.ports;
         for port in 0..self.ports {
             if !self.concerns(watched, port) {
@@ -205,14 +223,25 @@ impl Watch {
                 *count -= 1;
             }
             match (stop, *count) {
-                (true, 1) => self.order(group, port, self.quanta, orders),
-                (false, 0) => self.order(group, port, 0, orders),
+                (true, 1) => self.order(now, group, port, self.quanta, orders),
+                (false, 0) => self.order(now, group, port, 0, orders),
                 _ => {}
             }
         }
     }
 
-    fn order(&mut self, group: usize, port: usize, quanta: u16, orders: &mut Vec<Order>) {
+    fn order(
+        &mut self,
+        now: Time,
+        group: usize,
+        port: usize,
+        quanta: u16,
+        orders: &mut Vec<Order>,
+    ) {
+        self.due[group * self.ports + port] = match quanta {
+            0 => Time::NEVER,
+            _ => now + self.again[port],
+        };
         self.sent[port] += 1;
         orders.push(Order {
             port: port as u16,

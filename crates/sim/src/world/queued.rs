@@ -5,14 +5,14 @@
 //! at every frame that comes and goes; what they have to say goes out as messages
 //! ([`super::pushback`]).
 
-use tailback_net::flow_control::{FlowControlConfig, Order, Paused, Watch, quanta_time};
+use tailback_net::flow_control::{FlowControlConfig, Order, Paused, Watch};
 use tailback_net::l2cm::CongestionPoint;
 use tailback_net::pool::Flight;
 use tailback_net::queue::Held;
 use tailback_net::random::Stream;
 use tailback_net::switch::queued::{QueuedBuffer, QueuedConfig, Service};
 use tailback_net::switch::{DropCause, SwitchConfig};
-use tailback_units::{Duration, Time};
+use tailback_units::{Duration, Rate, Time};
 
 use super::World;
 use super::network::SwitchBuffer;
@@ -24,10 +24,8 @@ pub(crate) struct QueuedSwitch {
     pub(crate) ports: Vec<QueuedPort>,
     pub(crate) watch: Option<Watch>,
     pub(crate) flow_control: Option<Box<FlowControlConfig>>,
-    /// Half of the shortest time that its frames stop anyone.
-    pub(crate) refresh: Duration,
-    /// A message is on its way to say them again.
-    pub(crate) refreshing: bool,
+    /// When a message comes to say its frames again, never if none is on its way.
+    refresh_at: Time,
     orders: Vec<Order>,
 }
 
@@ -49,14 +47,15 @@ pub(crate) struct QueuedPort {
 }
 
 impl QueuedSwitch {
-    /// The empty queues of switch number `number`.
+    /// The empty queues of switch number `number`, whose ports send at these rates.
     pub(crate) fn new(
         config: &SwitchConfig,
         queues: &QueuedConfig,
-        ports: u16,
+        rates: &[Rate],
         seed: u64,
         number: usize,
     ) -> QueuedSwitch {
+        let ports = rates.len() as u16;
         let port = |port: u16| QueuedPort {
             paused: Paused::default(),
             sent: 0,
@@ -80,18 +79,18 @@ impl QueuedSwitch {
             watch: config
                 .flow_control
                 .as_ref()
-                .map(|config| Watch::new(config, ports)),
+                .map(|config| Watch::new(config, rates)),
             flow_control: config.flow_control.clone(),
-            refresh: Duration::ZERO,
-            refreshing: false,
+            refresh_at: Time::NEVER,
             orders: Vec::new(),
         }
     }
 
-    fn left(&mut self, out_port: u16, held: &Held) {
+    fn left(&mut self, now: Time, out_port: u16, held: &Held) {
         if let Some(watch) = &mut self.watch {
             let frame = &held.frame;
             watch.left(
+                now,
                 (held.in_port, out_port),
                 frame.class,
                 frame.frame_bytes,
@@ -142,7 +141,7 @@ impl World {
         port.queued_bytes_max = port.queued_bytes_max.max(queued_bytes);
         if let Some(watch) = &mut queues.watch {
             let way = (in_port, out_port);
-            watch.queued(way, frame.class, frame.frame_bytes, &mut queues.orders);
+            watch.queued(now, way, frame.class, frame.frame_bytes, &mut queues.orders);
         }
         let own = &mut queues.ports[usize::from(out_port)];
         let feedback = own
@@ -221,7 +220,7 @@ impl World {
         ) {
             self.calendar.schedule(out_link, at);
         }
-        queues.left(out_port, &held);
+        queues.left(now, out_port, &held);
         self.settle_queued(switch, out_port);
         self.arm_queued(switch, out_port, due);
     }
@@ -244,13 +243,14 @@ impl World {
 
     /// Deals with what queues and watermarks had to say: frames dropped, neighbours to be stopped.
     fn settle_queued(&mut self, switch: u16, out_port: u16) {
+        let now = self.now;
         loop {
             let SwitchBuffer::Queued(queues) = &mut self.switches[usize::from(switch)].buffer
             else {
                 return;
             };
             if let Some(held) = queues.buffer.take_dropped() {
-                queues.left(out_port, &held);
+                queues.left(now, out_port, &held);
                 self.drop_frame(switch, out_port, DropCause::Early, &held.frame);
             } else {
                 break;
@@ -285,35 +285,34 @@ impl World {
         };
         queues.orders = orders;
         queues.orders.clear();
-        if !queues.refreshing {
-            queues.refreshing = true;
-            if queues.refresh.is_zero()
-                && let Some(config) = &queues.flow_control
-            {
-                let rates = state
-                    .ports
-                    .iter()
-                    .map(|port| self.links[port.out_link as usize].link.rate());
-                let times = rates.map(|rate| quanta_time(config.quanta(), rate) / 2);
-                queues.refresh = times.min().unwrap_or_default();
-            }
-            let at = self.now + queues.refresh;
-            self.refresh_at(at, switch);
+        self.arm_refresh(switch);
+    }
+
+    /// Sees to it that a message comes when the first of a switch's PAUSE frames is to be said again.
+    fn arm_refresh(&mut self, switch: u16) {
+        let SwitchBuffer::Queued(queues) = &mut self.switches[usize::from(switch)].buffer else {
+            return;
+        };
+        let due = queues.watch.as_ref().map_or(Time::NEVER, Watch::due);
+        if due < queues.refresh_at {
+            queues.refresh_at = due;
+            self.refresh_at(due, switch);
         }
     }
 
-    /// The quanta of a switch's PAUSE frames are half over: says again whom to stop.
+    /// The quanta of some of a switch's PAUSE frames may be half over: says again whom to stop.
     pub(super) fn refresh_pauses(&mut self, switch: u16) {
         let SwitchBuffer::Queued(queues) = &mut self.switches[usize::from(switch)].buffer else {
             return;
         };
-        queues.refreshing = false;
-        if let Some(watch) = &mut queues.watch
-            && watch.is_stopping()
-        {
-            watch.refresh(&mut queues.orders);
-            self.send_orders(switch);
+        if queues.refresh_at <= self.now {
+            queues.refresh_at = Time::NEVER;
         }
+        if let Some(watch) = &mut queues.watch {
+            watch.refresh(self.now, &mut queues.orders);
+        }
+        self.send_orders(switch);
+        self.arm_refresh(switch);
     }
 
     /// A PAUSE frame has taken effect at a switch's port.
