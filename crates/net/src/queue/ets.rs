@@ -3,8 +3,10 @@
 //! Models enhanced transmission selection (IEEE 802.1Qaz) with the parameters of Linux `tc ets`: the
 //! first `strict` bands go in order, each only while those before it are empty; the others share
 //! what is left by deficit round robin (Shreedhar and Varghese, SIGCOMM 1995), each turn `quanta`
-//! bytes. `priomap` says which band a class is in. A band whose classes are all paused is passed by
-//! as if it were empty.
+//! bytes. Linux has a discipline take its next frame out before it looks at its length
+//! (qdisc_peek_dequeued); here the head is looked at, and what leaves in its place is settled
+//! afterwards. `priomap` says which band a class is in. A band whose classes are all paused is passed
+//! by as if it were empty.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -63,9 +65,12 @@ pub struct Ets {
     band_of_class: [u8; CLASSES],
     strict: usize,
     quanta: Vec<u64>,
-    deficits: Vec<u64>,
+    /// Bytes that each weighted band may send yet; below zero where a longer frame left than was looked at.
+    deficits: Vec<i64>,
     /// The weighted band whose turn it is, from 0.
     turn: usize,
+    /// What the weighted band chosen last was charged.
+    charged: i64,
 }
 
 impl Ets {
@@ -78,6 +83,7 @@ impl Ets {
             quanta: config.quanta.iter().map(|q| q.get().max(1)).collect(),
             deficits: vec![0; config.quanta.len()],
             turn: 0,
+            charged: 0,
         }
     }
 
@@ -102,18 +108,29 @@ impl Ets {
         loop {
             let turn = self.turn;
             match head(self.strict + turn) {
-                Some(bytes) if bytes <= self.deficits[turn] => {
-                    self.deficits[turn] -= bytes;
+                Some(bytes) if bytes as i64 <= self.deficits[turn] => {
+                    self.deficits[turn] -= bytes as i64;
+                    self.charged = bytes as i64;
                     return Some(self.strict + turn);
                 }
-                // An empty band saves nothing up.
-                None => self.deficits[turn] = 0,
+                // An empty band saves nothing up, and owes what it owed.
+                None => self.deficits[turn] = self.deficits[turn].min(0),
                 Some(_) => {}
             }
             self.turn = (turn + 1) % count;
             if head(self.strict + self.turn).is_some() {
-                self.deficits[self.turn] += self.quanta[self.turn];
+                self.deficits[self.turn] += self.quanta[self.turn] as i64;
             }
+        }
+    }
+
+    /// The band that was just chosen has sent so many bytes, or nothing: a discipline may drop what was
+    /// looked at, and the turn pays for what leaves.
+    #[inline]
+    pub fn sent(&mut self, band: usize, bytes: u64) {
+        if let Some(weighted) = band.checked_sub(self.strict) {
+            self.deficits[weighted] += self.charged - bytes as i64;
+            self.charged = 0;
         }
     }
 }

@@ -58,3 +58,24 @@ fn nothing_waits_and_classes_have_their_bands() {
         [2, 1, 0, 2, 2]
     );
 }
+
+#[test]
+fn a_turn_pays_for_what_leaves() {
+    // Of band 0 frames of 200 B are looked at and ones of 1500 B leave, or nothing at all.
+    let mut ets = ets(0, &[1600, 1600]);
+    let mut bytes = [0; 2];
+    for turn in 0..40_000 {
+        let band = ets.next(|band| Some([200, 1500][band])).unwrap();
+        if band == 1 {
+            ets.sent(1, 1500);
+            bytes[1] += 1500;
+        } else if turn % 3 == 0 {
+            ets.sent(0, 0);
+        } else {
+            ets.sent(0, 1500);
+            bytes[0] += 1500;
+        }
+    }
+    let share = f64::from(bytes[0]) / f64::from(bytes[1]);
+    assert!((share - 1.0).abs() < 0.001, "{share}");
+}

@@ -189,6 +189,8 @@ impl QueuedBuffer {
                     .then(|| u64::from(held.frame.frame_bytes))
             })?;
             let taken = port.bands[band].dequeue(now, frames, &mut self.effects);
+            let bytes = taken.as_ref().map_or(0, |held| held.frame.frame_bytes);
+            port.scheduler.sent(band, bytes.into());
             self.release_dropped(now, out_port);
             if let Some(held) = taken {
                 self.release(now, out_port, &held);

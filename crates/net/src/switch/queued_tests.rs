@@ -1,10 +1,12 @@
-use tailback_units::{Bytes, Duration, Time};
+use tailback_units::{Bytes, Duration, Rate, Time};
 
 use super::{QueuedBuffer, QueuedConfig};
 use crate::flow_control::Paused;
 use crate::pool::{Flight, FramePool};
+use crate::queue::codel::CodelConfig;
 use crate::queue::ets::EtsConfig;
 use crate::queue::{Held, QueueConfig};
+use crate::random::Stream;
 use crate::switch::DropCause;
 use crate::switch::shared::{SharedConfig, TxLimit};
 use crate::testing::flight;
@@ -212,4 +214,45 @@ fn a_band_holds_as_much_as_its_cap_and_the_port_s_leave_it() {
     assert_eq!(two.port_capacity_bytes(0), 6 * 1518);
     let three = config(&bands, vec![hog(8), hog(8)]);
     assert_eq!(three.port_capacity_bytes(0), 10 * 1518);
+}
+
+#[test]
+fn weighted_bands_have_equal_bytes_where_a_discipline_drops_what_was_looked_at() {
+    let bands = EtsConfig {
+        strict: 0,
+        quanta: vec![Bytes::new(1600); 2],
+        priomap: vec![0, 1],
+    };
+    let mut config = config(&bands, Vec::new());
+    config.memory.shared = Bytes::new(8_000_000);
+    config.queue = QueueConfig::Codel(CodelConfig {
+        limit: 100_000,
+        target: Duration::from_us(100),
+        interval: Duration::from_ms(1),
+        ..CodelConfig::default()
+    });
+    let mut buffer = QueuedBuffer::new(&config, 2, 1, 0);
+    let mut pool = FramePool::default();
+    let mut sizes = Stream::new(1, "sizes", 0);
+    let mut now = Time::ZERO;
+    let mut bytes = [0_u64; 2];
+    for _ in 0..50_000 {
+        // Both bands always have frames: one of two sizes, the other of one.
+        for class in [0, 1] {
+            while buffer.look(0, class, now).queued_bytes < 150_000 {
+                let is_small = class == 0 && sizes.next_u64() >> 62 > 0;
+                let mut frame = flight(if is_small { 150 } else { 1448 });
+                frame.class = class;
+                let held = buffer.admit(now, 1, 0, frame).expect("memory enough");
+                buffer.enqueue(now, 0, held, &mut pool);
+            }
+        }
+        let held = buffer.next(now, 0, &Paused::default(), &mut pool);
+        let frame = held.expect("something waits").frame;
+        bytes[usize::from(frame.class)] += u64::from(frame.frame_bytes);
+        now += Rate::from_gbps(1).time_for(frame.wire_bytes());
+        while buffer.take_dropped().is_some() {}
+    }
+    let share = bytes[0] as f64 / bytes[1] as f64;
+    assert!((share - 1.0).abs() < 0.001, "{share}");
 }
