@@ -291,7 +291,7 @@ impl Planner<'_> {
                 parameters: axes
                     .iter()
                     .zip(choice)
-                    .flat_map(|(axis, i)| columns(axis, *i))
+                    .flat_map(|(axis, i)| axis.says(*i))
                     .collect(),
                 repetition: 0,
                 seed: options.seed,
@@ -331,41 +331,6 @@ impl Planner<'_> {
             self.seen.insert(key);
             self.problems.push(problem);
         }
-    }
-}
-
-/// What the columns say of the `i`th value of an axis.
-fn columns(axis: &Resolved, i: usize) -> Vec<(String, Value)> {
-    match &axis.cases {
-        None => vec![(axis.column.clone(), label(&axis.values[i]))],
-        Some(cases) => {
-            let says = cases[i].label.iter();
-            says.map(|(column, value)| (column.clone(), label(value)))
-                .collect()
-        }
-    }
-}
-
-/// A swept value as it stands in a column: a table becomes a text.
-fn label(value: &Value) -> Value {
-    match value {
-        Value::Object(_) | Value::Array(_) => Value::String(words(value)),
-        plain => plain.clone(),
-    }
-}
-
-fn words(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Array(items) => items.iter().map(words).collect::<Vec<_>>().join(" "),
-        Value::Object(map) => {
-            let parts = map.iter().map(|(key, value)| match (key.as_str(), value) {
-                ("preset" | "kind", value) => words(value),
-                (key, value) => format!("{key}={}", words(value)),
-            });
-            parts.collect::<Vec<_>>().join(" ")
-        }
-        other => other.to_string(),
     }
 }
 

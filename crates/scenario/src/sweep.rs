@@ -36,6 +36,8 @@ pub struct Range {
 
 #[path = "sweep_cases.rs"]
 mod cases;
+#[path = "sweep_labels.rs"]
+mod labels;
 
 pub(crate) use cases::Case;
 
@@ -164,6 +166,7 @@ pub(crate) fn axes(document: &Document) -> (Vec<Resolved>, Vec<Finding>) {
         }
     }
     findings.extend(cases::clashes(&axes));
+    findings.extend(axes.iter().filter_map(labels::alike));
     (axes, findings)
 }
 
@@ -223,15 +226,6 @@ fn values(node: &Value, axis: &Value, at: &str) -> Result<Vec<Value>, Vec<Findin
         },
         Err(error) => return one(error.to_string(), "a list of values, or a range"),
     };
-    for (i, value) in values.iter().enumerate() {
-        if values[..i].contains(value) {
-            return Err(vec![Finding::new(
-                path::index(at, i),
-                format!("{value} stands in the axis twice"),
-                "keep one; `run.repetitions` repeats runs",
-            )]);
-        }
-    }
     Ok(values)
 }
 

@@ -6,6 +6,7 @@
 use serde_json::{Map, Value};
 
 use super::{Resolved, not_varied, resolve_key};
+use crate::columns;
 use crate::path::{self, Steps};
 use crate::problem::Finding;
 
@@ -52,6 +53,14 @@ pub(super) fn read(
         }
         let label = match table.get("label") {
             None => None,
+            Some(label) if is_empty(label) => {
+                found.push(Finding::new(
+                    path::join(&here, "label"),
+                    "an empty label tells nothing apart",
+                    "for instance label = \"marks\", or no label at all",
+                ));
+                continue;
+            }
             Some(Value::Object(label)) if label.values().all(is_scalar) => Some(label.clone()),
             Some(value) if is_scalar(value) => {
                 Some(Map::from_iter([(column.to_owned(), value.clone())]))
@@ -127,6 +136,14 @@ pub(super) fn clashes(axes: &[Resolved]) -> Vec<Finding> {
                 "another name in its labels",
             );
         }
+        if axis.cases.is_some()
+            && let Some(column) = axis.columns().into_iter().find(|c| columns::is_told(c))
+        {
+            add(
+                format!("the results have a column {column:?} of their own"),
+                "another name in its labels",
+            );
+        }
         for other in &axes[..i] {
             if axis.cases.is_none() && other.cases.is_none() {
                 continue;
@@ -186,6 +203,20 @@ impl Resolved {
         places.sort();
         places.dedup();
         places
+    }
+}
+
+/// Whether a label says nothing, or nothing in one of its columns.
+fn is_empty(label: &Value) -> bool {
+    let blank = |text: &str| text.trim().is_empty();
+    match label {
+        Value::String(text) => blank(text),
+        Value::Object(columns) => {
+            let no_text =
+                |(name, value): (&String, &Value)| blank(name) || value.as_str().is_some_and(blank);
+            columns.is_empty() || columns.iter().any(no_text)
+        }
+        _ => false,
     }
 }
 

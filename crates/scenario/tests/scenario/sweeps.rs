@@ -473,6 +473,89 @@ fn what_is_wrong_with_cases_is_told() {
 }
 
 #[test]
+fn cases_of_one_label_are_refused_whatever_they_set() {
+    let cases = [
+        (
+            "label = \"a\"",
+            "label = \"a\"",
+            "results call another of these \"a\" too",
+        ),
+        (
+            "label = 1",
+            "label = 1.0",
+            "results call another of these \"1\" too",
+        ),
+        (
+            "label = 1",
+            "label = \"1\"",
+            "results call another of these \"1\" too",
+        ),
+        (
+            "label = { a = 1, b = \"x\" }",
+            "label = { a = 1, b = \"x\" }",
+            "results call another of these \"1, x\" too",
+        ),
+        (
+            "label = \"a\"",
+            "label = \" \"",
+            "an empty label tells nothing apart",
+        ),
+        (
+            "label = {}",
+            "label = {}",
+            "an empty label tells nothing apart",
+        ),
+        (
+            "label = { a = 1 }",
+            "label = { a = \"\" }",
+            "an empty label tells nothing apart",
+        ),
+    ];
+    for (one, other, told) in cases {
+        let text = star(&format!(
+            "x = [{{ {one}, set = {{ servers = 1 }} }}, {{ {other}, set = {{ servers = 2 }} }}]"
+        ));
+        let found = problems(&text, &[]).join("\n");
+        assert!(found.contains(told), "{one} {other}: {found}");
+    }
+    // What parts them is in no column: both say rate.
+    let hidden = r#"x = [
+        { set = { "network.link.rate" = "1Gbit", "background.0.rate" = "1Mbit" } },
+        { set = { "network.link.rate" = "2Gbit", "background.0.rate" = "1Mbit" } },
+    ]"#;
+    let beside = r#"background=[{ source = "host1", destination = "host0", rate = "1Gbit" }]"#;
+    let found = problem(&star(hidden), &[beside]);
+    assert!(
+        found.contains("results call another of these \"1Mbit\" too"),
+        "{found}"
+    );
+    let apart = r#"x = [{ label = { a = 1, b = 1 }, set = { servers = 1 } }, { label = { a = 1, b = 2 }, set = { servers = 2 } }]"#;
+    assert_eq!(plan(&star(apart), &[]).runs.len(), 2);
+}
+
+#[test]
+fn labels_cannot_be_named_as_results_are() {
+    for column in [
+        "completion_ms_mean",
+        "goodput_mbps_mean",
+        "utilisation",
+        "start_s",
+    ] {
+        let text = star(&format!(
+            "x = [{{ label = {{ {column} = \"a\" }}, set = {{}} }}]"
+        ));
+        let found = problem(&text, &[]);
+        let told = format!("the results have a column {column:?} of their own");
+        assert!(found.contains(&told), "{found}");
+    }
+    // A bare label's column is the axis' key.
+    let bare = star("completion_ms = [{ label = \"a\", set = {} }]");
+    assert!(problem(&bare, &[]).contains("a column \"completion_ms\""));
+    let varied = star("x = [{ label = { iterations = 5 }, set = { iterations = 5 } }]");
+    assert_eq!(plan(&varied, &[]).runs.len(), 1);
+}
+
+#[test]
 fn cases_and_axes_that_clash_are_refused() {
     let clashes = [
         ("servers = [2]\n", "workload.servers is swept by"),
