@@ -9,10 +9,11 @@ from synthetic import incast_folder, sweep_folder
 from tailback.analysis import View
 from tailback.analysis.anatomy import anatomies, per_switch, spans, spread, without_level
 from tailback.analysis.curves import pair
-from tailback.analysis.distribution import ecdf, quantiles
+from tailback.analysis.distribution import GREATEST, LEAST, QUANTILES, SHARE, ecdf, quantiles
 from tailback.analysis.excess import with_excess
 from tailback.analysis.findings import headline, key_findings
 from tailback.analysis.totals import totals
+from tailback.analysis.view import GROUP
 from tailback.results import Results
 
 ARISTA, NEXUS = "arista-7124s", "cisco-nexus-5010"
@@ -59,15 +60,15 @@ def test_anatomies_keep_to_their_budget(view: View) -> None:
 
 def test_an_ecdf_ends_at_all_and_is_short(view: View) -> None:
     steps = ecdf(view)
-    ends = steps.group_by("switch", "servers").agg(pl.col("share").max(), pl.len())
-    assert ends["share"].to_list() == [1.0] * 12
+    ends = steps.group_by("switch", "servers").agg(pl.col(SHARE).max(), pl.len())
+    assert ends[SHARE].to_list() == [1.0] * 12
     assert ends["len"].max() <= 123
-    assert steps.group_by("group", "servers").agg(pl.col("share").min())["share"].sum() == 0
-    assert (steps.group_by("group", "servers").agg(pl.col("share").is_sorted()))["share"].all()
+    assert steps.group_by(GROUP, "servers").agg(pl.col(SHARE).min())[SHARE].sum() == 0
+    assert (steps.group_by(GROUP, "servers").agg(pl.col(SHARE).is_sorted()))[SHARE].all()
 
 
 def test_quantiles_are_in_order(view: View) -> None:
-    rows = quantiles(view).select("least", "q5", "q25", "q50", "q75", "q95", "greatest").rows()
+    rows = quantiles(view).select(LEAST, *QUANTILES.values(), GREATEST).rows()
     assert len(rows) == 12
     assert all(list(row) == sorted(row) for row in rows)
 

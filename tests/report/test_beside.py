@@ -8,7 +8,8 @@ import pytest
 
 from synthetic import incast_folder, sweep_folder
 from tailback.analysis import View
-from tailback.analysis.beside import named
+from tailback.analysis.beside import BESIDE, named
+from tailback.analysis.view import GROUP
 from tailback.errors import InputError
 from tailback.report.page.contents import contents
 from tailback.results import Results
@@ -29,10 +30,10 @@ def viewed(tmp_path: Path) -> View:
 
 def test_points_lie_on_the_curves_and_carry_the_backends_name(tmp_path: Path) -> None:
     view = viewed(tmp_path)
-    assert view.beside.get_column("beside").unique().to_list() == ["kernel"]
+    assert view.beside.get_column(BESIDE).unique().to_list() == ["kernel"]
     assert view.beside.height == 2 * 3
-    ours = view.points.select("switch", "servers", "group", pl.col("switch_drops_mean").alias("o"))
-    both = view.beside.join(ours, on=["switch", "servers", "group"])
+    ours = view.points.select("switch", "servers", GROUP, pl.col("switch_drops_mean").alias("o"))
+    both = view.beside.join(ours, on=["switch", "servers", GROUP])
     assert both.height == 6
     assert (both["switch_drops_mean"] - both["o"] * 1.25).abs().max() < 1e-6
 
@@ -42,7 +43,7 @@ def test_the_page_draws_and_compares_them(tmp_path: Path) -> None:
     main = next(s for s in page.sections if s.key == "main")
     assert "Filled shapes" in main.figures[0].caption
     shapes = [layer["encoding"].get("shape") for layer in main.figures[0].spec["layer"]]
-    assert [s["field"] for s in shapes if s] == ["beside"]
+    assert [s["field"] for s in shapes if s] == [BESIDE]
     section = next(s for s in page.sections if s.key == "beside")
     assert "kernel" in section.tables[0].caption
     completion = [c.text for c in section.tables[0].rows[0]]

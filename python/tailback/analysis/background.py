@@ -4,6 +4,7 @@ import polars as pl
 
 from tailback.analysis.places import RUN, labels
 from tailback.analysis.view import View
+from tailback.results.columns import own_column
 
 RATE = "rate_mbps"
 """Column with what a pair's flows carried together while they lasted."""
@@ -25,7 +26,7 @@ def carried(view: View) -> pl.DataFrame:
     return (
         flows.with_columns(pl.when(count > 1).then(several).otherwise(pair).alias("pair"))
         .group_by("run", "pair", maintain_order=True)
-        .agg(pl.col("throughput_mbps").sum().alias(RATE), pl.col(AGAIN).sum())
+        .agg(pl.col(own_column(flows, "throughput_mbps")).sum().alias(RATE), pl.col(AGAIN).sum())
         .join(labels(view), on="run", maintain_order="left")
         .group_by(RUN, "pair", maintain_order=True)
         .agg(pl.col(RATE, AGAIN).mean())

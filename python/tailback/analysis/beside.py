@@ -12,7 +12,7 @@ from tailback.results import Results
 if TYPE_CHECKING:
     from tailback.analysis.view import View
 
-BESIDE = "beside"
+BESIDE = "results of"
 """Column with the name of the results a row is from."""
 
 
@@ -52,6 +52,8 @@ def beside_points(view: "View", others: Mapping[str, Results]) -> pl.DataFrame:
 
 
 def _points(view: "View", name: str, other: Results) -> pl.DataFrame:
+    from tailback.analysis.view import GROUP, REPETITIONS
+
     theirs = type(view)(other)
     wanted = view.axes.names
     missing = [axis for axis in wanted if axis not in theirs.axes.all_names]
@@ -65,8 +67,8 @@ def _points(view: "View", name: str, other: Results) -> pl.DataFrame:
             f"{other.path}: varies {', '.join(alone)}, which {view.results.path} does not; "
             f"run it with one value of {', '.join(alone)}"
         )
-    points = theirs.points.select(*wanted, pl.exclude(*theirs.axes.all_names, "repetitions"))
-    points = view.labelled(points).drop_nulls("group")
+    points = theirs.points.select(*wanted, pl.exclude(*theirs.axes.all_names, REPETITIONS))
+    points = view.labelled(points).drop_nulls(GROUP)
     if points.is_empty():
         raise InputError(f"{other.path}: has no point in common with {view.results.path}")
     return points.with_columns(pl.lit(name).alias(BESIDE))

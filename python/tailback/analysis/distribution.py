@@ -4,26 +4,34 @@ import polars as pl
 
 from tailback.analysis.view import COLOUR, DASH, GROUP, View
 
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-"""Drawn per point of the sweep: rule from the first to the last, bar between the quartiles."""
+QUANTILES = {percent: f"q{percent} of" for percent in (5, 25, 50, 75, 95)}
+"""Percentile -> column. Drawn: rule from the first to the last, bar between the quartiles."""
 
+SHARE = "share of"
+"""Column with the share of transactions done within a time."""
+LEAST, GREATEST, COUNT = "least of", "greatest of", "count of"
+"""Columns with the shortest and the longest of them, and how many they are."""
+_RANK = "rank of"
 _STEPS = 120
 
 
 def quantiles(view: View, column: str = "completion_ms") -> pl.DataFrame:
-    """Return `q5, q25, q50, q75, q95`, the least and greatest of `column` per point."""
+    """Return the quantiles of `column` per point, the least and the greatest, and the count."""
     return view.transactions.group_by(
         [*view.axes.names, GROUP, COLOUR, DASH], maintain_order=True
     ).agg(
-        *(pl.col(column).quantile(q, "nearest").alias(f"q{round(q * 100)}") for q in QUANTILES),
-        pl.col(column).min().alias("least"),
-        pl.col(column).max().alias("greatest"),
-        pl.len().alias("transactions"),
+        *(
+            pl.col(column).quantile(percent / 100, "nearest").alias(name)
+            for percent, name in QUANTILES.items()
+        ),
+        pl.col(column).min().alias(LEAST),
+        pl.col(column).max().alias(GREATEST),
+        pl.len().alias(COUNT),
     )
 
 
 def ecdf(view: View, column: str = "completion_ms") -> pl.DataFrame:
-    """Return steps (`column`, `share`) of the empirical distribution per point.
+    """Return steps (`column`, `SHARE`) of the empirical distribution per point.
 
     It rises from 0 at the least value to 1 at the greatest, in at most about 120 steps a point,
     evenly spaced in rank.
@@ -33,14 +41,16 @@ def ecdf(view: View, column: str = "completion_ms") -> pl.DataFrame:
         view.transactions.select(*keys, column)
         .sort(column)
         .with_columns(
-            pl.int_range(1, pl.len() + 1).over(keys).alias("rank"),
-            pl.len().over(keys).alias("count"),
+            pl.int_range(1, pl.len() + 1).over(keys).alias(_RANK),
+            pl.len().over(keys).alias(COUNT),
         )
     )
-    step = (pl.col("count") / _STEPS).ceil().cast(pl.Int64)
+    step = (pl.col(COUNT) / _STEPS).ceil().cast(pl.Int64)
     kept = ranked.filter(
-        (pl.col("rank") % step == 0) | (pl.col("rank") == 1) | (pl.col("rank") == pl.col("count"))
+        (pl.col(_RANK) % step == 0) | (pl.col(_RANK) == 1) | (pl.col(_RANK) == pl.col(COUNT))
     )
-    rising = kept.select(*keys, column, (pl.col("rank") / pl.col("count")).alias("share"))
-    feet = rising.group_by(keys, maintain_order=True).agg(pl.col(column).min(), share=pl.lit(0.0))
-    return pl.concat([feet, rising.select(feet.columns)]).sort(*keys, column, "share")
+    rising = kept.select(*keys, column, (pl.col(_RANK) / pl.col(COUNT)).alias(SHARE))
+    feet = rising.group_by(keys, maintain_order=True).agg(
+        pl.col(column).min(), pl.lit(0.0).alias(SHARE)
+    )
+    return pl.concat([feet, rising.select(feet.columns)]).sort(*keys, column, SHARE)

@@ -20,7 +20,8 @@ def pair_losses(view: View) -> pl.DataFrame:
     """
     flows = view.optional("flows")
     known = [column for column in _SENT if column in flows.columns]
-    missing = [column for column in flows.columns if column.startswith(_MISSING)]
+    swept = view.results.parameters
+    missing = [c for c in flows.columns if c.startswith(_MISSING) and c not in swept]
     if not known or not missing:
         return pl.DataFrame()
     rows = (

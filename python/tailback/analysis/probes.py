@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from tailback.analysis.view import View
+from tailback.results.columns import own_column
 
 CLASSES = ("none", "below 0.01 %", "0.01 %", "0.1 %", "1 %", "10 % and above")
 """Classes of loss, a decade each, by their lower ends."""
@@ -31,7 +32,9 @@ class Probes:
 def probes(view: View) -> Probes | None:
     """Sort the measurements of a mesh; `None` of runs that are none."""
     flows = view.optional("flows")
-    if "round" not in flows.columns or flows.get_column("round").n_unique() < 2:
+    if not {"round", "datagrams_sent"} <= set(flows.columns):
+        return None
+    if flows.get_column(own_column(flows, "round")).n_unique() < 2:
         return None
     share = (pl.col("datagrams_sent") - pl.col("datagrams_received")) / pl.col("datagrams_sent")
     measured = flows.with_columns(share.alias("loss"))

@@ -13,12 +13,14 @@ from tailback.analysis.columns import Label, label
 from tailback.published import PublishedTable
 from tailback.results import Results
 
-GROUP = "group"
+GROUP = "curve of"
 """Column with the label of the curve a row belongs to: all axes but x."""
-COLOUR = "colour"
+COLOUR = "colour of"
 """Column with the label that a curve's colour stands for."""
-DASH = "dash"
+DASH = "dashes of"
 """Column with the label that a curve's dashes stand for."""
+REPETITIONS = "repetitions of"
+"""Column with the number of runs a point is the mean of."""
 _TIMED = {"bulk", "bernoulli", "flows", "request-response"}
 """Workloads that last as long as they are told to, unless they have so much to send."""
 
@@ -61,7 +63,7 @@ class View:
             *(pl.col(c).mean() for c in numeric),
             *(pl.col(c).min().alias(f"{c}_low") for c in numeric),
             *(pl.col(c).max().alias(f"{c}_high") for c in numeric),
-            pl.len().alias("repetitions"),
+            pl.len().alias(REPETITIONS),
         )
 
     @cached_property
@@ -120,7 +122,7 @@ class View:
     @property
     def repeated(self) -> bool:
         """Whether any point was run more than once."""
-        return bool(self.points.get_column("repetitions").max() != 1)
+        return bool(self.points.get_column(REPETITIONS).max() != 1)
 
     def known(self, metric: str) -> bool:
         """Whether the summary has a metric with a value in any run, be it zero."""
@@ -134,7 +136,7 @@ class View:
         return bool((self.points.get_column(metric).fill_null(0) != 0).any())
 
     def labelled(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Return `frame` with the columns `group`, `colour` and `dash`, where it has the axes."""
+        """Return `frame` with the columns `GROUP`, `COLOUR` and `DASH`, where it has the axes."""
         if frame.is_empty():
             return frame
         axes = self.axes

@@ -47,6 +47,11 @@ class RunColumns:
         return pl.DataFrame([*own, *frame.get_columns()])
 
 
+def own_column(frame: pl.DataFrame, name: str) -> str:
+    """The name that a table's own column has, where a run column may have taken `name`."""
+    return f"_{name}" if f"_{name}" in frame.columns else name
+
+
 def _common_type(values: Sequence[Any]) -> type[pl.DataType]:
     kinds = {type(value) for value in values}
     if kinds == {bool}:

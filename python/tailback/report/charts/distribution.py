@@ -6,7 +6,7 @@ import altair as alt
 
 from tailback.analysis.axes import Axis
 from tailback.analysis.columns import axis_label
-from tailback.analysis.distribution import quantiles
+from tailback.analysis.distribution import COUNT, GREATEST, LEAST, QUANTILES, quantiles
 from tailback.analysis.view import GROUP, View
 from tailback.report.charts.data import AnyChart, inline
 from tailback.report.charts.encoding import LADDER, curve_channels, field, log_values, tooltips
@@ -14,13 +14,13 @@ from tailback.report.charts.nothing import NothingToDrawError
 from tailback.report.theme import HEIGHT, WIDTH
 
 _WORDS = {
-    "least": "Shortest",
-    "q5": "5 % within",
-    "q25": "25 % within",
-    "q50": "Median",
-    "q75": "75 % within",
-    "q95": "95 % within",
-    "greatest": "Longest",
+    LEAST: "Shortest",
+    QUANTILES[5]: "5 % within",
+    QUANTILES[25]: "25 % within",
+    QUANTILES[50]: "Median",
+    QUANTILES[75]: "75 % within",
+    QUANTILES[95]: "95 % within",
+    GREATEST: "Longest",
 }
 
 
@@ -36,9 +36,13 @@ def distribution(view: View) -> AnyChart:
         raise NothingToDrawError("the runs recorded no transactions")
     base = alt.Chart(inline(quantiles(view))).encode(**_channels(view, axis))
     return alt.layer(
-        base.mark_rule(opacity=0.9).encode(y=_time("q5"), y2="q95"),
-        base.mark_bar(opacity=0.5, width={"band": 0.8}).encode(y=_time("q25"), y2="q75"),
-        base.mark_tick(thickness=2.4, opacity=1, width={"band": 0.9}).encode(y=_time("q50")),
+        base.mark_rule(opacity=0.9).encode(y=_time(QUANTILES[5]), y2=QUANTILES[95]),
+        base.mark_bar(opacity=0.5, width={"band": 0.8}).encode(
+            y=_time(QUANTILES[25]), y2=QUANTILES[75]
+        ),
+        base.mark_tick(thickness=2.4, opacity=1, width={"band": 0.9}).encode(
+            y=_time(QUANTILES[50])
+        ),
     ).properties(
         width=WIDTH,
         height=HEIGHT,
@@ -68,7 +72,7 @@ def _channels(view: View, axis: Axis) -> dict[str, Any]:
             alt.Tooltip(name, type="quantitative", format=",.4~r", title=f"{words} (ms)")
             for name, words in _WORDS.items()
         ),
-        alt.Tooltip("transactions", type="quantitative", title="Transactions"),
+        alt.Tooltip(COUNT, type="quantitative", title="Transactions"),
     ]
     return channels
 

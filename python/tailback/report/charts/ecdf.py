@@ -5,6 +5,7 @@ import polars as pl
 
 from tailback.analysis.axes import Axis
 from tailback.analysis.columns import axis_label
+from tailback.analysis.distribution import SHARE
 from tailback.analysis.distribution import ecdf as steps
 from tailback.analysis.view import View
 from tailback.report.charts.data import AnyChart, inline
@@ -40,7 +41,7 @@ def ecdf(view: View) -> AnyChart:
                 scale=alt.Scale(type="log", nice=False, padding=8),
             ).axis(format=",~r", grid=True, values=log_values("x", FINE_LADDER)),
             y=alt.Y(
-                "share",
+                SHARE,
                 type="quantitative",
                 title="Share of transactions done",
                 scale=alt.Scale(domain=[0, 1]),
@@ -49,7 +50,7 @@ def ecdf(view: View) -> AnyChart:
             detail=detail(view),
             tooltip=[
                 *tooltips(view, "completion_ms"),
-                alt.Tooltip("share", type="quantitative", format=".1%", title="Done within it"),
+                alt.Tooltip(SHARE, type="quantitative", format=".1%", title="Done within it"),
             ],
         )
         .properties(

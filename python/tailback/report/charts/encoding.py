@@ -8,7 +8,7 @@ import altair as alt
 from tailback.analysis.axes import Axis
 from tailback.analysis.beside import BESIDE
 from tailback.analysis.columns import COUNTS, axis_label
-from tailback.analysis.view import COLOUR, DASH, View
+from tailback.analysis.view import COLOUR, DASH, GROUP, View
 
 _DECADES = 100.0
 _TICKS_MAX = 8
@@ -100,7 +100,7 @@ def shape_channel(view: View, ours: str | None = None) -> alt.Shape:
 
 def detail(view: View) -> list[str]:
     """Return the columns that keep curves apart though neither colour nor dashes do."""
-    return [] if view.axes.colour is None else ["group:N"]
+    return [] if view.axes.colour is None else [f"{GROUP}:N"]
 
 
 def is_logarithmic(column: str, low: float, high: float) -> bool:

@@ -9,6 +9,7 @@ from tailback.report.charts.data import AnyChart, inline
 from tailback.report.charts.encoding import LADDER
 from tailback.report.charts.nothing import NothingToDrawError
 from tailback.report.theme import HEIGHT, WIDTH
+from tailback.results.columns import own_column
 
 _CLASSES = {
     10_000: "to 10 KB",
@@ -34,6 +35,7 @@ def slowdowns(view: View) -> AnyChart:
     if table.is_empty():
         raise NothingToDrawError("no flow of workload flows was complete")
     named = labels(view)
+    flows = own_column(table, "flows")
     runs = named.get_column(RUN).unique(maintain_order=True).to_list()
     shown = _evenly(runs, _RUNS_MAX)
     rows = (
@@ -41,7 +43,10 @@ def slowdowns(view: View) -> AnyChart:
         .join(named, on="run")
         .filter(pl.col(RUN).is_in(shown))
         .group_by(RUN, _CLASS, maintain_order=True)
-        .agg(pl.col("flows").sum(), *(pl.col(s).mean().alias(w) for s, w in _STATISTICS.items()))
+        .agg(
+            pl.col(flows).sum().alias("flows"),
+            *(pl.col(s).mean().alias(w) for s, w in _STATISTICS.items()),
+        )
         .unpivot(
             list(_STATISTICS.values()),
             index=[RUN, _CLASS, "flows"],

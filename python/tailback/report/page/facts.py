@@ -4,6 +4,7 @@ from tailback.analysis.anatomy import Anatomy
 from tailback.analysis.axes import Axis
 from tailback.analysis.view import View
 from tailback.analysis.words import number
+from tailback.results.columns import own_column
 
 
 def facts(view: View) -> list[tuple[str, str]]:
@@ -79,7 +80,7 @@ def _runs(view: View) -> str:
     summary = view.summary
     text = "one run" if summary.height == 1 else f"{summary.height} runs"
     if "iterations" in summary.columns and not view.timed:
-        counts = summary.get_column("iterations").unique().sort().to_list()
+        counts = summary.get_column(own_column(summary, "iterations")).unique().sort().to_list()
         per_run = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
         text += f" of {per_run} transactions"
     repetitions = summary.get_column("repetition").n_unique()
@@ -90,8 +91,8 @@ def _speed(view: View) -> str:
     table = view.optional("performance")
     if table.is_empty() or not {"hops", "cpu_s"} <= set(table.columns):
         return ""
-    cpu_s = float(table.get_column("cpu_s").sum())
+    cpu_s = float(table.get_column(own_column(table, "cpu_s")).sum())
     if cpu_s <= 0:
         return ""
-    hops = float(table.get_column("hops").sum())
+    hops = float(table.get_column(own_column(table, "hops")).sum())
     return f"{number(hops / cpu_s / 1e6)} million packet-hops per CPU second"
