@@ -20,6 +20,7 @@ mod meaning_switch;
 mod model;
 mod nearest;
 mod network;
+mod over;
 mod overrides;
 mod path;
 mod pcap;

@@ -8,13 +8,14 @@ use tailback_net::impairment::script::FrameAction;
 use tailback_net::link::LinkConfig;
 use tailback_net::switch::shared::TxLimit;
 use tailback_net::switch::{BufferConfig, SwitchConfig};
-use tailback_units::{Bytes, Duration};
+use tailback_units::{Bytes, Duration, Rate};
 
 use crate::meaning_dcqcn;
 use crate::meaning_pushback;
 use crate::meaning_switch;
 use crate::model::Scenario;
 use crate::network::Network;
+use crate::over;
 use crate::period;
 use crate::problem::Finding;
 use crate::topology::Topology;
@@ -34,13 +35,17 @@ const FRAME_OVERHEAD_BYTES: u64 = 18;
 pub(crate) fn check(scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
     let mut findings = name(&scenario.name);
     let mut mtu = 0;
+    let mut fastest = Rate::default();
     for (path, link) in links(&scenario.network) {
         findings.extend(check_link(&link).into_iter().map(|f| f.within(&path)));
         mtu = mtu.max(link.mtu.get());
+        fastest = fastest.max(link.rate);
     }
+    findings.extend(over::findings(scenario));
     for (path, switch) in switches(&scenario.network) {
         let mut found = check_switch(switch, mtu);
         found.extend(meaning_switch::findings(switch));
+        found.extend(over::never_slow(switch, fastest));
         found.extend(meaning_pushback::findings(switch));
         found.extend(meaning_switch::unanswered(switch, stacks(scenario)));
         findings.extend(found.into_iter().map(|f| f.within(&path)));
@@ -187,7 +192,7 @@ fn links(network: &Network) -> Vec<(String, Cow<'_, LinkConfig>)> {
     }
 }
 
-fn switches(network: &Network) -> Vec<(String, &SwitchConfig)> {
+pub(crate) fn switches(network: &Network) -> Vec<(String, &SwitchConfig)> {
     match network {
         Network::Star(star) => vec![("network.switch".to_owned(), &star.switch)],
         Network::Stars(stars) => vec![

@@ -16,6 +16,7 @@ use crate::document::{Document, Origin};
 use crate::identity;
 use crate::meaning;
 use crate::model::{Record, RunOptions, Scenario};
+use crate::over;
 use crate::overrides;
 use crate::path;
 use crate::preset::{Kind, Presets};
@@ -122,6 +123,7 @@ impl Plan {
             seen: BTreeSet::new(),
             used: BTreeSet::new(),
             sound: Value::Null,
+            late: None,
         };
         let mut runs = Vec::new();
         for choice in choices(&axes) {
@@ -135,11 +137,17 @@ impl Plan {
                 }
             }
         }
-        let Planner { problems, used, .. } = planner;
+        let Planner {
+            problems,
+            used,
+            late,
+            ..
+        } = planner;
         if !problems.is_empty() {
             return Err(sorted(problems));
         }
-        let warnings = warnings(&document, &runs);
+        let mut warnings = warnings(&document, &runs);
+        warnings.extend(late.into_iter().flatten());
         let scenario = resolved(&document, &axes, &presets, &used);
         Ok(Plan {
             name: scenario["name"].as_str().unwrap_or_default().to_owned(),
@@ -231,6 +239,8 @@ struct Planner<'a> {
     used: BTreeSet<(Kind, String)>,
     /// The last run's tables that met the schema: the next has most of them too.
     sound: Value,
+    /// What is never in any of the runs so far.
+    late: Option<Vec<Problem>>,
 }
 
 impl Planner<'_> {
@@ -282,6 +292,13 @@ impl Planner<'_> {
             }
         };
         let meant = meaning::check(&scenario);
+        let late = over::services(&scenario).into_iter();
+        let late = late.map(|finding| document.problem(finding, Severity::Warning));
+        let late: Vec<Problem> = late.collect();
+        match &mut self.late {
+            None => self.late = Some(late),
+            Some(before) => before.retain(|one| late.iter().any(|new| new.path == one.path)),
+        }
         if meant.is_ok() {
             self.sound = std::mem::take(&mut document.root);
         }

@@ -39,7 +39,7 @@ pub use udp::{Probe, Schedule, Udp};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailback_units::Duration;
+use tailback_units::{Duration, Time};
 
 use crate::problem::Finding;
 use crate::topology::Topology;
@@ -140,6 +140,22 @@ impl Workload {
             Workload::RequestResponse(asking) => asking.expected_bytes(),
             Workload::Ping(ping) => ping.expected_bytes(),
             Workload::Command(commands) => commands.expected_bytes(),
+        }
+    }
+
+    /// When the run is over at the latest, where that is known beforehand; what waits in queues is not.
+    pub(crate) fn latest_end(&self) -> Option<Duration> {
+        match self {
+            Workload::Bulk(bulk) => Some(bulk.duration),
+            Workload::Flows(flows) => Some(flows.duration + flows.drain),
+            Workload::Exchange(exchange) => Some(exchange.duration),
+            Workload::Iperf3(iperf3) => Some(iperf3.end().since(Time::ZERO)),
+            Workload::Flent(flent) => Some(flent.measurement().end.since(Time::ZERO)),
+            Workload::Bernoulli(bernoulli) => Some(bernoulli.duration),
+            Workload::RequestResponse(asking) => Some(asking.duration),
+            Workload::Ping(ping) => ping.latest_end(),
+            // A datagram on its way is waited for.
+            Workload::Udp(_) | Workload::Incast(_) | Workload::Command(_) => None,
         }
     }
 

@@ -84,6 +84,12 @@ impl Ping {
         }
     }
 
+    /// When the last answer is waited for no more, if the scenario says how many requests there are.
+    pub(super) fn latest_end(&self) -> Option<Duration> {
+        let span = self.interval.as_ps().checked_mul(self.requests())?;
+        span.checked_add(self.wait.as_ps()).map(Duration::from_ps)
+    }
+
     /// Everybody's requests, in the order of the pairs.
     #[must_use]
     pub fn pingers(&self, seed: u64, network: &Topology) -> Vec<Pinger> {

@@ -6,6 +6,7 @@ mod common;
 mod guide;
 mod hosts;
 mod kernels;
+mod over;
 mod plans;
 mod presets;
 mod problems;
