@@ -68,6 +68,16 @@ fn points(name: &str, base_dir: Option<&Path>) -> Result<Vec<Value>, (String, &'
             let reason = format!("line {} of {name} is no point: {line:?}", number + 1);
             return Err((reason, "a size in bytes and a share, such as 1460 0.15"));
         };
+        if size < 1.0 && share > 0.0 {
+            let reason = format!(
+                "line {} of {name} has flows of no bytes: {line:?}",
+                number + 1
+            );
+            return Err((
+                reason,
+                "sizes of at least 1, but for a first line with the share 0",
+            ));
+        }
         points.push((size as u64, share));
     }
     let most = points.last().map_or(0.0, |(_, share)| *share);

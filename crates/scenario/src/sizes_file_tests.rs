@@ -52,6 +52,17 @@ fn a_line_that_is_no_point_is_told_with_its_number() {
 }
 
 #[test]
+fn flows_of_no_bytes_are_told_with_their_line() {
+    for text in ["0 0\n0 1\n", "0.5 0.1\n100 1\n", "0 50\n1460 100\n"] {
+        let (_, found) = given("none", text);
+        assert!(
+            found[0].contains("of sizes.txt has flows of no bytes"),
+            "{text}: {found:?}"
+        );
+    }
+}
+
+#[test]
 fn a_file_that_is_not_there_is_told() {
     let mut root = json!({ "workload": { "sizes": { "kind": "file", "path": "nowhere.txt" } } });
     let found = read(&mut root, None);
