@@ -1,7 +1,12 @@
 """Scenarios from Python: loading, setting, checking."""
 
+import os
+import subprocess
+import sys
+import threading
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -81,3 +86,39 @@ def test_the_names_of_the_package_are_all_there() -> None:
     assert dir(tailback) == sorted([*tailback.__all__, "__version__"])
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = tailback.nothing
+
+
+def test_what_is_no_scenario_is_told() -> None:
+    with pytest.raises(InputError, match="5: a scenario is TOML text or a mapping, not int"):
+        tailback.Scenario(5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("jobs", value) for value in (0, -1, 1.5, "x", True)),
+        *(("threads", value) for value in (0, -1, 1.5, None, 256)),
+    ],
+)
+def test_what_is_no_number_of_jobs_or_threads_is_told(
+    small: tailback.Scenario, tmp_path: Path, name: str, value: object
+) -> None:
+    given: dict[str, Any] = {name: value}
+    with pytest.raises(InputError, match=f"{name} = {value!r}: give a whole number from 1 to"):
+        tailback.run(small, out=tmp_path / "out", **given)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_fitting_is_there_without_an_import_of_its_own() -> None:
+    code = "import tailback; tailback.fit.fit, tailback.fit.write_overlay"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_a_scenario_may_come_from_a_pipe(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    text = tailback.load("incast-8mb").text
+    writer = threading.Thread(target=pipe.write_text, args=[text])
+    writer.start()
+    assert tailback.load(pipe).name == "incast-8mb"
+    writer.join()

@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tailback import fit
     from tailback.api import run
     from tailback.capture import read_capture
     from tailback.errors import (
@@ -39,6 +40,7 @@ __all__ = [
     "SimulationError",
     "TailbackError",
     "built_in",
+    "fit",
     "load",
     "read_capture",
     "run",
@@ -59,6 +61,8 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401
         return import_module("tailback._native").__version__
     if name not in __all__:
         raise AttributeError(f"module 'tailback' has no attribute '{name}'")
+    if name == "fit":
+        return import_module("tailback.fit")
     return getattr(import_module(_HOME.get(name, "tailback.errors")), name)
 
 

@@ -1,11 +1,13 @@
 """From a scenario to its results."""
 
+import operator
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from typing import SupportsIndex
 
 from tailback.backends import Backend, Checks, RealTime, backend_named
 from tailback.backends.facts import Facts
@@ -21,6 +23,8 @@ from tailback.sweep.progress import OnProgress
 
 ENGINES = ("local", "dask")
 """Where runs can be spread."""
+_MOST = {"jobs": 65_536, "threads": 255}
+"""The most there may be."""
 
 
 def run(
@@ -61,11 +65,15 @@ def run(
 
     Raises:
         ScenarioError: the scenario has errors.
-        InputError: the folder exists, or holds unfinished results of something else; the backend
-            cannot make these runs; there is no such cluster.
+        InputError: `jobs` or `threads` is no whole number from 1 on; the folder exists, or holds
+            unfinished results of something else; the backend cannot make these runs; there is no
+            such cluster.
         RunsFailed: some runs failed; the others are kept in the folder's `.partial`.
         Interrupted: by Ctrl-C; what was finished is kept, and the next call continues.
     """
+    if jobs is not None:
+        _counts("jobs", jobs)
+    _counts("threads", threads)
     if not isinstance(scenario, Scenario):
         scenario = load(scenario)
     if seed is not None:
@@ -166,6 +174,17 @@ def _run(
         folder.close("failed")
         raise
     return Results(target)
+
+
+def _counts(name: str, value: object) -> None:
+    """Refuse what is no number of jobs or threads."""
+    most = _MOST[name]
+    whole = isinstance(value, SupportsIndex) and not isinstance(value, bool)
+    known = operator.index(value) if isinstance(value, SupportsIndex) else 0
+    if not whole or not 1 <= known <= most:
+        raise InputError(
+            f"{name} = {value!r}: give a whole number from 1 to {most}, or leave it out"
+        )
 
 
 def _before(facts: Facts, finished: Iterable[int]) -> Iterator[str]:

@@ -26,6 +26,9 @@ class Scenario:
         overrides: `path=value` each, value in TOML or a bare string.
 
     Scenarios never change: `set` gives a new one.
+
+    Raises:
+        InputError: `source` is neither text nor a mapping.
     """
 
     def __init__(
@@ -36,6 +39,11 @@ class Scenario:
         base_dir: str | Path | None = None,
         overrides: Iterable[str] = (),
     ) -> None:
+        if not isinstance(source, str | Mapping):
+            raise InputError(
+                f"{source!r}: a scenario is TOML text or a mapping, not {type(source).__name__}; "
+                "tailback.load takes a name or a path"
+            )
         self.text = source if isinstance(source, str) else toml_document(source)
         self.file_name = file_name
         self.base_dir = None if base_dir is None else str(base_dir)
@@ -95,7 +103,7 @@ def load(name_or_path: str | Path, others: Iterable[str] = ()) -> Scenario:
     names that may have been meant beside scenarios'. The content is checked when it is first used.
     """
     path = Path(name_or_path)
-    if path.suffix in {".toml", ".dat"} or path.is_file():
+    if path.suffix in {".toml", ".dat"} or (path.exists() and not path.is_dir()):
         return _from_file(path)
     known = built_in()
     name = str(name_or_path)
