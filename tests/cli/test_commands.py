@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -130,7 +131,7 @@ def test_export_gives_what_the_study_publishes(command: Command, finished: Path)
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl"])
 def test_export_formats_agree(command: Command, finished: Path, tmp_path: Path, kind: str) -> None:
-    path = tmp_path / "table"
+    path = tmp_path / "new" / "folders" / "table"
     answer = command("export", finished, "--table", "transactions", "--format", kind, "-o", path)
     assert (answer.code, answer.out) == (0, "")
     read = {"csv": pl.read_csv, "parquet": pl.read_parquet, "jsonl": pl.read_ndjson}[kind]
@@ -142,3 +143,19 @@ def test_performance_says_what_a_run_cost(finished: Path) -> None:
     assert frame.height == 4
     assert (frame["hops"] > 0).all()
     assert ((frame["hops"] / frame["cpu_s"] - frame["hops_per_cpu_s"]).abs() < 1).all()
+
+
+def test_what_an_encoding_does_not_have_is_a_question_mark(tmp_path: Path) -> None:
+    path = tmp_path / "titled.toml"
+    path.write_text(tailback.load("incast-8mb").text, encoding="utf-8")
+    titled = [*SMALL_ARGS, "--set", "title='✓ 日本'", "--out", tmp_path / "r"]
+    for arguments in (["show", "plain"], ["run", path, *titled]):
+        answer = subprocess.run(
+            [sys.executable, "-m", "tailback", *map(str, arguments)],
+            env=os.environ | {"PYTHONIOENCODING": "latin-1"},
+            capture_output=True,
+            timeout=120,
+            check=False,
+        )
+        assert answer.returncode == 0, answer.stderr
+        assert b"?" in answer.stdout

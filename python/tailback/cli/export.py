@@ -56,6 +56,7 @@ def command(folder: Path, table: str, kind: str, output: Path | None) -> None:
             frame.write_parquet(buffer)
     if output is not None:
         with explained(output, "name a file that can be written with -o"):
+            output.parent.mkdir(parents=True, exist_ok=True)
             write_bytes(output, buffer.getbuffer())
         return
     if kind == "parquet" and sys.stdout.isatty():

@@ -4,6 +4,7 @@ Exit codes: 0 done, 1 failed runs, 2 bad input, 130 interrupted.
 """
 
 import importlib
+import io
 import sys
 from typing import NoReturn, cast
 
@@ -96,6 +97,10 @@ def main() -> NoReturn:
 
 def run_command() -> int:
     """Run what `sys.argv` says; gives the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        # What a terminal's encoding does not have is a question mark there, not a failure.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
         code = cli.main(prog_name="tailback", standalone_mode=False)
     except click.ClickException as error:
