@@ -58,7 +58,14 @@ def test_ports_of_an_explicit_network_have_names() -> None:
 
 def test_a_port_that_leads_elsewhere_in_another_run_has_no_name(tmp_path: Path) -> None:
     rows: list[dict[str, Any]] = [
-        {"run": run, "spines": spines, "repetition": 0} for run, spines in enumerate([1, 2])
+        {
+            "run": run,
+            "spines": spines,
+            "repetition": 0,
+            "data_bytes_total": 0,
+            "duration_s_total": 1.0,
+        }
+        for run, spines in enumerate([1, 2])
     ]
     network = {"topology": "leaf-spine", "leaves": 2, "spines": 1, "hosts": 1}
     folder = write_folder(

@@ -1,7 +1,9 @@
 """Bad input: a clear message on stderr, exit code 2, no traceback, nothing written."""
 
+import json
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from helpers import SMALL_ARGS, Answer, Command
@@ -134,3 +136,21 @@ def test_a_damaged_table(command: Command, tmp_path: Path) -> None:
     refused(command("run", folder), "is a results folder, not a scenario; `tailback report` shows")
     (folder / "summary.parquet").write_bytes(b"x")
     refused(command("report", folder), "summary.parquet: cannot be read: ", "copy the folder anew")
+
+
+def test_another_table_in_the_place_of_the_summary(command: Command, tmp_path: Path) -> None:
+    folder = sweep_folder(tmp_path / "r", {"servers": [1, 2]})
+    rows = {"run": [0, 1], "servers": [1, 2], "repetition": [0, 0], "frames": [1, 2]}
+    pl.DataFrame(rows).write_parquet(folder / "summary.parquet")
+    refused(command("report", folder), "summary.parquet: is another table; copy the folder anew")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("scenario", "incast"), ("scenario", {}), ("parameters", None), ("started", 5)],
+)
+def test_a_damaged_manifest(command: Command, tmp_path: Path, key: str, value: object) -> None:
+    folder = sweep_folder(tmp_path / "r", {"servers": [1, 2]})
+    path = folder / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}))
+    refused(command("report", folder), f"manifest.json: is damaged ({key}); copy the folder anew")

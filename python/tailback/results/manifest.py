@@ -15,6 +15,25 @@ FORMAT = 1
 """Version of the layout of a run folder."""
 
 
+_KINDS: dict[str, type | tuple[type, ...]] = {
+    "status": str,
+    "name": str,
+    "title": str,
+    "description": str,
+    "scenario": dict,
+    "scenario_hash": str,
+    "seed": int,
+    "runs": int,
+    "parameters": list,
+    "backend": str,
+    "versions": dict,
+    "machine": dict,
+    "started": str,
+    "duration_s": (int, float),
+}
+"""What the keys that are read are of."""
+
+
 class Manifest(TypedDict):
     """The keys of manifest.json."""
 
@@ -89,6 +108,12 @@ def read(folder: Path) -> Manifest:
         raise InputError(
             f"{folder}: was written in format {found}, this version reads {FORMAT}; "
             "run the scenario again, or use the version that wrote it"
+        )
+    wrong = [key for key, kind in _KINDS.items() if not isinstance(content.get(key), kind)]
+    if wrong or not isinstance(content["scenario"].get("workload"), dict):
+        raise InputError(
+            f"{path}: is damaged ({', '.join(wrong) or 'scenario'}); "
+            "copy the folder anew, or run the scenario again"
         )
     manifest: Manifest = content
     return manifest

@@ -71,7 +71,14 @@ class Results:
         """One row per run: `completion_ms_mean`, `goodput_mbps_mean`, `switch_drops_mean`,
         `retransmissions_mean`, `timeouts_mean` and more, means over the iterations.
         """
-        return self.table("summary")
+        found = self.table("summary")
+        wanted = ["run", *self.parameters, "repetition", "data_bytes_total", "duration_s_total"]
+        if not set(wanted) <= set(found.columns):
+            raise InputError(
+                f"{self.path / 'summary.parquet'}: is another table; "
+                "copy the folder anew, or run the scenario again"
+            )
+        return found
 
     @cached_property
     def transactions(self) -> pl.DataFrame:
