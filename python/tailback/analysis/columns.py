@@ -18,7 +18,7 @@ _WORDS = {
     "duration_s_total": ("Duration", "s"),
     "iterations": ("Transactions", ""),
     "bandwidth_gbps": ("Bandwidth of a measured sender", "Gb/s"),
-    "utilisation": ("Utilisation of the receiver's link", ""),
+    "utilisation": ("The flows' share of the receiver's link", ""),
     "ping_ms": ("Round trip of a ping", "ms"),
     "loss_percent": ("Packets lost", "%"),
     "asked_mbps": ("Payload asked of senders", "Mb/s"),
