@@ -3,6 +3,7 @@
 import polars as pl
 
 from tailback.analysis.axes import in_words
+from tailback.analysis.flows import with_rate
 from tailback.analysis.view import GROUP, View
 from tailback.analysis.words import number
 
@@ -26,20 +27,18 @@ def control_rates(view: View, by: str = CONTROL) -> pl.DataFrame:
     mixed = mixed.filter(pl.col("kinds") > 1)
     if mixed.is_empty():
         return pl.DataFrame()
-    seconds = view.summary.select("run", "duration_s_total", GROUP, *view.axes.names)
-    each = flows.select("run", by, *known).join(seconds, on="run")
-    each = each.join(mixed, on="run", how="semi").filter(pl.col("duration_s_total") > 0)
     # Of flows that are measured for a while, their bandwidth in it.
-    mbps = (
-        pl.col("bandwidth_gbps") * 1e3
-        if "bandwidth_gbps" in known
-        else pl.col("received_bytes") * 8 / pl.col("duration_s_total") / 1e6
-    )
+    measured = "bandwidth_gbps" in known
+    mbps = (pl.col("bandwidth_gbps") * 1e3).alias("mbps")
+    rated = flows.with_columns(mbps) if measured else with_rate(view, flows)
+    places = view.summary.select("run", GROUP, *view.axes.names)
+    each = rated.select("run", by, "mbps").join(places, on="run")
+    each = each.join(mixed, on="run", how="semi")
     keys = [*view.axes.names, GROUP, by]
     return (
         each.sort("run")
         .group_by([*keys, "run"], maintain_order=True)
-        .agg(mbps.mean().alias("mbps"), pl.len().alias("flows"))
+        .agg(pl.col("mbps").mean(), pl.len().alias("flows"))
         .group_by(keys, maintain_order=True)
         .agg(pl.col("mbps").mean(), pl.col("flows").first())
     )

@@ -31,6 +31,10 @@ def flows(view: View) -> AnyChart:
             _base(theirs, legend=shown).mark_point(size=64, filled=False, strokeWidth=1.6)
         )
         subtitle = ["Bars: this run. Circles: published, its flows ranked likewise."]
+    every = view.optional("flows").height
+    if rates.height < every:
+        cut = every - rates.height
+        subtitle += [f"Each over the time it took. {cut} of {every} flows were not complete."]
     return alt.layer(*layers).properties(
         width=WIDTH,
         height=HEIGHT,
