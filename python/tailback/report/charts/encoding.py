@@ -14,23 +14,26 @@ _DECADES = 100.0
 _TICKS_MAX = 8
 """Of so few values of a numeric axis each has its label; of more Vega chooses."""
 
-LADDER = [step * 10.0**power for power in range(-3, 7) for step in (1, 2, 5)]
+LADDER = [step * 10.0**power for power in range(-6, 13) for step in (1, 2, 5)]
 """Where a logarithmic axis has its labels and grid lines: 1, 2, 5 in every decade."""
-FINE_LADDER = [step * 10.0**power for power in range(-3, 7) for step in (1, 1.5, 2, 3, 4, 5, 7)]
+FINE_LADDER = [step * 10.0**power for power in range(-6, 13) for step in (1, 1.5, 2, 3, 4, 5, 7)]
 """The same for an axis that may span less than a decade."""
 
 
 def log_values(channel: str, ladder: Sequence[float]) -> alt.ExprRef:
     """Return where a logarithmic axis has its labels: `ladder`, or even steps in little.
 
-    Times that hardly differ lie between two steps of any ladder, and the axis would stay empty.
+    Values that hardly differ lie between two steps of any ladder, and the axis would stay empty:
+    from the ratio on above which two steps are in any range, there is the ladder.
     """
     low, high = f"domain('{channel}')[0]", f"domain('{channel}')[1]"
+    sure = max(second / first for first, second in zip(ladder, ladder[2:], strict=False))
     decade = f"pow(10, floor(log(({high} - {low}) / 4) / LN10))"
     span = f"({high} - {low}) / {decade}"
     step = f"({decade} * ({span} > 16 ? 5 : {span} > 8 ? 2 : 1))"
     even = f"sequence(ceil({low} / {step}) * {step}, {high}, {step})"
-    return alt.ExprRef(expr=f"{high} > 1.6 * {low} ? {list(ladder)} : {even}")
+    one = f"{high} > {low} ? {even} : [{low}]"
+    return alt.ExprRef(expr=f"{high} > {sure:.4g} * {low} ? {list(ladder)} : {one}")
 
 
 def field(name: str) -> str:
@@ -112,7 +115,8 @@ def y_channel(column: str, title: str, low: float, high: float) -> alt.Y:
     """Return a metric as y: from zero, or logarithmic where its values span two decades."""
     y = alt.Y(field(column), type="quantitative", title=title)
     if is_logarithmic(column, low, high):
-        return y.scale(type="log").axis(values=LADDER, format=",~r")
+        near = [value for value in LADDER if low / 10 <= value <= high * 10]
+        return y.scale(type="log").axis(values=near, format=",~r")
     return y.scale(zero=True).axis(tickCount=5, format=",~r")
 
 

@@ -6,7 +6,7 @@ import polars as pl
 from tailback.analysis.places import RUN, labels
 from tailback.analysis.view import View
 from tailback.report.charts.data import AnyChart, inline
-from tailback.report.charts.encoding import LADDER
+from tailback.report.charts.encoding import LADDER, log_values
 from tailback.report.charts.nothing import NothingToDrawError
 from tailback.report.theme import HEIGHT, WIDTH
 from tailback.results.columns import own_column
@@ -59,8 +59,8 @@ def slowdowns(view: View) -> AnyChart:
     base = alt.Chart(inline(rows)).encode(
         x=alt.X(_CLASS, type="ordinal", sort=order, title="Size of flow").axis(labelAngle=0),
         y=alt.Y(_SLOWDOWN, type="quantitative", title="Slowdown")
-        .scale(type="log", nice=False)
-        .axis(values=LADDER, format=",~r"),
+        .scale(type="log", nice=False, padding=8)
+        .axis(values=log_values("y", LADDER), format=",~r"),
         color=colour if len(shown) > 1 else colour.legend(None),
         strokeDash=alt.StrokeDash(
             _STATISTIC, type="nominal", sort=list(_STATISTICS.values()), title=None
