@@ -1,9 +1,11 @@
 """Figures of hosts and paths: where it was lost, surfaces, spacing, measurements, interfaces."""
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+import vl_convert
 
 import tailback
 from synthetic import write_folder
@@ -143,6 +145,34 @@ def test_two_numeric_axes_make_a_surface(tmp_path: Path) -> None:
     assert found is not None
     assert [axis.name for axis in found] == ["pairs", "connections"]
     assert "2 heat maps" in Plots(view.results).surface().to_dict()["description"]
+
+
+def test_a_surface_without_further_axes_is_one_chart_with_all_labels(tmp_path: Path) -> None:
+    losses, ports = (0.0, 0.01, 0.02, 0.05), (4, 8, 16)
+    rows = [
+        summary(run, loss=loss, ports=number)
+        for run, (loss, number) in enumerate((p, n) for p in losses for n in ports)
+    ]
+    view = folder(tmp_path / "own", ["loss", "ports"], summary=rows)
+    svg = vl_convert.vegalite_to_svg(Plots(view.results).surface().to_dict())
+    assert "null" not in svg
+    drawn = set(re.findall(r">([\d.]+)</text>", svg))
+    assert drawn >= {"0", "0.01", "0.02", "0.05", "4", "8", "16"}
+    cells = svg[svg.index('class="mark-rect role-mark') :]
+    sides = {
+        (float(w), float(h)) for w, h in re.findall(r"h([\d.]+)v([\d.]+)h-", cells.split("</g>")[0])
+    }
+    assert len(sides) == 1
+    assert min(sides.pop()) > 30, "px"
+
+
+def test_panels_have_all_labels_of_x(tmp_path: Path) -> None:
+    points = [(w, p, n) for w in ("a", "b") for p in (0.0, 0.001, 0.01, 0.05) for n in (1, 2, 3)]
+    rows = [summary(run, case=w, loss=p, hosts=n) for run, (w, p, n) in enumerate(points)]
+    view = folder(tmp_path / "own", ["case", "loss", "hosts"], summary=rows)
+    svg = vl_convert.vegalite_to_svg(Plots(view.results).surface().to_dict())
+    for label in ("0", "0.001", "0.01", "0.05"):
+        assert len(re.findall(f">{label}</text>", svg)) >= 2
 
 
 def test_one_axis_makes_none(tmp_path: Path) -> None:
