@@ -86,6 +86,20 @@ def test_losses_stand_at_their_places_in_the_order_of_the_way(tmp_path: Path) ->
     assert "switches: 5" in Plots(view.results).lost_at().to_dict()["description"]
 
 
+def test_every_repetition_is_a_run_that_lost_nothing(tmp_path: Path) -> None:
+    runs = [(rate, repetition) for rate in range(40) for repetition in range(3)]
+    rows = [
+        summary(run, rate=rate) | {"repetition": repetition}
+        for run, (rate, repetition) in enumerate(runs)
+    ]
+    # Of 38 points one repetition of three lost something; the picture shows 36.
+    lossy = [drop(3 * rate, "switch:0", "buffer-full", 3 + rate, 3) for rate in range(38)]
+    found = places(folder(tmp_path / "own", ["rate"], summary=rows, drops=lossy))
+    assert found is not None
+    assert len(found.runs) == 36
+    assert (found.left_out, found.lossless) == (6, 6)
+
+
 def test_runs_without_loss_have_no_such_picture(tmp_path: Path) -> None:
     view = folder(tmp_path / "own", ["rate"], summary=[summary(0, rate=1)])
     with pytest.raises(NothingToDrawError, match="no run lost"):

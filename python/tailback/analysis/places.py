@@ -53,8 +53,8 @@ class Places:
             repetitions.
         rows: a row for each label and place: `frames`, `data_frames`, `ack_frames`,
             `payload_bytes`, means of the repetitions.
-        left_out: runs that lost less than those shown.
-        lossless: runs that lost nothing.
+        left_out: runs that lost less than those shown, each repetition counted.
+        lossless: runs of which no repetition lost anything, counted likewise.
     """
 
     names: list[str]
@@ -108,9 +108,14 @@ def places(view: View) -> Places | None:
         names,
         ordered.get_column(RUN).to_list(),
         rows.with_columns(lost.fill_null(0)),
-        left_out=most.height - ordered.height,
-        lossless=repetitions.height - most.height,
+        left_out=_count(most) - _count(ordered),
+        lossless=_count(repetitions) - _count(most),
     )
+
+
+def _count(labelled: pl.DataFrame) -> int:
+    """Runs that stand behind labels."""
+    return int(labelled.get_column("len").sum())
 
 
 def by_port(view: View) -> pl.DataFrame | None:
