@@ -90,3 +90,20 @@ def test_along_names_the_caption_names_what_is_drawn(
     other = Results(sweep_folder(tmp_path / "other", axes))
     main = next(s for s in contents(View(ours, named(ours, [other]))).sections if s.key == "main")
     assert f"{own}: this run. Small shapes: the results beside it." in main.figures[0].caption
+
+
+def test_what_only_the_others_have_is_drawn_and_not_said_to_be_in_no_run(tmp_path: Path) -> None:
+    ours, theirs = (
+        Results(sweep_folder(tmp_path / name, {"servers": [1, 2]})) for name in ("ours", "theirs")
+    )
+    file = theirs.path / "summary.parquet"
+    pl.read_parquet(file).with_columns(timeouts_mean=0.52).write_parquet(file)
+    view = View(ours, named(ours, [Results(theirs.path)]))
+    losses = next(s for s in contents(view).sections if s.key == "losses")
+    assert [figure.key for figure in losses.small] == ["timeouts_mean"]
+    (figure,) = losses.small
+    assert figure.title == (
+        "Retransmission timeouts: none in any run of these; up to 0.52 per transaction in theirs."
+    )
+    assert "timeouts" not in losses.lead
+    assert "retransmissions" in losses.lead

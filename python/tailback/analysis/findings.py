@@ -35,7 +35,9 @@ def headline(view: View, metric: str) -> str:
     words = view.label(metric)
     x = view.axes.x
     if not view.has(metric):
-        return f"{words.said}: none in any run."
+        most = view.elsewhere(metric)
+        others = f"; up to {_quantity(most[0], words)} in {most[1]}" if most else ""
+        return f"{words.said}: none in any run{' of these' if most else ''}{others}."
     points = view.points.drop_nulls(metric)
     if x is None:
         return f"{words.said}: {_quantity(float(points.get_column(metric)[0]), words)}."

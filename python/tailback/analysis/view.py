@@ -8,7 +8,7 @@ import polars as pl
 
 from tailback import published
 from tailback.analysis.axes import Axes, choose, label_of
-from tailback.analysis.beside import beside_points
+from tailback.analysis.beside import BESIDE, beside_points
 from tailback.analysis.columns import Label, label
 from tailback.published import PublishedTable
 from tailback.results import Results
@@ -134,6 +134,23 @@ class View:
         if metric not in self.points.columns:
             return False
         return bool((self.points.get_column(metric).fill_null(0) != 0).any())
+
+    def elsewhere(self, metric: str) -> tuple[float, str] | None:
+        """Return the greatest value that results beside these have, and whose it is.
+
+        `None` where none has any, or only zero.
+        """
+        if metric not in self.beside.columns:
+            return None
+        found = self.beside.filter(pl.col(metric) != 0).sort(metric, descending=True)
+        if found.is_empty():
+            return None
+        row = found.row(0, named=True)
+        return float(row[metric]), str(row[BESIDE])
+
+    def shown(self, metric: str) -> bool:
+        """Whether these results or those beside them have other values of a metric than zero."""
+        return self.has(metric) or self.elsewhere(metric) is not None
 
     def labelled(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Return `frame` with the columns `GROUP`, `COLOUR` and `DASH`, where it has the axes."""

@@ -69,7 +69,7 @@ def _main(key: str, view: View) -> Section | None:
     if view.axes.x is None:
         return None
     wanted = [m for m in MAIN if view.known(m)]
-    wanted = [m for m in wanted if m != "loss_percent" or view.has(m)]
+    wanted = [m for m in wanted if m != "loss_percent" or view.shown(m)]
     wanted = [m for m in wanted if m not in TAILS or m == tail_of_pings(view)]
     if view.timed:
         wanted = [m for m in wanted if m != "completion_ms_mean"]
@@ -137,8 +137,8 @@ def _losses(key: str, view: View) -> Section | None:
     known = [m for m in COUNTS if m in view.points.columns]
     if not known:
         return None
-    drawn = [m for m in known if view.has(m)]
-    if view.has(_QUEUE) and len(view.groups) <= _CURVES_MAX:
+    drawn = [m for m in known if view.shown(m)]
+    if view.shown(_QUEUE) and _QUEUE in view.points.columns and len(view.groups) <= _CURVES_MAX:
         drawn.insert(0, _QUEUE)
     nowhere = [label(m).text.lower() for m in known if m not in drawn]
     lead = f"Not seen in any run: {', '.join(nowhere)}." if nowhere else ""
