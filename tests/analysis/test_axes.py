@@ -84,7 +84,7 @@ def test_every_combination_of_the_other_axes_is_a_curve(tmp_path: Path) -> None:
     axes = {"cc": ["reno", "bic"], "ecn": [True, False], "rtt": ["1ms", "2ms"], "n": [1, 2, 3]}
     view = View(Results(sweep_folder(tmp_path / "r", axes)))
     assert len(view.groups) == 8
-    assert view.groups[0] == "reno, ecn True, rtt 1ms"
+    assert view.groups[0] == "reno, ecn true, rtt 1ms"
     assert view.axes.dash is not None
     assert view.axes.dash.name == "ecn"
     assert [a.name for a in view.axes.rest] == ["rtt"]

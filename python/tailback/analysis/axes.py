@@ -7,6 +7,8 @@ from typing import Any, Literal
 
 import polars as pl
 
+from tailback.analysis.words import written
+
 Kind = Literal["numeric", "ordinal", "nominal"]
 
 _QUANTITY = re.compile(r"[\d.]+\s*[A-Za-zµ%/]*$")
@@ -141,7 +143,7 @@ def in_words(axis: Axis, value: object) -> str:
     """
     if axis.kind == "nominal" and not isinstance(value, bool):
         return str(value)
-    text = f"{value:g}" if isinstance(value, float) else str(value)
+    text = f"{value:g}" if isinstance(value, float) else written(value)
     name, _, last = axis.name.rpartition("_")
     if name and last in _UNITS:
         return f"{name.replace('_', ' ')} {text} {_UNITS[last]}"

@@ -1,5 +1,6 @@
 """Sentences computed from the tables: headlines of figures and key findings."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ from tailback.analysis.curves import pair
 from tailback.analysis.noted import noted
 from tailback.analysis.rates import short_of_rate
 from tailback.analysis.view import GROUP, View
-from tailback.analysis.words import number, percent
+from tailback.analysis.words import number, percent, written
 
 _METRIC = "completion_ms_mean"
 _OF_TIMED = (
@@ -26,6 +27,8 @@ _ALIKE = 1.01
 """Where two end, below this ratio neither is ahead."""
 _HARDLY = 1.05
 """Times that differ by less hardly differ."""
+_NAMED_MAX = 3
+"""Of more values than these only the number is said."""
 _PLACES = {"servers": "{} servers", "hosts": "{} hosts", "flows": "{} flows"}
 """Axes that count something read as a quantity; others as `name value`."""
 
@@ -48,19 +51,36 @@ def headline(view: View, metric: str) -> str:
     ends = [value for value in x.values if value in found]
     last = _at(points, x, ends[-1])
     if len(view.groups) == 1:
-        first = _at(points, x, ends[0])
-        low, high = (_quantity(float(f.get_column(metric)[0]), words) for f in (first, last))
-        return f"{words.said}: {low} at {_named(x, ends[0])}, {high} at {_named(x, ends[-1])}."
+        parts = [
+            f"{_quantity(float(_at(points, x, end).get_column(metric)[0]), words)} "
+            f"at {_named(x, end)}"
+            for end in dict.fromkeys((ends[0], ends[-1]))
+        ]
+        return f"{words.said}: {', '.join(parts + _none(x, ends))}."
     ranked = last.sort(metric)
     least, greatest = (float(ranked.get_column(metric)[i]) for i in (0, -1))
     best, worst = (ranked.get_column(GROUP)[i] for i in (0, -1))
     if ranked.height == 1:
         return f"{words.said} at {_named(x, ends[-1])}: {_quantity(least, words)} with {best}."
-    joint = "against" if last.height == 2 else "to"
+    pair = ranked.height == 2
+    if ranked.height == len(view.groups) and least == greatest:
+        everyone = "both" if pair else "all"
+        value = _quantity(least, words)
+        return f"{words.said} at {_named(x, ends[-1])}: {value} with {everyone}."
+    joint = "against" if pair else "to"
     return (
         f"{words.said} at {_named(x, ends[-1])}: {_quantity(least, words)} with {best} "
         f"{joint} {number(greatest)} with {worst}."
     )
+
+
+def _none(x: Axis, found: Collection[object]) -> list[str]:
+    """Where there is no value, to end a list with."""
+    missing = [value for value in x.values if value not in found]
+    if not missing:
+        return []
+    few = len(missing) <= _NAMED_MAX
+    return [f"none at {_listed(x, missing) if few else f'{len(missing)} other values'}"]
 
 
 def _ends(points: pl.DataFrame, x: Axis, metric: str, words: Label) -> str:
@@ -232,9 +252,10 @@ def _named(x: Axis, value: object) -> str:
 
 
 def _listed(x: Axis, values: list[Any]) -> str:
-    texts = [str(v) for v in values]
+    texts = [written(v) for v in values]
     joined = texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
-    return joined if x.kind == "nominal" else _PLACES.get(x.name, f"{x.name} {{}}").format(joined)
+    alone = x.kind == "nominal" and not isinstance(values[0], bool)
+    return joined if alone else _PLACES.get(x.name, f"{x.name} {{}}").format(joined)
 
 
 def _quantity(value: float, words: Label) -> str:

@@ -8,6 +8,11 @@ def number(value: float, digits: int = 3) -> str:
     return f"{value:,.0f}"
 
 
+def written(value: object) -> str:
+    """Return a value of a sweep as a scenario file has it, with `true` and `false` in small."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def percent(value: float | None, *, signed: bool = False, decimals: int = 1) -> str:
     """Return a share in percent, or n/a where there is none."""
     if value is None:

@@ -5,6 +5,7 @@ from rich.table import Table
 
 from tailback.analysis.rates import RATES, short_of_rate
 from tailback.analysis.view import View
+from tailback.analysis.words import written
 from tailback.cli import console
 from tailback.results import Results
 
@@ -63,7 +64,7 @@ def print_summary(results: Results) -> None:
             table.add_section()
         group = first
         table.add_row(
-            *(str(row[key]) for key in keys),
+            *(written(row[key]) for key in keys),
             *(_figure(row[name], _SHOWN[name][1]) for name in metrics),
         )
     console.out.out(results.manifest["title"])

@@ -3,7 +3,7 @@
 from tailback.analysis.anatomy import Anatomy
 from tailback.analysis.axes import Axis
 from tailback.analysis.view import View
-from tailback.analysis.words import number
+from tailback.analysis.words import number, written
 from tailback.results.columns import own_column
 
 
@@ -73,7 +73,7 @@ def _axis(axis: Axis) -> str:
     values = axis.values
     if axis.kind == "numeric" and len(values) > 4:
         return f"{axis.name} {values[0]:g} to {values[-1]:g} ({len(values)} values)"
-    return f"{axis.name} {', '.join(str(v) for v in values)}"
+    return f"{axis.name} {', '.join(written(v) for v in values)}"
 
 
 def _runs(view: View) -> str:

@@ -9,7 +9,7 @@ from tailback.analysis.places import ROWS_MAX, by_port
 from tailback.analysis.rates import RATES, short_of_rate
 from tailback.analysis.totals import totals as totals_of
 from tailback.analysis.view import GROUP, View
-from tailback.analysis.words import number, percent
+from tailback.analysis.words import number, percent, written
 from tailback.compare.checks import Check
 from tailback.compare.model import Comparison
 from tailback.report.page.model import Cell, Table
@@ -127,7 +127,7 @@ def points(view: View) -> Table:
     heads += [Cell(view.label(m).full, number=True) for m in metrics]
     rows = []
     for i, row in enumerate(view.points.drop(GROUP).iter_rows(named=True)):
-        cells = [Cell(str(row[a.name]), number=a.kind == "numeric") for a in axes]
+        cells = [Cell(written(row[a.name]), number=a.kind == "numeric") for a in axes]
         rows.append(cells + [Cell(columns[m][i], number=True) for m in metrics])
     return Table(heads=heads, rows=rows)
 

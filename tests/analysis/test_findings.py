@@ -1,0 +1,110 @@
+"""First sentences of a report where values are missing, alike, or not numbers."""
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import tailback
+from synthetic import sweep_folder
+from tailback.analysis import View
+from tailback.analysis.findings import headline, key_findings
+from tailback.analysis.noted import noted
+from tailback.cli.summary import print_summary
+from tailback.report.page.contents import contents
+from tailback.results import Results
+
+SCENARIO: dict[str, Any] = {
+    "name": "own",
+    "title": "Own",
+    "network": {
+        "topology": "star",
+        "hosts": 4,
+        "link": {"rate": "1Gbit", "delay": "5us", "mtu": "1500B"},
+        "switch": {"preset": "plain"},
+    },
+    "host": {"preset": "plain"},
+    "stack": {"preset": "linux-7.2"},
+}
+METRIC = "completion_ms_mean"
+
+
+def with_values(folder: Path, values: list[float | None]) -> View:
+    file = folder / "summary.parquet"
+    column = pl.Series(METRIC, values, dtype=pl.Float64)
+    pl.read_parquet(file).with_columns(column).write_parquet(file)
+    return View(Results(folder))
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ([29.5, None], "29.5 ms at loss 0.0, none at loss 1.0"),
+        ([None, 7.0], "7 ms at loss 1.0, none at loss 0.0"),
+        ([1.0, 2.0], "1 ms at loss 0.0, 2 ms at loss 1.0"),
+        ([1.0, None, None, 4.0], "1 ms at loss 0.0, 4 ms at loss 3.0, none at loss 1.0 and 2.0"),
+        ([3.0, *[None] * 4], "3 ms at loss 0.0, none at 4 other values"),
+    ],
+)
+def test_what_has_no_value_is_said_to_have_none(
+    tmp_path: Path, values: list[float | None], said: str
+) -> None:
+    folder = sweep_folder(tmp_path / "r", {"loss": [float(i) for i in range(len(values))]})
+    assert headline(with_values(folder, values), METRIC) == f"Completion time: {said}."
+
+
+@pytest.mark.parametrize(
+    ("controls", "everyone"), [(["cubic", "reno"], "both"), (["cubic", "reno", "yeah"], "all")]
+)
+def test_none_is_ahead_of_equals(tmp_path: Path, controls: list[str], everyone: str) -> None:
+    folder = sweep_folder(tmp_path / "r", {"delay": ["1us", "1ms"], "tcp": controls})
+    view = with_values(folder, [1.0] * len(controls) + [0.0] * len(controls))
+    assert view.axes.x is not None
+    assert view.axes.x.name == "delay"
+    found = headline(view, "timeouts_mean")
+    assert found == "Retransmission timeouts: none in any run."
+    # Zero at the end and something before.
+    said = headline(view, METRIC)
+    assert said == f"Completion time at delay 1ms: 0 ms with {everyone}."
+
+
+def test_a_switch_is_named_with_its_value_as_scenarios_write_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = sweep_folder(tmp_path / "r", {"host.gro": [True, False], "striped": [True, False]})
+    view = View(Results(folder))
+    page = contents(view)
+    assert page.findings[0].startswith("At host.gro false, a transaction takes ")
+    assert "striped false than with striped true" in page.findings[0]
+    print_summary(view.results)
+    told = capsys.readouterr().out + str(page.findings) + str(page.facts) + str(page.sections[-1])
+    assert "true" in told
+    assert "│ false" in told
+    assert "text='true'" in told
+    assert not {"True", "False"} & set(str([page.findings, page.facts]).replace(",", " ").split())
+    assert "text='True'" not in told
+    assert "│ False" not in told
+
+
+@pytest.mark.parametrize(
+    ("workload", "said"),
+    [
+        (
+            {"kind": "flows", "load": 0.01, "sizes": {"kind": "fixed", "bytes": "100MB"}},
+            "No flow began in the run: its duration is short for such a load.",
+        ),
+        (
+            {"kind": "request-response", "pairs": {"kind": "to-first"}, "response": "10MB"},
+            "No request was answered in the run.",
+        ),
+        ({"kind": "bulk", "pairs": {"kind": "to-first"}}, "Nothing was received in the run."),
+    ],
+)
+def test_where_nothing_came_it_is_said(tmp_path: Path, workload: dict[str, Any], said: str) -> None:
+    timed = workload | {"duration": "10us" if workload["kind"] == "bulk" else "1ms"}
+    scenario = tailback.Scenario(SCENARIO | {"workload": timed})
+    view = View(tailback.run(scenario, out=tmp_path / "r"))
+    assert key_findings(view) == [said]
+    assert noted(view) == [said], "and so it is by tailback run"
+    assert contents(view).findings == [said]
