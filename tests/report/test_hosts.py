@@ -240,10 +240,12 @@ def test_a_mesh_shows_who_lost_what_to_whom(tmp_path: Path) -> None:
 
 
 def test_who_was_stopped_and_for_how_long(tmp_path: Path) -> None:
-    def port(run: int, link: str, paused_ms: float) -> dict[str, Any]:
-        return {"run": run, "repetition": 0, "link": link, "paused_ms": paused_ms}
+    def port(run: int, link: str, percent: float) -> dict[str, Any]:
+        # More than the workload's time, and half of the run's.
+        row = {"run": run, "repetition": 0, "link": link, "paused_ms": 20 * percent}
+        return row | {"paused_percent": percent}
 
-    times = {"a>leaf": (0.0, 250.0), "leaf>spine": (0.0, 100.0), "spine>leaf": (0.0, 0.0)}
+    shares = {"a>leaf": (0.0, 50.0), "leaf>spine": (0.0, 20.0), "spine>leaf": (0.0, 0.0)}
     view = folder(
         tmp_path / "own",
         ["control"],
@@ -251,7 +253,7 @@ def test_who_was_stopped_and_for_how_long(tmp_path: Path) -> None:
             summary(0, control="none", duration_s_total=1.0),
             summary(1, control="pfc", duration_s_total=0.5),
         ],
-        ports=[port(run, link, ms[run]) for run in (0, 1) for link, ms in times.items()],
+        ports=[port(run, link, of[run]) for run in (0, 1) for link, of in shares.items()],
     )
     assert stopped(view).rows() == [
         ("none", "a>leaf", 0.0),

@@ -63,7 +63,9 @@ fn summary(world: &World) -> Table {
     let total = completions.iter().fold(Duration::ZERO, |sum, c| sum + *c);
     let answer_bytes: u64 = world.workload.answer_bytes_total();
     let latencies = latencies(world);
-    let quantile = |q| [quantile(&completions, q).as_ms_f64()];
+    // No number (NaN) where nothing took any time: there was nothing to wait for.
+    let known = |value: f64| [if total.is_zero() { f64::NAN } else { value }];
+    let quantile = |q| known(quantile(&completions, q).as_ms_f64());
     let queue_bytes_max = world
         .switches
         .iter()
@@ -82,13 +84,16 @@ fn summary(world: &World) -> Table {
     }
     let table = Table::new("summary")
         .counts("iterations", [rows.len() as u64])
-        .measures("completion_ms_mean", [total.as_ms_f64() / count])
+        .measures("completion_ms_mean", known(total.as_ms_f64() / count))
         .measures("completion_ms_min", quantile(0.0))
         .measures("completion_ms_median", quantile(0.5))
         .measures("completion_ms_p95", quantile(0.95))
         .measures("completion_ms_p99", quantile(0.99))
         .measures("completion_ms_max", quantile(1.0))
-        .measures("goodput_mbps_mean", [goodput_mbps(answer_bytes, total)])
+        .measures(
+            "goodput_mbps_mean",
+            known(answer_bytes as f64 * 8.0 / total.as_secs_f64() / 1e6),
+        )
         .measures("switch_drops_mean", [mean(|t| t.switch_drops)])
         .measures("host_drops_mean", [mean(|t| t.host_drops)])
         .measures("link_losses_mean", [mean(|t| t.link_losses)])
@@ -229,14 +234,6 @@ fn drops(world: &World) -> Table {
         .counts("frames", rows.iter().map(|r| r.lost.frames))
         .counts("data_frames", rows.iter().map(|r| r.lost.data_frames))
         .counts("payload_bytes", rows.iter().map(|r| r.lost.payload_bytes))
-}
-
-fn goodput_mbps(bytes: u64, total: Duration) -> f64 {
-    if total.is_zero() {
-        0.0
-    } else {
-        bytes as f64 * 8.0 / total.as_secs_f64() / 1e6
-    }
 }
 
 /// The value below which the share `q` of sorted values lies (nearest rank); zero of none.

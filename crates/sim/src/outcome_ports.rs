@@ -1,7 +1,7 @@
 //! The table `ports`: what each port of a network that queues and pushes back has seen.
 
 use tailback_net::flow_control::Paused;
-use tailback_units::Duration;
+use tailback_units::{Duration, Time};
 
 use crate::tables::Table;
 use crate::world::{Card, SwitchBuffer, World};
@@ -60,6 +60,9 @@ pub(crate) fn table(world: &World) -> Option<Table> {
         });
     }
     let count = |value: fn(&Row) -> u64| rows.iter().map(value);
+    // Of the whole run: a workload may be measured in a part of it.
+    let whole_s = world.now.since(Time::ZERO).as_secs_f64().max(1e-12);
+    let percent = |row: &Row| 100.0 * row.paused.as_secs_f64() / whole_s;
     Some(
         Table::new("ports")
             .names("place", rows.iter().map(|r| r.place.clone()))
@@ -70,6 +73,7 @@ pub(crate) fn table(world: &World) -> Option<Table> {
             .counts("pauses_sent", count(|r| r.pauses_sent))
             .counts("pauses_received", count(|r| r.pauses_received))
             .measures("paused_ms", rows.iter().map(|r| r.paused.as_ms_f64()))
+            .measures("paused_percent", rows.iter().map(percent))
             .counts("congestion_messages", count(|r| r.congestion_messages)),
     )
 }

@@ -135,6 +135,11 @@ fn pause_drops_nothing_and_keeps_the_link_full() {
     let stopped = measures(&paused, "ports", "paused_ms");
     assert!(sent.iter().sum::<u64>() > 10);
     assert!(port(&paused, "h0-1", &stopped) > 5.0);
+    let whole_ms = paused.simulated.as_ms_f64();
+    let percent = measures(&paused, "ports", "paused_percent");
+    for (ms, of_run) in stopped.iter().zip(&percent) {
+        assert!((of_run - 100.0 * ms / whole_ms).abs() < 1e-9 && *of_run < 100.0);
+    }
     assert_eq!(
         port(&paused, "h0-0", &stopped),
         0.0,

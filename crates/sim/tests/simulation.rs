@@ -377,6 +377,35 @@ drain = "2s"
 }
 
 #[test]
+fn where_no_flow_began_there_is_no_time_and_no_goodput() {
+    let text = r#"
+name = "none"
+[network]
+topology = "star"
+switch = { preset = "arista-7124s" }
+hosts = 2
+link = { rate = "1Gbit", delay = "5us", mtu = "1500B" }
+[host]
+preset = "rhel-5.4-x5540-ne020"
+[workload]
+kind = "flows"
+sizes = { kind = "fixed", bytes = "1GB" }
+load = 0.001
+duration = "1ms"
+"#;
+    let none = run(text, &[]);
+    let some = run(text, &["workload.sizes.bytes=1KB", "workload.load=0.5"]);
+    for column in [
+        "completion_ms_mean",
+        "completion_ms_p99",
+        "goodput_mbps_mean",
+    ] {
+        assert!(figure(&none, column).is_nan(), "{column} of nothing");
+        assert!(figure(&some, column) > 0.0, "{column}");
+    }
+}
+
+#[test]
 fn a_workload_whose_connection_is_gone_says_so() {
     let stalled = |set: &str| {
         let overrides = [

@@ -8,6 +8,9 @@ from tailback.analysis.view import View
 STOPPED = "stopped_percent"
 """Column with the share of the run for which a link was stopped."""
 
+_OF_RUN = "paused_percent"
+"""Column of the table `ports`: of all of the run, of which a workload may be measured in a part."""
+
 
 def stopped(view: View) -> pl.DataFrame:
     """Return the share of time that each link was stopped, means of the repetitions.
@@ -16,18 +19,12 @@ def stopped(view: View) -> pl.DataFrame:
     the frame is empty where none was.
     """
     ports = view.optional("ports")
-    if not {"link", "paused_ms"} <= set(ports.columns):
+    if not {"link", _OF_RUN} <= set(ports.columns):
         return pl.DataFrame()
-    ever = ports.group_by("link").agg(pl.col("paused_ms").max()).filter(pl.col("paused_ms") > 0)
-    if ever.is_empty():
-        return pl.DataFrame()
-    seconds = view.results.summary.select("run", "duration_s_total")
-    share = 100 * pl.col("paused_ms") / 1e3 / pl.col("duration_s_total")
+    ever = ports.group_by("link").agg(pl.col(_OF_RUN).max()).filter(pl.col(_OF_RUN) > 0)
     return (
         ports.join(ever, on="link", how="semi", maintain_order="left")
-        .join(seconds, on="run", maintain_order="left")
-        .filter(pl.col("duration_s_total") > 0)
         .join(labels(view), on="run", maintain_order="left")
         .group_by(RUN, "link", maintain_order=True)
-        .agg(share.mean().alias(STOPPED))
+        .agg(pl.col(_OF_RUN).mean().alias(STOPPED))
     )
