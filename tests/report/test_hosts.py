@@ -122,11 +122,11 @@ def test_cores_stand_by_run_and_host(tmp_path: Path) -> None:
     assert "The busiest: a 0, 97 % (rate 2)" in drawn["description"]
     (rows,) = drawn["datasets"].values()
     assert rows.splitlines() == [
-        "run of,core of,busy_percent",
-        "rate 1,a 0,10",
-        "rate 1,a 1,2",
-        "rate 2,a 0,97",
-        "rate 2,a 1,3",
+        "run of,core of,busy_percent,text",
+        "rate 1,a 0,10,10",
+        "rate 1,a 1,2,2",
+        "rate 2,a 0,97,97",
+        "rate 2,a 1,3,3",
     ]
 
 
@@ -298,6 +298,24 @@ def test_what_flows_beside_the_workload_carried(tmp_path: Path) -> None:
     assert "The fastest: c > d, 950 Mb/s (red)." in chart["description"]
     keys = [figure.key for figure in contents(view, ["shown"]).sections[0].figures]
     assert keys == ["beside"]
+
+
+def test_every_run_of_a_heat_map_is_named_and_slow_flows_have_a_rate(tmp_path: Path) -> None:
+    names = [f"network.switch.queue codel {i}" for i in range(12)]
+    row = {"repetition": 0, "flow": 0, "source": "b", "destination": "a", "retransmissions": 0}
+    view = folder(
+        tmp_path / "own",
+        ["queue"],
+        summary=[summary(run, queue=name) for run, name in enumerate([*names, "y", "z"])],
+        background_flows=[row | {"run": i, "throughput_mbps": 0.314 + i} for i in range(14)],
+    )
+    chart = Plots(view.results).flows_beside().to_dict()
+    assert "2 further runs are not shown." in chart["title"]["subtitle"][0]
+    assert "codel 11" in chart["description"]
+    svg = vl_convert.vegalite_to_svg(chart)
+    drawn = re.findall(r">([^<>]+)</text>", svg)
+    assert [text for text in drawn if text.startswith("network.switch")] == names
+    assert {"0.314", "1.31"} <= set(drawn)
 
 
 def test_a_report_of_datagrams_shows_where_they_were_lost(tmp_path: Path) -> None:
