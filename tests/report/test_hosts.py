@@ -318,6 +318,27 @@ def test_every_run_of_a_heat_map_is_named_and_slow_flows_have_a_rate(tmp_path: P
     assert {"0.314", "1.31"} <= set(drawn)
 
 
+@pytest.mark.parametrize(
+    ("repetitions", "said"),
+    [
+        (1, " Of 2 runs one is shown: qcn."),
+        (2, " Of 4 runs one is shown: qcn, the first repetition."),
+    ],
+)
+def test_interfaces_say_whose_they_are(tmp_path: Path, repetitions: int, said: str) -> None:
+    points = [(case, i) for case in ("qcn", "none") for i in range(repetitions)]
+    rows = [summary(run, case=case) | {"repetition": i} for run, (case, i) in enumerate(points)]
+    polls = [
+        {"run": run, "repetition": i, "interface": "eth0", "time_s": 0.1 * t}
+        | {"out_mbps": 5.0, "out_octets": 9}
+        for run, (_, i) in enumerate(points)
+        for t in range(3)
+    ]
+    view = folder(tmp_path / "own", ["case"], summary=rows, interfaces=polls)
+    drawn = Plots(view.results).interfaces().to_dict()
+    assert drawn["title"]["subtitle"] == [f"The busiest of them.{said}"]
+
+
 def test_a_report_of_datagrams_shows_where_they_were_lost(tmp_path: Path) -> None:
     scenario = tailback.load("lambda-udp").set("workload.duration", "1s")
     for axis, values in {

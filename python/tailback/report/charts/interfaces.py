@@ -3,6 +3,7 @@
 import altair as alt
 import polars as pl
 
+from tailback.analysis.places import RUN, labels
 from tailback.analysis.view import View
 from tailback.report.charts.data import AnyChart, inline
 from tailback.report.charts.nothing import NothingToDrawError
@@ -12,7 +13,7 @@ _SHOWN = 4
 
 
 def interfaces(view: View) -> AnyChart:
-    """Return the rate between polls of the busiest interfaces of the first run."""
+    """Return the rate between polls of the busiest interfaces of the first run that polled them."""
     table = view.optional("interfaces")
     if table.is_empty():
         raise NothingToDrawError("no run polled interfaces; set record.interfaces")
@@ -31,11 +32,21 @@ def interfaces(view: View) -> AnyChart:
             tooltip=["interface:N", "time_s:Q", alt.Tooltip("out_mbps:Q", format=",.4~r")],
         )
     )
+    runs = view.results.summary.height
+    subtitle = "The busiest of them."
+    if runs > 1:
+        subtitle += f" Of {runs} runs one is shown: {_named(view, first)}."
     most = float(str(rows.get_column("out_mbps").max()))
     drawn: alt.Chart = chart.properties(
         width=WIDTH,
         height=HEIGHT,
-        title=alt.TitleParams("Interfaces, as polled", subtitle=["The busiest of them."]),
+        title=alt.TitleParams("Interfaces, as polled", subtitle=[subtitle]),
         description=f"Rates of {len(names)} interfaces over time; at most {most:.4g} Mb/s.",
     )
     return drawn
+
+
+def _named(view: View, first: pl.DataFrame) -> str:
+    """What the run that is drawn is called, the first of its repetitions."""
+    (name,) = labels(view).filter(run=first.get_column("run")[0]).get_column(RUN)
+    return f"{name}, the first repetition" if view.repeated else str(name)
