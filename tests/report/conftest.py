@@ -10,8 +10,10 @@ from tailback.report.page.model import Figure
 def _charts_are_valid(monkeypatch: pytest.MonkeyPatch) -> None:
     draw = Figure.of
 
-    def checked(key: str, chart: AnyChart, title: str = "", caption: str = "") -> Figure:
+    def checked(
+        key: str, chart: AnyChart, title: str = "", caption: str = "", *, half: bool = False
+    ) -> Figure:
         chart.to_dict()
-        return draw(key, chart, title, caption)
+        return draw(key, chart, title, caption, half=half)
 
     monkeypatch.setattr(Figure, "of", checked)

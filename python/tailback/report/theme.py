@@ -26,6 +26,9 @@ HEIGHT = 300
 _PALETTE_LIGHT = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#8A6D00", "#56B4E9", "#555555"]
 _PALETTE_DARK = ["#56B4E9", "#F28E4B", "#2FC49A", "#E39AC4", "#F0E442", "#8FB8DE", "#BBBBBB"]
 
+COLOURS = len(_PALETTE_LIGHT)
+"""Curves that colours alone can tell apart."""
+
 
 def _config(ink: str, faint: str, grid: str, palette: list[str]) -> dict[str, Any]:
     return {
@@ -68,6 +71,8 @@ def _config(ink: str, faint: str, grid: str, palette: list[str]) -> dict[str, An
             "symbolSize": 180,
             "columns": 2,
             "offset": 28,
+            # One legend below the other: side by side the second is cut off at the edge.
+            "layout": {"top": {"direction": "vertical", "anchor": "start", "margin": 6}},
         },
         "title": {
             "anchor": "start",
@@ -93,5 +98,8 @@ DARK = _config("#d6d6d2", "#8a8a8a", "#3a3b3d", _PALETTE_DARK)
 def themed(chart: AnyChart) -> AnyChart:
     """Return `chart` with the light look, white behind it, for notebooks, PNG and SVG."""
     shown: AnyChart = chart.copy(deep=False)
-    shown.config = alt.Config(**(LIGHT | {"background": "white", "padding": 16}))
+    # Altair does not know the layout of legends; here charts grow to hold them side by side.
+    legend = {name: value for name, value in LIGHT["legend"].items() if name != "layout"}
+    own = {"background": "white", "padding": 16, "legend": legend}
+    shown.config = alt.Config(**(LIGHT | own))
     return shown

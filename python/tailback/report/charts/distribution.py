@@ -37,9 +37,11 @@ def distribution(view: View) -> AnyChart:
         raise NothingToDrawError("nothing varies in this sweep; ecdf() shows its distribution")
     if view.transactions.is_empty():
         raise NothingToDrawError("the runs recorded no transactions")
-    base = alt.Chart(inline(quantiles(view))).encode(**_channels(view, axis))
+    channels = _channels(view, axis)
+    dashes = {"strokeDash": channels.pop("strokeDash")} if "strokeDash" in channels else {}
+    base = alt.Chart(inline(quantiles(view))).encode(**channels)
     return alt.layer(
-        base.mark_rule(opacity=0.9).encode(y=_time(QUANTILES[5]), y2=QUANTILES[95]),
+        base.mark_rule(opacity=0.9).encode(y=_time(QUANTILES[5]), y2=QUANTILES[95], **dashes),
         base.mark_bar(opacity=0.5, width=_BAND).encode(y=_time(QUANTILES[25]), y2=QUANTILES[75]),
         base.mark_tick(thickness=2.4, opacity=1, width=_BAND).encode(y=_time(QUANTILES[50])),
     ).properties(
@@ -58,7 +60,6 @@ def distribution(view: View) -> AnyChart:
 
 def _channels(view: View, axis: Axis) -> dict[str, Any]:
     channels = curve_channels(view)
-    channels.pop("strokeDash", None)
     if view.axes.colour is not None:
         apart = alt.Scale(type="band", paddingInner=0.2, paddingOuter=0.1)
         channels["xOffset"] = alt.XOffset(GROUP, type="nominal", sort=view.groups, scale=apart)

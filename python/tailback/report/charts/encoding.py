@@ -9,10 +9,15 @@ from tailback.analysis.axes import Axis
 from tailback.analysis.beside import BESIDE
 from tailback.analysis.columns import COUNTS, axis_label
 from tailback.analysis.view import COLOUR, DASH, GROUP, View
+from tailback.report.theme import COLOURS
 
 _DECADES = 100.0
 _TICKS_MAX = 8
 """Of so few values of a numeric axis each has its label; of more Vega chooses."""
+
+DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3], [4, 6])
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross")
+"""What tells curves and points of one colour apart, in this order."""
 
 LADDER = [step * 10.0**power for power in range(-6, 13) for step in (1, 2, 5)]
 """Where a logarithmic axis has its labels and grid lines: 1, 2, 5 in every decade."""
@@ -64,7 +69,16 @@ def x_channel(axis: Axis) -> alt.X:
 
 
 def curve_channels(view: View) -> dict[str, Any]:
-    """Return colour and dashes, in the order of the sweep, as far as the sweep has them."""
+    """Return colour and dashes, in the order of the sweep, as far as the sweep has them.
+
+    Of more curves than colours those that share one differ in their dashes, under one legend.
+    """
+    if _beyond_colours(view):
+        scales = _cycled(view, DASHES)
+        return {
+            "color": alt.Color(GROUP, type="nominal", title=None).scale(domain=view.groups),
+            "strokeDash": alt.StrokeDash(GROUP, type="nominal", title=None, scale=scales),
+        }
     channels: dict[str, Any] = {}
     if view.axes.colour is not None:
         channels["color"] = alt.Color(COLOUR, type="nominal", sort=_order(view, COLOUR), title=None)
@@ -77,6 +91,16 @@ def curve_channels(view: View) -> dict[str, Any]:
 
 def point_channels(view: View) -> dict[str, Any]:
     """Return the same for points without lines: colours side by side, and shapes for dashes."""
+    if _beyond_colours(view):
+        colour = alt.Color(GROUP, type="nominal", title=None).scale(domain=view.groups)
+        scales = _cycled(view, SHAPES)
+        shape = alt.Shape(GROUP, type="nominal", title=None, scale=scales)
+        legend: dict[str, Any] = {"symbolType": alt.Undefined, "symbolSize": 60}
+        return {
+            "color": colour.legend(**legend),
+            "shape": shape.legend(**legend),
+            "xOffset": alt.XOffset(GROUP, type="nominal", sort=view.groups),
+        }
     channels: dict[str, Any] = {}
     if view.axes.colour is not None:
         order = _order(view, COLOUR)
@@ -87,6 +111,17 @@ def point_channels(view: View) -> dict[str, Any]:
         shape = alt.Shape(DASH, type="nominal", sort=_order(view, DASH), title=None)
         channels["shape"] = shape.legend(symbolType=alt.Undefined, symbolSize=60)
     return channels
+
+
+def _beyond_colours(view: View) -> bool:
+    """Whether there are more kinds of curves than colours."""
+    return view.axes.colour is not None and len(_order(view, COLOUR)) > COLOURS
+
+
+def _cycled(view: View, kinds: Sequence[Any]) -> alt.Scale:
+    """The scale on which every so many curves as there are colours have the next of `kinds`."""
+    ranged = [kinds[i // COLOURS % len(kinds)] for i in range(len(view.groups))]
+    return alt.Scale(domain=view.groups, range=ranged)
 
 
 def shape_channel(view: View, ours: str | None = None) -> alt.Shape:

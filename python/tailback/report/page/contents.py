@@ -142,7 +142,9 @@ def _losses(key: str, view: View) -> Section | None:
         drawn.insert(0, _QUEUE)
     nowhere = [label(m).text.lower() for m in known if m not in drawn]
     lead = f"Not seen in any run: {', '.join(nowhere)}." if nowhere else ""
-    figures = [Figure.of(m, metric(view, m, height=_SMALL), headline(view, m)) for m in drawn]
+    figures = [
+        Figure.of(m, metric(view, m, height=_SMALL), headline(view, m), half=True) for m in drawn
+    ]
     title = "Queue, losses and repairs" if _QUEUE in drawn else "Losses and repairs"
     return Section(key, title, lead=lead, small=figures)
 
@@ -216,6 +218,7 @@ def _error_figures(view: View) -> list[Figure]:
             errors(view, column, height=_SMALL),
             f"{label(column).text}, relative error",
             caption,
+            half=True,
         )
         for column in ("completion_ms_mean", "bandwidth_gbps_mean", "switch_drops_mean")
         if view.published is not None

@@ -26,11 +26,18 @@ class Figure:
     spec: dict[str, Any]
 
     @classmethod
-    def of(cls, key: str, chart: AnyChart, title: str = "", caption: str = "") -> "Figure":
-        """Return a figure of `chart`; without `title` the chart's own stands above it."""
+    def of(
+        cls, key: str, chart: AnyChart, title: str = "", caption: str = "", *, half: bool = False
+    ) -> "Figure":
+        """Return a figure of `chart`; without `title` the chart's own stands above it.
+
+        One that is `half` as wide as the page has the entries of its legends one below the other.
+        """
         # Against the schema of Vega-Lite charts are held in the tests, where it costs no user time.
         spec: dict[str, Any] = chart.to_dict(validate=False)
         spec.pop("config", None)
+        if half:
+            spec["config"] = {"legend": {"columns": 1}}
         own = spec.pop("title", "")
         words = own if isinstance(own, dict) else {"text": own}
         subtitle = " ".join(words.get("subtitle", []))
