@@ -1,8 +1,10 @@
 """Charts for notebooks and image files."""
 
+import re
 from pathlib import Path
 
 import pytest
+import vl_convert
 
 from synthetic import incast_folder, sweep_folder
 from tailback.analysis.axes import Axis
@@ -50,6 +52,23 @@ def test_few_values_of_an_axis_are_its_labels_as_they_are_written() -> None:
     assert (
         "values" not in x_channel(Axis("servers", "numeric", tuple(range(1, 24)))).to_dict()["axis"]
     )
+
+
+def test_labels_that_have_room_are_drawn(tmp_path: Path) -> None:
+    axes = {"loss": [0.0, 0.001, 0.01, 0.05]}
+    chart = Results(sweep_folder(tmp_path / "numbers", axes)).plot.goodput()
+    drawn = re.findall(r">([\d.]+)</text>", vl_convert.vegalite_to_svg(chart.to_dict()))
+    assert {"0", "0.01", "0.05"} <= set(drawn), "0.001 has none beside 0"
+
+
+@pytest.mark.parametrize("metric", ["goodput_mbps_mean", "distribution"])
+@pytest.mark.parametrize("count", [3, 6, 20])
+def test_every_name_along_an_axis_is_drawn(tmp_path: Path, metric: str, count: int) -> None:
+    names = [f"web-search with drain {i}" for i in range(count)]
+    plot = Results(sweep_folder(tmp_path / "r", {"case": names})).plot
+    chart = plot.distribution() if metric == "distribution" else plot.metric(metric)
+    drawn = re.findall(r">([^<>]+)</text>", vl_convert.vegalite_to_svg(chart.to_dict()))
+    assert [text for text in drawn if text in names] == names
 
 
 def test_svg_too(tmp_path: Path) -> None:

@@ -20,8 +20,9 @@ NEUTRAL = "#888888"
 """Rules and reference lines, on light and dark."""
 
 WIDTH = 640
+HALF = 400
 HEIGHT = 300
-"""Size of a chart outside the report, px; in the report charts take the page's width."""
+"""Size of a chart outside the report, px; in the report charts take the page's width, or half."""
 
 _PALETTE_LIGHT = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#8A6D00", "#56B4E9", "#555555"]
 _PALETTE_DARK = ["#56B4E9", "#F28E4B", "#2FC49A", "#E39AC4", "#F0E442", "#8FB8DE", "#BBBBBB"]
@@ -44,7 +45,8 @@ def _config(ink: str, faint: str, grid: str, palette: list[str]) -> dict[str, An
             "titleFontWeight": "normal",
             "titleFontSize": 12,
             "labelFontSize": 12,
-            "labelOverlap": True,
+            # Labels that have no room go, others stay; "parity" would drop every other one.
+            "labelOverlap": "greedy",
             "labelSeparation": 6,
         },
         "axisX": {"grid": False, "titlePadding": 8},

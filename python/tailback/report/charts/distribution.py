@@ -9,7 +9,14 @@ from tailback.analysis.columns import axis_label
 from tailback.analysis.distribution import COUNT, GREATEST, LEAST, QUANTILES, quantiles
 from tailback.analysis.view import GROUP, View
 from tailback.report.charts.data import AnyChart, inline
-from tailback.report.charts.encoding import LADDER, curve_channels, field, log_values, tooltips
+from tailback.report.charts.encoding import (
+    LADDER,
+    curve_channels,
+    field,
+    log_values,
+    names_axis,
+    tooltips,
+)
 from tailback.report.charts.nothing import NothingToDrawError
 from tailback.report.theme import HEIGHT, WIDTH
 
@@ -66,7 +73,7 @@ def _channels(view: View, axis: Axis) -> dict[str, Any]:
     # Boxes stand side by side, so that x has a place per value whatever the values are.
     channels["x"] = alt.X(
         field(axis.name), type="ordinal", title=axis_label(axis.name), sort=list(axis.values)
-    ).axis(labelAngle=0)
+    ).axis(**names_axis(axis))
     channels["x"] = channels["x"].scale(paddingInner=0.2, paddingOuter=0.1)
     channels["tooltip"] = [
         *tooltips(view),

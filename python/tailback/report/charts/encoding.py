@@ -9,11 +9,17 @@ from tailback.analysis.axes import Axis
 from tailback.analysis.beside import BESIDE
 from tailback.analysis.columns import COUNTS, axis_label
 from tailback.analysis.view import COLOUR, DASH, GROUP, View
-from tailback.report.theme import COLOURS
+from tailback.analysis.words import written
+from tailback.report.theme import COLOURS, WIDTH
 
 _DECADES = 100.0
 _TICKS_MAX = 8
 """Of so few values of a numeric axis each has its label; of more Vega chooses."""
+
+_NAMES_MAX = 24
+"""Of so many names along an axis each has its label, however narrow the chart."""
+_LETTER = 7
+"""Width of a letter of a label, px."""
 
 DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3], [4, 6])
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross")
@@ -46,8 +52,22 @@ def field(name: str) -> str:
     return name.replace("\\", "\\\\").replace(".", "\\.").replace("[", "\\[").replace("]", "\\]")
 
 
-def x_channel(axis: Axis) -> alt.X:
-    """Return the sweep's main axis as x."""
+def upright(names: Sequence[str], room: float) -> bool:
+    """Whether so many names have room beside one another, px."""
+    return (max(map(len, names), default=0) + 1) * _LETTER * len(names) <= room
+
+
+def names_axis(axis: Axis, room: float = WIDTH) -> dict[str, Any]:
+    """Return how an axis along names is written: all of few are, slanting where they are long."""
+    names = [written(value) for value in axis.values]
+    return {
+        "labelAngle": 0 if upright(names, room) else -40,
+        "labelOverlap": len(names) > _NAMES_MAX and "greedy",
+    }
+
+
+def x_channel(axis: Axis, room: float = WIDTH) -> alt.X:
+    """Return the sweep's main axis as x, with so much room for its labels, px."""
     title = axis_label(axis.name)
     if axis.kind == "numeric":
         whole = all(float(v).is_integer() for v in axis.values)
@@ -64,7 +84,7 @@ def x_channel(axis: Axis) -> alt.X:
             ticks["values"] = list(axis.values)
         return alt.X(field(axis.name), type="quantitative", title=title, scale=scale).axis(**ticks)
     return alt.X(field(axis.name), type="ordinal", title=title, sort=list(axis.values)).axis(
-        labelAngle=0
+        **names_axis(axis, room)
     )
 
 

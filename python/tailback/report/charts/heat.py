@@ -11,13 +11,11 @@ from tailback.analysis.places import RUN, labels
 from tailback.analysis.view import View
 from tailback.analysis.words import number
 from tailback.report.charts.data import AnyChart, inline
-from tailback.report.charts.encoding import field
+from tailback.report.charts.encoding import field, upright
 from tailback.report.theme import NEUTRAL, WAITING, WIDTH
 
 ROW = 22
 """Height of a row, px."""
-_LETTER = 7
-"""Width of a letter of a label, px."""
 _TEXT = "text"
 
 
@@ -60,12 +58,10 @@ def heat(
     texts = [None if value is None else number(value, cells.digits) for value in rows[cells.column]]
     drawn = rows.with_columns(pl.Series(_TEXT, texts, dtype=pl.String))
     plain: dict[str, Any] = {"domain": False, "ticks": False, "labelOverlap": False}
-    longest = max(len(name) for name in x.names)
-    upright = (longest + 1) * _LETTER * len(x.names) <= WIDTH
     down = alt.Y(field(y.column), type="nominal", sort=list(y.names), title=y.title)
     across = alt.X(field(x.column), type="nominal", sort=list(x.names), title=x.title)
     base = alt.Chart(inline(drawn)).encode(
-        x=across.axis(orient="top", labelAngle=0 if upright else -40, **plain),
+        x=across.axis(orient="top", labelAngle=0 if upright(x.names, WIDTH) else -40, **plain),
         y=down.axis(labelLimit=370, **plain),
     )
     colour = alt.Color(field(cells.column), type="quantitative", legend=None).scale(

@@ -20,7 +20,7 @@ from tailback.report.charts.encoding import (
     y_channel,
 )
 from tailback.report.charts.nothing import NothingToDrawError
-from tailback.report.theme import HEIGHT, WIDTH
+from tailback.report.theme import HALF, HEIGHT, WIDTH
 
 _OURS = "this run"
 
@@ -52,7 +52,11 @@ def metric(view: View, column: str, *, height: int = HEIGHT) -> AnyChart:
         axis.kind == "nominal" and view.axes.colour is None and not is_logarithmic(column, *ends)
     )
     channels = point_channels if axis.kind == "nominal" else curve_channels
-    shared = {"x": x_channel(axis), **channels(view), "detail": detail(view)}
+    shared = {
+        "x": x_channel(axis, WIDTH if height >= HEIGHT else HALF),
+        **channels(view),
+        "detail": detail(view),
+    }
     beside = _beside(view, column)
     own_colour, others_colour = _who(view) if not beside.is_empty() else ({}, {})
     base = alt.Chart(inline(ours)).encode(**(shared | own_colour))
