@@ -1,8 +1,10 @@
 """Charts for notebooks and image files."""
 
+import io
 import re
 from pathlib import Path
 
+import polars as pl
 import pytest
 import vl_convert
 
@@ -69,6 +71,16 @@ def test_every_name_along_an_axis_is_drawn(tmp_path: Path, metric: str, count: i
     chart = plot.distribution() if metric == "distribution" else plot.metric(metric)
     drawn = re.findall(r">([^<>]+)</text>", vl_convert.vegalite_to_svg(chart.to_dict()))
     assert [text for text in drawn if text in names] == names
+
+
+@pytest.mark.parametrize("values", [[True, False], [1e-5, 2e-5]])
+def test_the_chosen_value_of_x_has_its_curve(tmp_path: Path, values: list[float]) -> None:
+    chart = Results(sweep_folder(tmp_path / "r", {"x": values})).plot.ecdf().to_dict()
+    (choice,) = chart["params"]
+    (rows,) = chart["datasets"].values()
+    at = pl.read_csv(io.StringIO(rows), schema_overrides={"at": pl.String}).get_column("at")
+    assert set(choice["bind"]["options"]) == set(at)
+    assert choice["value"] in set(at)
 
 
 def test_svg_too(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from tailback.analysis.columns import axis_label
 from tailback.analysis.distribution import SHARE
 from tailback.analysis.distribution import ecdf as steps
 from tailback.analysis.view import View
+from tailback.analysis.words import written
 from tailback.report.charts.data import AnyChart, inline
 from tailback.report.charts.encoding import (
     FINE_LADDER,
@@ -29,7 +30,9 @@ def ecdf(view: View) -> AnyChart:
     axis = view.axes.x
     frame = steps(view)
     if axis is not None:
-        frame = frame.with_columns(pl.col(axis.name).cast(pl.String).alias(_AT))
+        words = [written(value) for value in axis.values]
+        named = pl.col(axis.name).replace_strict(list(axis.values), words, return_dtype=pl.String)
+        frame = frame.with_columns(named.alias(_AT))
     chart = (
         alt.Chart(inline(frame))
         .mark_line(interpolate="step-after", strokeWidth=2.2, clip=True)
@@ -68,7 +71,7 @@ def ecdf(view: View) -> AnyChart:
 
 
 def _with_choice(chart: alt.Chart, axis: Axis) -> AnyChart:
-    values = [str(v) for v in axis.values]
+    values = [written(value) for value in axis.values]
     choice = alt.param(
         name="at",
         value=values[-1],
