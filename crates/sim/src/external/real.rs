@@ -293,7 +293,7 @@ impl Table {
     }
 
     /// Takes columns out.
-    fn without(&mut self, is: impl Fn(&str) -> bool) {
+    pub(super) fn without(&mut self, is: impl Fn(&str) -> bool) {
         self.columns.retain(|column| !is(&column.name));
     }
 }

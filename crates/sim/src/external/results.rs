@@ -17,7 +17,6 @@ use tailback_wire::plan;
 
 use super::{beside, measured, repairs, to_world};
 use crate::RunOutcome;
-use crate::outcome::sender_control;
 use crate::tables::{ColumnData, Table};
 use crate::world::{FlowRecord, ToldBySender, Totals, Transaction, World};
 
@@ -81,43 +80,10 @@ pub(super) fn fill(world: &mut World, run: &Run, log: &[(Time, Totals)], records
         senders(world, records);
         return;
     }
-    let sends = world.workload.sender();
-    for flow in workload_flows(world.beside.first(), records).filter(|flow| !is_sender(flow, sends))
-    {
-        world.workload.finished_outside(1, flow.read_bytes);
-        let number = number(flow) as u32;
-        let [from, to] = [flow.peer, flow.local].map(|a| plan::host_of_ipv4(*a.ip()));
-        let outside = |host: Option<u16>| host.is_some_and(|h| world.hosts[usize::from(h)].outside);
-        let known = world.begun_flows() > number as usize;
-        if known && outside(from) && outside(to) {
-            // The world has not seen its end.
-            world.flows.push(FlowRecord {
-                received_bytes: flow.read_bytes,
-                ..world.flow_record(number, 2 * number, Some(at(flow.last_byte_ns)))
-            });
-        } else if let (false, Some(source), Some(destination)) = (known, from, to) {
-            // Nobody in the world has seen anything of it.
-            let asked = world.workload.flows();
-            let asked = asked.and_then(|app| app.flow(number as usize)?.bytes);
-            let whole = asked.is_none_or(|bytes| flow.read_bytes >= bytes);
-            world.flows.push(FlowRecord {
-                number,
-                source: HostId(source),
-                destination: HostId(destination),
-                received_bytes: flow.read_bytes,
-                sender: Stats::default(),
-                cwnd: 0,
-                srtt: Duration::ZERO,
-                completed: whole.then(|| at(flow.last_byte_ns)),
-            });
-        } else if let Some(over) = world.flows.iter_mut().find(|over| over.number == number) {
-            over.received_bytes = flow.read_bytes;
-        } else if known && let Some(end) = world.endpoints.get_mut(2 * number as usize + 1) {
-            end.read_bytes = flow.read_bytes;
-        }
-    }
+    receivers(world, records);
     if let Workload::Exchange(_) = &run.workload {
         // Its other end reads too.
+        let sends = world.workload.sender();
         let ends = workload_flows(world.beside.first(), records);
         for end in ends.filter(|end| is_sender(end, sends)) {
             world.workload.finished_outside(0, end.read_bytes);
@@ -125,6 +91,45 @@ pub(super) fn fill(world: &mut World, run: &Run, log: &[(Time, Totals)], records
     }
     senders(world, records);
     whole_run(world);
+}
+
+/// What kernels that receive have read of their connections.
+fn receivers(world: &mut World, records: &Records) {
+    let sends = world.workload.sender();
+    let all = workload_flows(world.beside.first(), records);
+    for flow in all.filter(|flow| !is_sender(flow, sends)) {
+        world.workload.finished_outside(1, flow.read_bytes);
+        let number = number(flow) as u32;
+        let [from, to] = [flow.peer, flow.local].map(|a| plan::host_of_ipv4(*a.ip()));
+        let outside = |host: Option<u16>| host.is_some_and(|h| world.hosts[usize::from(h)].outside);
+        let known = world.begun_flows() > number as usize;
+        let asked = world.workload.flows();
+        let asked = asked.and_then(|app| app.flow(number as usize)?.bytes);
+        let whole = asked.is_some_and(|bytes| flow.read_bytes >= bytes);
+        let completed = whole.then(|| at(flow.last_byte_ns));
+        if known && outside(from) && outside(to) {
+            // The world has not seen its end.
+            world.flows.push(FlowRecord {
+                received_bytes: flow.read_bytes,
+                ..world.flow_record(number, 2 * number + sends, completed)
+            });
+        } else if let (false, Some(source), Some(destination)) = (known, from, to) {
+            // Nobody in the world has seen anything of it.
+            world.flows.push(FlowRecord {
+                received_bytes: flow.read_bytes,
+                completed,
+                ..unseen(number, [source, destination])
+            });
+        } else if let Some(over) = world.flows.iter_mut().find(|over| over.number == number) {
+            over.received_bytes = flow.read_bytes;
+            over.completed = completed;
+        } else if known {
+            let receiver = 2 * number + (1 - sends);
+            if let Some(end) = world.endpoints.get_mut(receiver as usize) {
+                end.read_bytes = flow.read_bytes;
+            }
+        }
+    }
 }
 
 /// One iteration, if the world has seen none.
@@ -138,15 +143,36 @@ fn whole_run(world: &mut World) {
     }
 }
 
+/// A flow of which nobody in the world has seen anything.
+fn unseen(number: u32, [source, destination]: [u16; 2]) -> FlowRecord {
+    FlowRecord {
+        number,
+        source: HostId(source),
+        destination: HostId(destination),
+        received_bytes: 0,
+        sender: Stats::default(),
+        cwnd: 0,
+        srtt: Duration::ZERO,
+        completed: None,
+    }
+}
+
 /// What kernels that send have counted of their connections.
 fn senders(world: &mut World, records: &Records) {
     let sends = world.workload.sender();
     let flows = workload_flows(world.beside.first(), records);
     for flow in flows.filter(|flow| is_sender(flow, sends)) {
         let sender = 2 * number(flow) as u32 + sends;
-        if sender < world.begun_endpoints {
-            world.told_by_sender(sender, &ToldBySender::of(&flow.tcp_info));
+        let told = world.flows.iter().any(|f| f.number == sender / 2);
+        if sender >= world.begun_endpoints && !told {
+            let ends = [flow.local, flow.peer].map(|a| plan::host_of_ipv4(*a.ip()));
+            let [Some(source), Some(destination)] = ends else {
+                continue;
+            };
+            // Its receiver had no time to take it.
+            world.flows.push(unseen(sender / 2, [source, destination]));
         }
+        world.told_by_sender(sender, &ToldBySender::of(&flow.tcp_info));
     }
 }
 
@@ -155,7 +181,7 @@ impl ToldBySender {
     pub(super) fn of(info: &TcpInfo) -> ToldBySender {
         let count = |name: &str| info.get(name).copied().unwrap_or(0);
         ToldBySender {
-            segments_sent: count("segs_out"),
+            segments_sent: count("data_segs_out"),
             retransmissions: count("total_retrans"),
             timeouts: count("total_rto") as u32,
             cwnd: count("snd_cwnd") as u32,
@@ -216,8 +242,9 @@ pub(super) fn complete(
                 table.add_count("retransmissions", retransmissions);
                 table.add_count("timeouts", timeouts);
             }
+            // TCP_INFO has none.
             "flows" if world.hosts.iter().all(|host| host.outside) => {
-                *table = flow_table(world, records)
+                table.without(|name| name == "fast_recoveries");
             }
             "drops" => {
                 for (host, lost) in ring_drops.iter().filter(|(_, lost)| lost.frames > 0) {
@@ -270,75 +297,6 @@ pub(super) fn number(flow: &Flow) -> u64 {
 pub(super) fn listening(local: SocketAddrV4, peer: SocketAddrV4) -> u64 {
     let port = local.port().min(peer.port());
     u64::from(port.saturating_sub(plan::FIRST_PORT)) / 2
-}
-
-/// One row for each connection, as its two ends saw it.
-fn flow_table(world: &World, records: &Records) -> Table {
-    let host = |address: SocketAddrV4| {
-        plan::host_of_ipv4(*address.ip()).map_or_else(String::new, |host| {
-            world.hosts[usize::from(host)].name.clone()
-        })
-    };
-    let mut rows: BTreeMap<u64, [Option<&Flow>; 2]> = BTreeMap::new();
-    for flow in workload_flows(world.beside.first(), records) {
-        let end = usize::from(!is_sender(flow, world.workload.sender()));
-        rows.entry(number(flow)).or_default()[end] = Some(flow);
-    }
-    let rows: Vec<(u64, [Option<&Flow>; 2])> = rows.into_iter().collect();
-    let info = |name: &'static str| {
-        rows.iter().map(move |(_, [sender, _])| {
-            let info = sender.and_then(|flow| flow.tcp_info.get(name));
-            info.copied().unwrap_or(0)
-        })
-    };
-    let ends = |flow: &[Option<&Flow>; 2]| match flow {
-        [Some(sender), _] => (sender.local, sender.peer),
-        [None, Some(receiver)] => (receiver.peer, receiver.local),
-        [None, None] => unreachable!("a row has an end"),
-    };
-    let received = |flow: &[Option<&Flow>; 2]| match flow {
-        [_, Some(receiver)] => receiver.read_bytes,
-        // What TCP knows to be acknowledged counts SYN and FIN.
-        [sender, None] => sender.map_or(0, |s| {
-            let acked = s.tcp_info.get("bytes_acked").copied().unwrap_or(0);
-            acked.min(s.written_bytes)
-        }),
-    };
-    let span = |flow: &[Option<&Flow>; 2]| {
-        let all = flow.iter().flatten();
-        let start = all.clone().map(|f| f.started_ns).min().unwrap_or(0);
-        let end = all.map(|f| f.last_byte_ns).max().unwrap_or(0);
-        (at(start), at(end))
-    };
-    Table::new("flows")
-        .counts("flow", rows.iter().map(|(number, _)| *number))
-        .names("source", rows.iter().map(|(_, f)| host(ends(f).0)))
-        .names("destination", rows.iter().map(|(_, f)| host(ends(f).1)))
-        .counts("received_bytes", rows.iter().map(|(_, f)| received(f)))
-        .counts("segments_sent", info("segs_out"))
-        .counts("retransmissions", info("total_retrans"))
-        .counts("timeouts", info("total_rto"))
-        .counts("cwnd_segments", info("snd_cwnd"))
-        .measures("srtt_us", info("rtt_us").map(|rtt| rtt as f64))
-        .names(
-            "sender_congestion_control",
-            rows.iter().map(|(number, flow)| {
-                let source = plan::host_of_ipv4(*ends(flow).0.ip()).unwrap_or_default();
-                sender_control(world, *number as u32, HostId(source))
-            }),
-        )
-        .measures("start_s", rows.iter().map(|(_, f)| span(f).0.as_secs_f64()))
-        .flags(
-            "complete",
-            rows.iter().map(|(_, f)| f.iter().all(Option::is_some)),
-        )
-        .measures(
-            "completion_ms",
-            rows.iter().map(|(_, f)| {
-                let (start, end) = span(f);
-                end.since(start).as_ms_f64()
-            }),
-        )
 }
 
 impl Table {

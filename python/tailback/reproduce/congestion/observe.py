@@ -88,7 +88,7 @@ def compare(cell: Cell, kernel: Results, model: Results) -> list[Comparison]:
     if cell.until_s is not None:
         found = [_of_flows(cell, results) for results in (kernel, model)]
     else:
-        found = [_of_transfers(results, model) for results in (kernel, model)]
+        found = [_of_transfers(results) for results in (kernel, model)]
     return [
         Comparison(quantity, kernels, models)
         for (quantity, kernels), (_, models) in zip(found[0], found[1], strict=True)
@@ -137,22 +137,14 @@ def _of_flows(cell: Cell, results: Results) -> Look:
     ]
 
 
-def _of_transfers(results: Results, model: Results) -> Look:
-    """Transfers that end: how long they took, from when they were asked for.
-
-    Programs on kernels tell when they were connected, a handshake later, so all starts are those of
-    the modelled hosts' table: they are the scenario's.
-    """
+def _of_transfers(results: Results) -> Look:
+    """Transfers that end: how long they took, from when they were asked for."""
     summary = results.table("summary").sort("run")
     if summary["iterations"].max() != 1:
         completion = summary["completion_ms_mean"].to_list()
     else:
-        by = ["run", "flow"]
-        starts = model.table("flows").select(*by, pl.col("start_s").alias("asked_s"))
-        took = 1000 * (pl.col("start_s") - pl.col("asked_s")) + pl.col("completion_ms")
-        flows = results.table("flows").join(starts, on=by).with_columns(took.alias("took_ms"))
-        means = flows.group_by("run").agg(pl.col("took_ms").mean()).sort("run")
-        completion = means["took_ms"].to_list()
+        means = results.table("flows").group_by("run").agg(pl.col("completion_ms").mean())
+        completion = means.sort("run")["completion_ms"].to_list()
 
     def totals(name: str) -> list[float]:
         rows = zip(summary[name], summary["iterations"], strict=True)
