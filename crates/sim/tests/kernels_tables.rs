@@ -33,6 +33,64 @@ fn near(one: f64, other: f64, share: f64) -> bool {
 }
 
 #[test]
+fn a_run_lasts_until_the_flows_between_kernels_are_over() {
+    let pairs = r#"pairs = { kind = "listed", list = [["host0", "host1"]] }"#;
+    let endless = format!("kind = \"bulk\"\n{pairs}\nduration = \"50ms\"");
+    let text = star(3, &endless);
+    let model = simulated(&text, &[]);
+    for outside in [[true, true, false], [true; 3]] {
+        let outcome = run(&text, &[], |host| outside[host]).expect("it runs");
+        let span = value(&outcome, "duration_s_total");
+        assert!((0.05..0.0502).contains(&span), "{outside:?}: {span}");
+        let rates = [&outcome, &model].map(|outcome| value(outcome, "goodput_mbps_mean"));
+        assert!(near(rates[0], rates[1], 0.05), "{outside:?}: {rates:?}");
+        assert_eq!(measure(&outcome, "flows", "complete"), [0.0]);
+    }
+    // The two flows between kernels take twice as long as that beside them.
+    let pairs = r#"pairs = { kind = "listed", list = [["host0", "host1"], ["host0", "host1"], ["host2", "host3"]] }"#;
+    let sized = format!("kind = \"bulk\"\n{pairs}\nsize = \"1MB\"\nduration = \"2s\"");
+    let text = star(4, &sized);
+    let model = simulated(&text, &[]);
+    for outside in [[true, true, false, false], [true; 4]] {
+        let outcome = run(&text, &[], |host| outside[host]).expect("it runs");
+        let spans = [&outcome, &model].map(|outcome| value(outcome, "duration_s_total"));
+        assert!(near(spans[0], spans[1], 0.02), "{outside:?}: {spans:?}");
+        let starts = measure(&outcome, "flows", "start_s");
+        let took = measure(&outcome, "flows", "completion_ms");
+        let ends = starts.iter().zip(&took).map(|(start, ms)| start + ms / 1e3);
+        let last = ends.fold(0.0, f64::max);
+        assert!((last - spans[0]).abs() < 1e-9, "{last} {spans:?}");
+        assert_eq!(measure(&outcome, "flows", "complete"), [1.0; 3]);
+    }
+}
+
+#[test]
+fn what_is_left_when_a_run_ends_is_not_complete() {
+    let workload = r#"kind = "bulk"
+pairs = { kind = "to-first" }
+size = "100MB"
+duration = "100ms""#;
+    let text = star(3, workload);
+    for outside in [
+        [true; 3],
+        [true, true, false],
+        [false, true, false],
+        [true, false, false],
+    ] {
+        let outcome = run(&text, &[], |host| outside[host]).expect("it runs");
+        let span = value(&outcome, "duration_s_total");
+        assert!((0.1..0.1002).contains(&span), "{outside:?}: {span}");
+        assert_eq!(measure(&outcome, "flows", "complete"), [0.0; 2]);
+        assert_eq!(value(&outcome, "flows_complete"), 0.0);
+        let rate = value(&outcome, "goodput_mbps_mean");
+        assert!((80.0..95.0).contains(&rate), "{outside:?}: {rate}");
+        // Nobody waits for what is in sockets then.
+        let end = tailback_units::Duration::from_ms(103);
+        assert!(outcome.simulated < end, "{:?}", outcome.simulated);
+    }
+}
+
+#[test]
 fn flows_on_kernels_have_the_columns_of_modelled_ones() {
     let workload = r#"kind = "flows"
 load = 0.3

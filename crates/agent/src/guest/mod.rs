@@ -60,7 +60,7 @@ fn start() -> Result<(), String> {
                 recorder.add(&Record::NotSet { sysctls: not_set });
             }
             traffic::run(&config, folder, &recorder);
-            wait_for_closing(&config.tasks);
+            wait_for_closing(&config);
         }
         Err(message) => recorder.fail(message),
     }
@@ -68,12 +68,16 @@ fn start() -> Result<(), String> {
     Ok(())
 }
 
-/// The port on which a task's connections meet, if it is over at a time, whatever state they are in.
-fn over_at_its_time(task: &Task) -> Option<u16> {
+/// The port on which a task's connections meet, if it is over at a time, whatever state they are in: of flows
+/// that have a size, if that time has come.
+fn over_at_its_time(task: &Task, now_ns: u64) -> Option<u16> {
+    let come = |end_ns: Option<u64>| end_ns.is_some_and(|end_ns| end_ns <= now_ns);
     match task {
         Task::Exchange(exchange) => Some(exchange.port),
         Task::Bulk(bulk) if bulk.bytes.is_none() && bulk.end_ns.is_some() => Some(bulk.port),
+        Task::Bulk(bulk) if come(bulk.end_ns) => Some(bulk.port),
         Task::Sink(sink) if sink.endless && sink.end_ns.is_some() => Some(sink.port),
+        Task::Sink(sink) if come(sink.end_ns) => Some(sink.port),
         _ => None,
     }
 }
@@ -84,9 +88,13 @@ const CLOSING: Duration = Duration::from_secs(10);
 /// Waits until the kernel has no connection left whose FIN is not acknowledged or whose peer has not
 /// closed: nobody repeats a FIN that is lost when this kernel is off. Those of tasks that are over at a time
 /// are not waited for.
-fn wait_for_closing(tasks: &[Task]) {
-    let over: BTreeSet<u16> = tasks.iter().filter_map(over_at_its_time).collect();
-    let is_closing = |table: &str| is_closing(table, &over);
+fn wait_for_closing(config: &GuestConfig) {
+    let is_closing = |table: &str| {
+        let now_ns = traffic::wall_ns().saturating_sub(config.epoch_ns);
+        let over = config.tasks.iter();
+        let over = over.filter_map(|task| over_at_its_time(task, now_ns));
+        is_closing(table, &over.collect())
+    };
     let mut step = Duration::from_millis(1);
     let mut waited = Duration::ZERO;
     while waited < CLOSING && fs::read_to_string("/proc/net/tcp").is_ok_and(|t| is_closing(&t)) {

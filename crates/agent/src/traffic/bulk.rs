@@ -5,7 +5,7 @@
 
 use std::io;
 use std::net::Shutdown;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 
 use socket2::SockRef;
@@ -19,11 +19,16 @@ pub(super) fn source(context: &Context<'_>, task: &config::Bulk) -> io::Result<(
         congestion_control: task.congestion_control.as_deref(),
         send_buffer_bytes: task.window_bytes,
         priority: task.priority,
+        give_up_ns: task.end_ns,
         ..Options::default()
     };
     let mut flows = Vec::new();
     for _ in 0..task.flows {
-        let stream = connect(context, task.address, task.port, options)?;
+        let stream = match connect(context, task.address, task.port, options) {
+            // It never came to be, and nobody waits for it any more.
+            Err(_) if is_over(context, task.end_ns) => return Ok(()),
+            stream => stream?,
+        };
         flows.push(Counted::connected(stream, context)?);
     }
     thread::scope(|scope| {
@@ -32,19 +37,19 @@ pub(super) fn source(context: &Context<'_>, task: &config::Bulk) -> io::Result<(
             .map(|flow| scope.spawn(|| write(context, flow, task)))
             .collect();
         if let Some(end_ns) = task.end_ns {
-            let (flows, clock) = (flows.clone(), context.clock);
+            let (flows, clock) = (lent(&flows), context.clock);
             thread::spawn(move || {
                 clock.sleep_until(end_ns);
                 shut(&flows);
             });
         }
         if let Some(duration_ns) = task.duration_ns {
-            let flows: Vec<Arc<Counted>> = flows.clone();
+            let flows = lent(&flows);
             // Flows that end by their bytes before this leave a thread asleep: the scope must not
             // wait for it, so it is none of the scope's.
             thread::spawn(move || {
                 sleep_ns(duration_ns);
-                for flow in &flows {
+                for flow in flows.iter().filter_map(Weak::upgrade) {
                     // Fails where the flow has ended by itself: nothing to end then.
                     let _ = flow.stream.shutdown(Shutdown::Write);
                 }
@@ -82,7 +87,7 @@ pub(super) fn sink(context: &Context<'_>, task: &config::Sink) -> io::Result<()>
         ..Options::default()
     };
     let listener = listen(context, task.port, options)?;
-    let flows: Arc<Mutex<Vec<Arc<Counted>>>> = Arc::default();
+    let flows: Arc<Mutex<Vec<Weak<Counted>>>> = Arc::default();
     if let Some(end_ns) = task.end_ns {
         let (listener, flows) = (listener.try_clone()?, Arc::clone(&flows));
         let clock = context.clock;
@@ -101,14 +106,14 @@ pub(super) fn sink(context: &Context<'_>, task: &config::Sink) -> io::Result<()>
                 Err(_) if is_over(context, task.end_ns) => break,
                 flow => flow?,
             };
-            locked(&flows).push(Arc::clone(&flow));
+            locked(&flows).push(Arc::downgrade(&flow));
             readers.push(scope.spawn(move || read(context, &flow, task.end_ns)));
         }
         join(readers)
     })
 }
 
-fn read(context: &Context<'_>, flow: &Arc<Counted>, end_ns: Option<u64>) -> io::Result<()> {
+fn read(context: &Context<'_>, flow: &Counted, end_ns: Option<u64>) -> io::Result<()> {
     loop {
         match flow.skip(CHUNK_BYTES, context.clock) {
             Ok(0) => break,
@@ -118,12 +123,17 @@ fn read(context: &Context<'_>, flow: &Arc<Counted>, end_ns: Option<u64>) -> io::
         }
     }
     let recorded = flow.record(context);
-    // Closes this direction too, though the thread that would end the flow has the socket still.
-    shut(std::slice::from_ref(flow));
+    // Closes this direction too, though the sampler may have the socket still.
+    let _ = flow.stream.shutdown(Shutdown::Both);
     recorded
 }
 
-fn locked(flows: &Mutex<Vec<Arc<Counted>>>) -> MutexGuard<'_, Vec<Arc<Counted>>> {
+/// For who ends flows at a time: a flow that has ended by itself is closed then, whoever waits for that time.
+fn lent(flows: &[Arc<Counted>]) -> Vec<Weak<Counted>> {
+    flows.iter().map(Arc::downgrade).collect()
+}
+
+fn locked(flows: &Mutex<Vec<Weak<Counted>>>) -> MutexGuard<'_, Vec<Weak<Counted>>> {
     flows.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -140,8 +150,8 @@ fn was_reset(error: &io::Error) -> bool {
 }
 
 /// Shuts both directions of connections, so that nobody waits for them any more.
-fn shut(flows: &[Arc<Counted>]) {
-    for flow in flows {
+fn shut(flows: &[Weak<Counted>]) {
+    for flow in flows.iter().filter_map(Weak::upgrade) {
         // Fails where the flow has ended by itself: nothing to end then.
         let _ = flow.stream.shutdown(Shutdown::Both);
     }

@@ -32,6 +32,8 @@ pub(super) struct Options<'a> {
     pub(super) receive_buffer_bytes: Option<u32>,
     /// 0 to 7.
     pub(super) priority: u8,
+    /// From when on it is not tried to connect again, ns.
+    pub(super) give_up_ns: Option<u64>,
 }
 
 impl Options<'_> {
@@ -72,7 +74,11 @@ pub(super) fn connect(
         }
         match socket.connect(&SockAddr::from(peer)) {
             Ok(()) => return Ok(socket.into()),
-            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused && attempt < TRIES => {
+            Err(error)
+                if error.kind() == io::ErrorKind::ConnectionRefused
+                    && attempt < TRIES
+                    && own.give_up_ns.is_none_or(|at| context.clock.now_ns() < at) =>
+            {
                 sleep_ns(RETRY_NS);
             }
             Err(error) => return Err(said(&format!("connect to {peer}"), &error)),

@@ -61,7 +61,7 @@ impl<'a> Guests<'a> {
                 tasks: Vec::new(),
             })
             .collect();
-        for (host, task) in tasks(run, outside, AFTER_LOOK, &Addresses::planned()) {
+        for (host, task) in tasks(run, AFTER_LOOK, &Addresses::planned()) {
             if let Some(guest) = guests.iter_mut().find(|guest| guest.host == host) {
                 guest.tasks.push(task);
             }

@@ -205,9 +205,13 @@ fn drive(
                 kernels.step(cable)?;
             }
         }
-        let is_over = !modelled || cable.world.workload.is_done();
-        if is_over && (0..guests).all(|guest| kernels.has_ended(guest)) {
-            break;
+        if (0..guests).all(|guest| kernels.has_ended(guest)) {
+            if modelled {
+                cable.world.outside_ended();
+            }
+            if !modelled || cable.world.workload.is_done() {
+                break;
+            }
         }
         if step.is_multiple_of(STEPS_PER_CHECK) {
             control.check(cable.world.workload.progress())?;

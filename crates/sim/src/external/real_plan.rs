@@ -145,9 +145,8 @@ pub fn real_hosts(run: &Run) -> Result<RealHosts, SimError> {
 
 /// The tasks of each host that has any.
 pub(super) fn by_host(run: &Run, at: &Addresses) -> BTreeMap<usize, Vec<Task>> {
-    let everyone = vec![true; run.network.hosts.len()];
     let mut by_host: BTreeMap<usize, Vec<Task>> = BTreeMap::new();
-    for (host, task) in tasks::tasks(run, &everyone, AFTER_LOOK, at) {
+    for (host, task) in tasks::tasks(run, AFTER_LOOK, at) {
         by_host.entry(host).or_default().push(task);
     }
     by_host

@@ -91,6 +91,7 @@ pub(super) fn fill(world: &mut World, run: &Run, log: &[(Time, Totals)], records
     }
     senders(world, records);
     whole_run(world);
+    flows_span(world, records);
 }
 
 /// What kernels that receive have read of their connections.
@@ -129,6 +130,29 @@ fn receivers(world: &mut World, records: &Records) {
                 end.read_bytes = flow.read_bytes;
             }
         }
+    }
+}
+
+/// A list of flows is over with the last byte of the last of them, or at its end: hosts outside take a
+/// while longer to end.
+fn flows_span(world: &mut World, records: &Records) {
+    let listed = world.workload.flows().filter(|app| app.len() > 0);
+    let Some(app) = listed else {
+        return;
+    };
+    let flows = world.all_flows();
+    let complete = flows.iter().filter_map(|flow| flow.completed);
+    let over = if complete.clone().count() == app.len() {
+        complete.max().unwrap_or(Time::ZERO)
+    } else {
+        // A program on a real host may be late.
+        let told = workload_flows(world.beside.first(), records);
+        let last = told.filter(|flow| !is_sender(flow, 0));
+        let last = last.map(|flow| at(flow.last_byte_ns));
+        last.fold(app.end(), Time::max)
+    };
+    if let Some(whole) = world.transactions.first_mut() {
+        whole.completion = over.since(Time::ZERO);
     }
 }
 

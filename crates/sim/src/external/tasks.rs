@@ -32,23 +32,13 @@ pub(super) fn kernel_ns(at: Time) -> u64 {
 /// Every task of the workload and of flows beside it, with the host it runs on. Only those of hosts outside
 /// are used. After the last look at its connections an application is over when so much time has gone by,
 /// whoever is at the other end.
-pub(super) fn tasks(
-    run: &Run,
-    outside: &[bool],
-    after_look: Duration,
-    at: &Addresses,
-) -> Vec<(usize, Task)> {
-    let mut tasks = workload_tasks(run, outside, after_look, at);
+pub(super) fn tasks(run: &Run, after_look: Duration, at: &Addresses) -> Vec<(usize, Task)> {
+    let mut tasks = workload_tasks(run, after_look, at);
     tasks.extend(beside::tasks(run, after_look, at));
     tasks
 }
 
-fn workload_tasks(
-    run: &Run,
-    outside: &[bool],
-    after_look: Duration,
-    at: &Addresses,
-) -> Vec<(usize, Task)> {
+fn workload_tasks(run: &Run, after_look: Duration, at: &Addresses) -> Vec<(usize, Task)> {
     match &run.workload {
         Workload::Incast(incast) => incast_tasks(run, incast, at),
         Workload::Bulk(bulk) => {
@@ -57,17 +47,11 @@ fn workload_tasks(
                 .pair_window
                 .map(|w| w.get() / u64::from(bulk.connections));
             let window = window.map(|bytes| bytes.min(u64::from(u32::MAX)) as u32);
-            flow_tasks(
-                &bulk.flows(run.seed, &run.network),
-                end,
-                window,
-                outside,
-                at,
-            )
+            flow_tasks(&bulk.flows(run.seed, &run.network), end, window, at)
         }
         Workload::Flows(flows) => {
             let end = Time::ZERO + flows.duration + flows.drain;
-            flow_tasks(&flows.flows(run.seed, &run.network), end, None, outside, at)
+            flow_tasks(&flows.flows(run.seed, &run.network), end, None, at)
         }
         Workload::Exchange(exchange) => [End::Client, End::Server]
             .into_iter()
@@ -318,22 +302,18 @@ fn flow_tasks(
     flows: &[Flow],
     end: Time,
     window_bytes: Option<u32>,
-    outside: &[bool],
     at: &Addresses,
 ) -> Vec<(usize, Task)> {
+    // The run ends then, whatever is left.
+    let end_ns = Some(kernel_ns(end));
     let mut tasks = Vec::new();
     for (number, flow) in flows.iter().enumerate() {
-        // A modelled end does not close a flow that is not complete, and one without an end of its own
-        // is over with the run.
-        let mixed = outside[flow.source] != outside[flow.destination];
-        let endless = flow.bytes.is_none();
-        let end_ns = (mixed || endless).then(|| kernel_ns(end));
         let send = Task::Bulk(Bulk {
             address: at.of(flow.destination),
             port: port(number, at),
             flows: 1,
             bytes: flow.bytes,
-            duration_ns: Some(ns(end.since(flow.start))),
+            duration_ns: None,
             congestion_control: flow.congestion.map(|kind| kind.name().to_owned()),
             window_bytes,
             priority: flow.priority,
@@ -346,7 +326,7 @@ fn flow_tasks(
             window_bytes,
             priority: flow.priority,
             end_ns,
-            endless,
+            endless: flow.bytes.is_none(),
         });
         tasks.push((flow.source, send));
         tasks.push((flow.destination, receive));

@@ -9,7 +9,8 @@
 //! host begins (`send_call_cost`).
 //! Left out: closing the connection (two small frames in each direction), TIME_WAIT. A flow with an
 //! end outside, on a kernel, is closed: the source closes when it has written all, the destination
-//! when it has read all, and it is complete here when the other side has closed too.
+//! when it has read all, and it is complete here when the other side has closed too. Of a flow with both
+//! ends outside nothing is seen here until those hosts have ended.
 
 use std::collections::VecDeque;
 
@@ -36,6 +37,10 @@ pub(crate) struct FlowsApp {
     /// Of each flow that has begun, how far its source is.
     sources: Vec<Source>,
     over: usize,
+    /// Of those that have begun and are not over, how many have both ends outside.
+    unseen: usize,
+    /// All hosts outside have ended.
+    outside_ended: bool,
     /// The run ends then, whatever is left.
     end: Time,
     read_bytes: u64,
@@ -78,6 +83,8 @@ impl FlowsApp {
             sources: Vec::with_capacity(flows.len()),
             flows,
             over: 0,
+            unseen: 0,
+            outside_ended: false,
             end,
             read_bytes: 0,
             done: false,
@@ -102,24 +109,60 @@ impl FlowsApp {
             });
             self.sources.push(Source::Opening);
             if self.is_host_outside(flow.source) && self.is_host_outside(flow.destination) {
-                // Nothing of it is seen here.
                 self.left.push(0);
-                self.over += 1;
+                self.unseen += 1;
             } else {
                 self.left.push(flow.bytes.unwrap_or(ENDLESS));
             }
+        }
+        if self.outside_ended {
+            self.over += std::mem::take(&mut self.unseen);
         }
         if self.over == self.flows.len() || now >= self.end {
             if !std::mem::replace(&mut self.done, true) {
                 actions.push_back(Action::End {
                     started: Time::ZERO,
                 });
+                if self.outside.contains(&true) {
+                    self.stop(actions);
+                }
             }
             return;
         }
         let next = self.flows.get(self.left.len());
         let at = next.map_or(self.end, |flow| flow.start.min(self.end));
         actions.push_back(Action::Alarm { at });
+    }
+
+    /// Hosts outside go on until they have ended; what is modelled stops at the end.
+    fn stop(&mut self, actions: &mut VecDeque<Action>) {
+        for number in 0..self.left.len() {
+            let id = EndpointId(2 * number as u32);
+            let complete = self.is_read(number);
+            self.source_over(id, actions);
+            if std::mem::take(&mut self.left[number]) > 0 {
+                actions.push_back(retire(EndpointId(id.0 | 1), complete));
+            }
+        }
+    }
+
+    /// Whether all of a flow with an end outside has been read, as far as that is seen here: of a
+    /// destination outside it is told later.
+    fn is_read(&self, flow: usize) -> bool {
+        self.flows[flow].bytes.is_some() && self.left[flow] == ENDLESS
+    }
+
+    /// All hosts outside have ended: no flow of theirs goes on.
+    pub(super) fn outside_ended(&mut self, now: Time, actions: &mut VecDeque<Action>) {
+        if self.done || std::mem::replace(&mut self.outside_ended, true) {
+            return;
+        }
+        for number in 0..self.left.len() {
+            if self.has_end_outside(number) {
+                self.closed(now, EndpointId(2 * number as u32 + 1), actions);
+            }
+        }
+        self.alarm(now, actions);
     }
 
     #[inline(always)]
@@ -179,9 +222,10 @@ impl FlowsApp {
         let flow = (id.0 / 2) as usize;
         if self.has_end_outside(flow) {
             if self.left[flow] > 0 {
+                let complete = self.is_read(flow);
                 self.left[flow] = 0;
-                actions.push_back(retire(EndpointId(id.0 & !1), true));
-                self.flow_over(now, EndpointId(id.0 | 1), true, actions);
+                actions.push_back(retire(EndpointId(id.0 & !1), complete));
+                self.flow_over(now, EndpointId(id.0 | 1), complete, actions);
             }
         } else if !id.0.is_multiple_of(2) {
             if self.left[flow] > 0 {

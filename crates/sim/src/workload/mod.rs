@@ -155,6 +155,13 @@ impl Workload {
         }
     }
 
+    /// All hosts outside have ended.
+    pub(crate) fn outside_ended(&mut self, now: Time, actions: &mut VecDeque<Action>) {
+        if let Workload::Flows(app) = self {
+            app.outside_ended(now, actions);
+        }
+    }
+
     /// The time of its alarm has come.
     #[inline(never)]
     pub(crate) fn alarm(&mut self, now: Time, actions: &mut VecDeque<Action>) {

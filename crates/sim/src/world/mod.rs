@@ -193,6 +193,12 @@ impl World {
         self.start_background();
     }
 
+    /// All hosts outside have ended.
+    pub(crate) fn outside_ended(&mut self) {
+        self.workload.outside_ended(self.now, &mut self.actions);
+        self.do_actions();
+    }
+
     /// Handles the earliest event.
     #[inline(never)]
     pub(crate) fn step(&mut self) -> Result<(), SimError> {
