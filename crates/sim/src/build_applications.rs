@@ -107,7 +107,7 @@ pub(crate) fn applications(run: &Run, outside: &[bool]) -> (Vec<Endpoint>, Workl
             (ends.collect(), Workload::Udp(app))
         }
         Spec::RequestResponse(spec) => {
-            let app = RequestResponseApp::new(spec, spec.flows(run.seed, &run.network), outside);
+            let app = RequestResponseApp::new(spec, spec.flows(run.seed, &run.network));
             (Vec::new(), Workload::RequestResponse(app))
         }
         Spec::Ping(spec) => {

@@ -114,3 +114,21 @@ priority = [0, 3]"#;
     let sums = [&outcome, &model].map(|o| measure(o, "flows", "segments_sent").iter().sum());
     assert!(near(sums[0], sums[1], 0.02), "{sums:?}");
 }
+
+#[test]
+fn nobody_asks_when_the_time_of_asking_is_over() {
+    let workload = r#"kind = "request-response"
+pairs = { kind = "listed", list = [["host0", "host1"], ["host2", "host1"]] }
+request = "200B"
+response = "20kB"
+connections = 4
+duration = "20ms""#;
+    let text = star(3, workload);
+    let overrides = ["network.clock_ppm=50"];
+    let model = value(&simulated(&text, &overrides), "requests");
+    for kernel in 0..3 {
+        let outcome = run(&text, &overrides, |host| host == kernel).expect("it runs");
+        let requests = value(&outcome, "requests");
+        assert!((requests - model).abs() <= 1.0, "{kernel}: {requests}");
+    }
+}

@@ -18,9 +18,6 @@ pub(crate) struct RequestResponseApp {
     response_bytes: u64,
     end: Time,
     latencies: Vec<Duration>,
-    /// Of each connection, whether an end of it is on a kernel: it is closed in the end, so that that
-    /// kernel's end is over.
-    outside: Vec<bool>,
     done: bool,
 }
 
@@ -32,16 +29,9 @@ struct Asked {
 }
 
 impl RequestResponseApp {
-    /// `outside` are the hosts that are not modelled, by their numbers; missing: they are.
-    pub(crate) fn new(
-        spec: &RequestResponse,
-        flows: Vec<Flow>,
-        outside: &[bool],
-    ) -> RequestResponseApp {
-        let is_outside = |host: usize| outside.get(host) == Some(&true);
-        let has_end_outside = |f: &Flow| is_outside(f.source) || is_outside(f.destination);
+    /// Nothing has been opened yet.
+    pub(crate) fn new(spec: &RequestResponse, flows: Vec<Flow>) -> RequestResponseApp {
         RequestResponseApp {
-            outside: flows.iter().map(has_end_outside).collect(),
             open: Vec::with_capacity(flows.len()),
             flows,
             request_bytes: spec.request.get(),
@@ -93,7 +83,8 @@ impl RequestResponseApp {
         notice: Notice,
         actions: &mut VecDeque<Action>,
     ) {
-        let over = self.done && self.outside[(id.0 / 2) as usize];
+        // Where hosts are outside, the run goes on until they have ended.
+        let over = self.done;
         let asked = &mut self.open[(id.0 / 2) as usize];
         let is_client = id.0.is_multiple_of(2);
         match notice {
