@@ -132,3 +132,37 @@ duration = "20ms""#;
         assert!((requests - model).abs() <= 1.0, "{kernel}: {requests}");
     }
 }
+
+#[test]
+fn a_kernel_that_reads_knows_what_modelled_servers_sent_again() {
+    let text = r#"
+name = "again"
+host = "uml-virtio"
+stack = "linux-7.2"
+[network]
+topology = "explicit"
+host = [{ name = "client" }, { name = "server" }]
+[[network.link]]
+ends = ["server", "client"]
+rate = "100Mbit"
+delay = "500us"
+mtu = "1500B"
+impairment = { script = [{ direction = "forward", frames = [10], action = "drop" }] }
+[workload]
+kind = "incast"
+servers = 1
+size = "100kB"
+iterations = 2
+"#;
+    for outside in [[true, false], [false, true], [true; 2], [false; 2]] {
+        let outcome = match outside {
+            [false, false] => simulated(text, &[]),
+            _ => run(text, &[], |host| outside[host]).expect("it runs"),
+        };
+        let again = measure(&outcome, "transactions", "retransmissions");
+        assert_eq!(again, [1.0, 0.0], "{outside:?}");
+        assert_eq!(value(&outcome, "retransmissions_mean"), 0.5);
+        assert_eq!(measure(&outcome, "flows", "retransmissions"), [1.0]);
+        assert_eq!(measure(&outcome, "flows", "received_bytes"), [200e3]);
+    }
+}

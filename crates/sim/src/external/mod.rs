@@ -104,6 +104,9 @@ pub fn simulate_with_kernels(
     };
     let mut kernels = Kernels::boot(&config, &guests.configs(), &mut cable)?;
     let modelled = starts_in_the_world(run, outside);
+    if let (Workload::Incast(_), false) = (&run.workload, modelled) {
+        cable.log = Some(Vec::new());
+    }
     drive(
         &mut cable,
         &mut kernels,
@@ -123,7 +126,7 @@ pub fn simulate_with_kernels(
     let ring_drops: Vec<(usize, Losses)> =
         guests.hosts().into_iter().enumerate().map(drops).collect();
     drop(kernels);
-    let log = std::mem::take(&mut cable.log);
+    let log = cable.log.take().unwrap_or_default();
     let records = guests.records()?;
     results::fill(&mut cable.world, run, &log, &records);
     cable.world.settle_machines();

@@ -77,6 +77,13 @@ pub(super) fn fill(world: &mut World, run: &Run, log: &[(Time, Totals)], records
                 .finished_outside(world.transactions.len() as u64, 0);
         }
         repairs::add(&mut world.transactions, records);
+        for flow in workload_flows(world.beside.first(), records).filter(|flow| !is_sender(flow, 1))
+        {
+            let client = world.endpoints.get_mut(2 * number(flow) as usize);
+            if let Some(end) = client {
+                end.read_bytes = flow.read_bytes;
+            }
+        }
         senders(world, records);
         return;
     }

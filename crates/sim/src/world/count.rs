@@ -8,7 +8,7 @@ use crate::record::FlowLook;
 use crate::samples::Looked;
 
 /// Everything that is counted, since the beginning of the run.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Totals {
     pub(crate) switch_drops: u64,
     pub(crate) host_drops: u64,
@@ -44,12 +44,6 @@ impl Totals {
 }
 
 impl World {
-    /// Drops and marks in the network so far: grows when anything is counted there.
-    pub(crate) fn in_network(&self) -> u64 {
-        let switches = self.switches.iter().map(|s| s.drops() + s.marked());
-        switches.sum::<u64>() + self.links.iter().map(|l| l.link.lost().frames).sum::<u64>()
-    }
-
     /// All counters as they stand.
     pub(crate) fn totals(&self) -> Totals {
         let mut totals = Totals {
