@@ -166,3 +166,24 @@ iterations = 2
         assert_eq!(measure(&outcome, "flows", "received_bytes"), [200e3]);
     }
 }
+
+#[test]
+fn a_guest_that_fails_is_named_while_others_wait_for_it() {
+    let workload = r#"kind = "bulk"
+pairs = { kind = "to-first" }
+duration = "100ms""#;
+    let text = star(2, workload);
+    for (setting, kernels) in [
+        ("kernel.sysctl.net.ipv4.tcp_foo=1", [true; 2]),
+        (
+            "kernel.tc=[\"qdisc add dev eth0 root nonsense\"]",
+            [true; 2],
+        ),
+        ("kernel.sysctl.net.ipv4.tcp_foo=1", [true, false]),
+    ] {
+        let failed = run(&text, &[setting], |host| kernels[host]).expect_err("it fails");
+        let said = failed.to_string();
+        let named = said.contains("the guest of host host0 failed");
+        assert!(named && !said.contains("stalled"), "{kernels:?}: {said}");
+    }
+}

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tailback_agent::config::Task;
 use tailback_agent::{Record, record, root};
@@ -136,29 +136,47 @@ impl<'a> Guests<'a> {
         Some(line.trim().to_owned())
     }
 
-    /// What each guest told, by the number of its host.
-    pub(super) fn records(&self) -> Result<BTreeMap<usize, Vec<Record>>, SimError> {
-        let mut all = BTreeMap::new();
-        for guest in &self.guests {
-            let host = &self.run.network.hosts[guest.host].name;
-            let failed = |why: String| {
-                SimError::Kernel(match self.short_of_memory(guest) {
-                    Some(said) => format!(
-                        "host {host} ran out of memory ({said}); give it more (kernel.memory)"
-                    ),
-                    None => format!("the guest of host {host} failed: {why}"),
-                })
-            };
-            let path = self.folder.host(&name(guest.host)).join("results.jsonl");
-            let text = fs::read_to_string(&path).map_err(|e| failed(e.to_string()))?;
-            let records = record::parse(&text).map_err(|e| failed(e.to_string()))?;
-            for record in &records {
+    /// The error of a guest that says that it has failed, among those that `asked` says. Others may wait for it.
+    pub(super) fn failure(&self, asked: &[bool]) -> Result<(), SimError> {
+        for (guest, _) in self.guests.iter().zip(asked).filter(|(_, asked)| **asked) {
+            // One that told nothing died: nobody says why yet.
+            let text = fs::read_to_string(self.results(guest)).unwrap_or_default();
+            let errors = text.lines().filter(|line| line.contains("\"error\""));
+            for record in errors.flat_map(|line| record::parse(line).unwrap_or_default()) {
                 if let Record::Error { message } = record {
-                    return Err(failed(message.clone()));
+                    return Err(self.failed(guest, &message));
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Where a guest's records are.
+    fn results(&self, guest: &Guest) -> PathBuf {
+        self.folder.host(&name(guest.host)).join("results.jsonl")
+    }
+
+    fn failed(&self, guest: &Guest, why: &str) -> SimError {
+        let host = &self.run.network.hosts[guest.host].name;
+        SimError::Kernel(match self.short_of_memory(guest) {
+            Some(said) => {
+                format!("host {host} ran out of memory ({said}); give it more (kernel.memory)")
+            }
+            None => format!("the guest of host {host} failed: {why}"),
+        })
+    }
+
+    /// What each guest told, by the number of its host.
+    pub(super) fn records(&self) -> Result<BTreeMap<usize, Vec<Record>>, SimError> {
+        self.failure(&vec![true; self.guests.len()])?;
+        let mut all = BTreeMap::new();
+        for guest in &self.guests {
+            let failed = |why: String| self.failed(guest, &why);
+            let text =
+                fs::read_to_string(self.results(guest)).map_err(|e| failed(e.to_string()))?;
+            let records = record::parse(&text).map_err(failed)?;
             if !matches!(records.last(), Some(Record::Done { .. })) {
-                return Err(failed("it died before its tasks were done".to_owned()));
+                return Err(self.failed(guest, "it died before its tasks were done"));
             }
             all.insert(guest.host, records);
         }

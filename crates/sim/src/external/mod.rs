@@ -107,13 +107,7 @@ pub fn simulate_with_kernels(
     if let (Workload::Incast(_), false) = (&run.workload, modelled) {
         cable.log = Some(Vec::new());
     }
-    drive(
-        &mut cable,
-        &mut kernels,
-        guests.hosts().len(),
-        modelled,
-        control,
-    )?;
+    drive(&mut cable, &mut kernels, &guests, modelled, control)?;
     let drops = |(kernel, host): (usize, usize)| {
         let counters = kernels.counters(kernel);
         let lost = Losses {
@@ -180,10 +174,16 @@ fn starts_in_the_world(run: &Run, outside: &[bool]) -> bool {
 fn drive(
     cable: &mut Cable,
     kernels: &mut Kernels,
-    guests: usize,
+    guests: &Guests<'_>,
     modelled: bool,
     control: &Control,
 ) -> Result<(), SimError> {
+    let count = guests.hosts().len();
+    let ended = |kernels: &Kernels| -> Vec<bool> {
+        let ended = (0..count).map(|guest| kernels.has_ended(guest));
+        ended.collect()
+    };
+    let mut seen = vec![false; count];
     while kernels.next_event() < to_kernels(Time::ZERO) {
         kernels.step(cable)?;
     }
@@ -201,14 +201,18 @@ fn drive(
                 cable.world.step()?;
                 cable.deliver(kernels);
             }
-            None if in_kernels == Time::NEVER => return Err(cable.world.stalled()),
+            None if in_kernels == Time::NEVER => {
+                // Others wait for a guest that has failed.
+                guests.failure(&ended(kernels))?;
+                return Err(cable.world.stalled());
+            }
             _ => {
                 cable.note_totals();
                 cable.world.now = to_world(in_kernels);
                 kernels.step(cable)?;
             }
         }
-        if (0..guests).all(|guest| kernels.has_ended(guest)) {
+        if (0..count).all(|guest| kernels.has_ended(guest)) {
             if modelled {
                 cable.world.outside_ended();
             }
@@ -218,6 +222,12 @@ fn drive(
         }
         if step.is_multiple_of(STEPS_PER_CHECK) {
             control.check(cable.world.workload.progress())?;
+            let now = ended(kernels);
+            if now != seen {
+                let new = now.iter().zip(&seen).map(|(now, seen)| now != seen);
+                guests.failure(&new.collect::<Vec<bool>>())?;
+                seen = now;
+            }
             if cable.world.waits_for_nothing() {
                 return Err(cable.world.stalled());
             }
