@@ -187,3 +187,27 @@ duration = "100ms""#;
         assert!(named && !said.contains("stalled"), "{kernels:?}: {said}");
     }
 }
+
+#[test]
+fn pings_of_kernels_last_until_they_are_answered() {
+    let workload = r#"kind = "ping"
+pairs = { kind = "listed", list = [["host0", "host1"]] }
+interval = "10ms"
+count = 10
+[[background_flows]]
+pairs = { kind = "listed", list = [["host2", "host3"]] }"#;
+    let text = star(4, workload);
+    for outside in [
+        [true; 4],
+        [true, true, false, false],
+        [false, false, true, true],
+    ] {
+        let outcome = run(&text, &[], |host| outside[host]).expect("it runs");
+        let span = value(&outcome, "duration_s_total");
+        assert!((0.092..0.0925).contains(&span), "{outside:?}: {span}");
+        let took = measure(&outcome, "transactions", "completion_ms");
+        assert!((took[0] - 1e3 * span).abs() < 1e-9, "{outside:?}: {took:?}");
+        // An agent knows beforehand when the last answer has been waited for.
+        assert_eq!(measure(&outcome, "background_flows", "end_s"), [1.1]);
+    }
+}

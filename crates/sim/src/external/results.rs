@@ -18,6 +18,7 @@ use tailback_wire::plan;
 use super::{beside, measured, repairs, to_world};
 use crate::RunOutcome;
 use crate::tables::{ColumnData, Table};
+use crate::workload::PingApp;
 use crate::world::{FlowRecord, ToldBySender, Totals, Transaction, World};
 
 pub(super) type Records = BTreeMap<usize, Vec<Record>>;
@@ -36,7 +37,13 @@ pub(super) fn fill(world: &mut World, run: &Run, log: &[(Time, Totals)], records
         Workload::Udp(_) => return measured::fill_datagrams(world, records),
         Workload::Ping(_) => {
             measured::fill_pings(world, records);
-            return whole_run(world);
+            whole_run(world);
+            // Hosts that answer stay as long as an answer could be waited for.
+            let span = world.workload.ping().map(PingApp::span);
+            if let (Some(span), Some(whole)) = (span, world.transactions.first_mut()) {
+                whole.completion = span;
+            }
+            return;
         }
         _ => {}
     }
