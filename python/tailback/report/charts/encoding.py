@@ -170,7 +170,8 @@ def y_channel(column: str, title: str, low: float, high: float) -> alt.Y:
     """Return a metric as y: from zero, or logarithmic where its values span two decades."""
     y = alt.Y(field(column), type="quantitative", title=title)
     if is_logarithmic(column, low, high):
-        near = [value for value in LADDER if low / 10 <= value <= high * 10]
+        # Of 2 and 5 too some would have no room, and which is chance.
+        near = [value for value in LADDER[::3] if low / 10 <= value <= high * 10]
         return y.scale(type="log").axis(values=near, format=",~r")
     return y.scale(zero=True).axis(tickCount=5, format=",~r")
 
