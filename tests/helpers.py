@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -21,6 +22,20 @@ SMALL = [
 
 SMALL_ARGS = [part for override in SMALL for part in ("--set", override)]
 """The same on the command line."""
+
+OWN: dict[str, Any] = {
+    "name": "own",
+    "title": "Own",
+    "network": {
+        "topology": "star",
+        "hosts": 4,
+        "link": {"rate": "1Gbit", "delay": "5us", "mtu": "1500B"},
+        "switch": {"preset": "plain"},
+    },
+    "host": {"preset": "plain"},
+    "stack": {"preset": "linux-7.2"},
+}
+"""A scenario of one's own, but for its workload."""
 
 
 @dataclass

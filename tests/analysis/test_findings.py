@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import tailback
+from helpers import OWN
 from synthetic import sweep_folder
 from tailback.analysis import View
 from tailback.analysis.findings import headline, key_findings
@@ -15,18 +16,6 @@ from tailback.cli.summary import print_summary
 from tailback.report.page.contents import contents
 from tailback.results import Results
 
-SCENARIO: dict[str, Any] = {
-    "name": "own",
-    "title": "Own",
-    "network": {
-        "topology": "star",
-        "hosts": 4,
-        "link": {"rate": "1Gbit", "delay": "5us", "mtu": "1500B"},
-        "switch": {"preset": "plain"},
-    },
-    "host": {"preset": "plain"},
-    "stack": {"preset": "linux-7.2"},
-}
 METRIC = "completion_ms_mean"
 
 
@@ -103,7 +92,7 @@ def test_a_switch_is_named_with_its_value_as_scenarios_write_it(
 )
 def test_where_nothing_came_it_is_said(tmp_path: Path, workload: dict[str, Any], said: str) -> None:
     timed = workload | {"duration": "10us" if workload["kind"] == "bulk" else "1ms"}
-    scenario = tailback.Scenario(SCENARIO | {"workload": timed})
+    scenario = tailback.Scenario(OWN | {"workload": timed})
     view = View(tailback.run(scenario, out=tmp_path / "r"))
     assert key_findings(view) == [said]
     assert noted(view) == [said], "and so it is by tailback run"

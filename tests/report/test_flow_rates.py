@@ -2,34 +2,21 @@
 
 import io
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
 
 import tailback
+from helpers import OWN
 from tailback.analysis import View
 from tailback.analysis.controls import PRIORITY, control_rates
 from tailback.analysis.flows import flow_rates
 from tailback.report import Plots
 from tailback.results import Results
 
-SCENARIO: dict[str, Any] = {
-    "name": "own",
-    "title": "Own",
-    "network": {
-        "topology": "star",
-        "hosts": 4,
-        "link": {"rate": "1Gbit", "delay": "5us", "mtu": "1500B"},
-        "switch": {"preset": "plain"},
-    },
-    "host": {"preset": "plain"},
-    "stack": {"preset": "linux-7.2"},
-}
-
 
 def results(path: Path, **workload: object) -> Results:
-    return tailback.run(tailback.Scenario(SCENARIO | {"workload": workload}), out=path)
+    return tailback.run(tailback.Scenario(OWN | {"workload": workload}), out=path)
 
 
 def test_flows_that_come_and_go_have_the_rate_while_they_lasted(tmp_path: Path) -> None:

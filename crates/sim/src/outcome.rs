@@ -1,6 +1,7 @@
 //! From a finished world to its tables.
 
 use tailback_net::frame::HostId;
+use tailback_tcp::congestion::CongestionKind;
 use tailback_units::{Duration, Time};
 
 use crate::RunOutcome;
@@ -12,7 +13,7 @@ use crate::outcome_ping;
 use crate::outcome_ports;
 use crate::outcome_udp;
 use crate::tables::Table;
-use crate::world::{FlowRecord, LinkState, Totals, Transaction, World};
+use crate::world::{FlowRecord, HostState, LinkState, Totals, Transaction, World};
 
 /// The tables and figures of a finished world.
 pub(crate) fn outcome(world: &World) -> RunOutcome {
@@ -223,7 +224,19 @@ pub(crate) fn sender_control(world: &World, flow: u32, source: HostId) -> String
         .flows()
         .and_then(|app| app.flow(flow as usize));
     let asked = asked.and_then(|flow| flow.congestion);
-    world.hosts[usize::from(source.0)].control(asked, false)
+    control(&world.hosts[usize::from(source.0)], asked, false)
+}
+
+/// The same of any sender of a host: what its program asks for, what its sockets are set to, or the host's. Programs
+/// beside the workload may have socket options of their own.
+pub(crate) fn control(host: &HostState, asked: Option<CongestionKind>, is_beside: bool) -> String {
+    let own = host.beside_options.as_ref().filter(|_| is_beside);
+    let options = own.unwrap_or(&host.config.options);
+    match (asked.or(options.congestion), &host.kernel_control) {
+        (Some(kind), _) => kind.name().to_owned(),
+        (None, Some(name)) => name.clone(),
+        (None, None) => host.config.stack.tcp_congestion_control.name().to_owned(),
+    }
 }
 
 fn drops(world: &World) -> Table {

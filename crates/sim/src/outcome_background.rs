@@ -2,6 +2,7 @@
 
 use tailback_units::Time;
 
+use crate::outcome::control;
 use crate::tables::Table;
 use crate::world::{FlowRecord, World};
 
@@ -26,9 +27,9 @@ pub(crate) fn table(world: &World) -> Option<Table> {
         let rate = row.received_bytes as f64 * 8.0 / seconds / 1e6;
         if seconds > 0.0 { rate } else { f64::NAN }
     });
-    let control = |number: usize| {
+    let control_of = |number: usize| {
         let flow = &flows[number].flow;
-        world.hosts[flow.source].control(flow.congestion, true)
+        control(&world.hosts[flow.source], flow.congestion, true)
     };
     let seconds = |times: &mut dyn Iterator<Item = Time>| -> Vec<f64> {
         times.map(|at| at.as_secs_f64()).collect()
@@ -50,6 +51,9 @@ pub(crate) fn table(world: &World) -> Option<Table> {
             .counts("timeouts", count(|f| f.sender.timeouts.into()))
             .counts("cwnd_segments", count(|f| u64::from(f.cwnd)))
             .measures("srtt_us", rows.iter().map(|f| f.srtt.as_ps() as f64 / 1e6))
-            .names("sender_congestion_control", (0..flows.len()).map(control)),
+            .names(
+                "sender_congestion_control",
+                (0..flows.len()).map(control_of),
+            ),
     )
 }

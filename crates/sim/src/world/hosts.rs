@@ -8,7 +8,6 @@ use tailback_net::link::Link;
 use tailback_net::loss::Losses;
 use tailback_net::pool::{Flight, FramePool};
 use tailback_net::random::Stream;
-use tailback_tcp::congestion::CongestionKind;
 use tailback_tcp::{
     Arrival, Config, Connection, Ecn, Event, Flags, MetricsCache, Segment, Shortage, Shutdown,
     SocketOptions, Told,
@@ -59,18 +58,6 @@ pub(crate) struct HostState {
 }
 
 impl HostState {
-    /// The congestion control of a sender of this host: what its program asks for, what its sockets are set to, or the
-    /// host's. Programs beside the workload may have socket options of their own.
-    pub(crate) fn control(&self, asked: Option<CongestionKind>, is_beside: bool) -> String {
-        let own = self.beside_options.as_ref().filter(|_| is_beside);
-        let options = own.unwrap_or(&self.config.options);
-        match (asked.or(options.congestion), &self.kernel_control) {
-            (Some(kind), _) => kind.name().to_owned(),
-            (None, Some(name)) => name.clone(),
-            (None, None) => self.config.stack.tcp_congestion_control.name().to_owned(),
-        }
-    }
-
     /// What arrived at the card and was lost before TCP or a socket, by cause.
     pub(crate) fn received_in_vain(&self) -> [(&'static str, Losses); 2] {
         let mut ring = self.ring.dropped();
