@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import tailback
+from helpers import OWN
 from tailback.analysis import View
 from tailback.cli.summary import print_summary
 from tailback.report import Plots
@@ -15,17 +16,9 @@ from tailback.report.page.contents import contents
 from tailback.report.page.model import Page
 from tailback.results import Results
 
-SCENARIO = {
-    "name": "own",
-    "title": "Own",
-    "network": {
-        "topology": "star",
-        "hosts": 4,
-        "link": {"rate": "10Gbit", "delay": "1us", "mtu": "1500B"},
-        "switch": {"preset": "plain"},
-    },
-    "host": {"preset": "plain"},
-    "stack": {"preset": "linux-7.2"},
+LINK = {"rate": "10Gbit", "delay": "1us", "mtu": "1500B"}
+SCENARIO = OWN | {
+    "network": OWN["network"] | {"link": LINK},
     "sweep": {"network.switch.buffer.shared": ["20KB", "200KB"]},
 }
 
