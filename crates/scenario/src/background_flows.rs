@@ -77,7 +77,7 @@ impl BackgroundFlows {
     pub(crate) fn flows(&self, seed: u64, number: u64, network: &Topology) -> Vec<BackgroundFlow> {
         let mut starts = Stream::new(seed, "background-flows", number);
         let mut flows = Vec::new();
-        for (source, destination) in self.pairs.of(seed, network) {
+        for (source, destination) in self.pairs.of(seed, number + 1, network) {
             for number in 0..self.connections as usize {
                 let later = starts.below(self.start_within.as_ps().saturating_add(1));
                 let flow = Flow {

@@ -62,7 +62,7 @@ pub(crate) fn findings(scenario: &Scenario, network: &Topology) -> Vec<Finding> 
         let drawn = matches!(beside.pairs, Pairs::Permutation {});
         match drawn {
             true => pairs.extend(any().filter(|(a, b)| a != b)),
-            false => pairs.extend(beside.pairs.of(0, network)),
+            false => pairs.extend(beside.pairs.of(0, 0, network)),
         }
     }
     // One finding for hosts that are in the same place.

@@ -101,7 +101,7 @@ impl Bulk {
     pub fn flows(&self, seed: u64, network: &Topology) -> Vec<Flow> {
         let mut starts = Stream::new(seed, "bulk-start", 0);
         let mut flows = Vec::new();
-        for (source, destination) in self.pairs.of(seed, network) {
+        for (source, destination) in self.pairs.of(seed, 0, network) {
             for number in 0..self.connections as usize {
                 let start = starts.below(self.start_within.as_ps().saturating_add(1));
                 flows.push(Flow {
@@ -185,8 +185,9 @@ impl Pairs {
         found
     }
 
-    /// Source and destination of each pair.
-    pub(crate) fn of(&self, seed: u64, network: &Topology) -> Vec<(usize, usize)> {
+    /// Source and destination of each pair. What is drawn is from stream `number` of `seed`: 0 is the
+    /// workload's, others are what runs beside it, so that no two draw the same.
+    pub(crate) fn of(&self, seed: u64, number: u64, network: &Topology) -> Vec<(usize, usize)> {
         let hosts = network.hosts.len();
         match self {
             Pairs::ToFirst {} => (1..hosts).map(|source| (source, 0)).collect(),
@@ -210,7 +211,7 @@ impl Pairs {
             Pairs::Permutation {} => {
                 // One cycle through all hosts in random order (Sattolo): nobody sends to itself.
                 let mut order: Vec<usize> = (0..hosts).collect();
-                let mut stream = Stream::new(seed, "permutation", 0);
+                let mut stream = Stream::new(seed, "permutation", number);
                 for last in (1..hosts).rev() {
                     order.swap(last, stream.below(last as u64) as usize);
                 }

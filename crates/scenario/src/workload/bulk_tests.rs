@@ -7,7 +7,7 @@ use super::{Bulk, Pairs};
 use crate::workload::test_network;
 
 fn pairs(pairs: Pairs, network: &str) -> Vec<(usize, usize)> {
-    pairs.of(7, &test_network(network))
+    pairs.of(7, 0, &test_network(network))
 }
 
 const STAR: &str = r#"topology = "star", hosts = 12, "#;

@@ -119,7 +119,7 @@ impl Workload {
             _ => return None,
         };
         let drawn = matches!(pairs, Pairs::Permutation {});
-        (!drawn).then(|| pairs.of(0, network))
+        (!drawn).then(|| pairs.of(0, 0, network))
     }
 
     /// Payload bytes that an iteration brings to their receivers; where the network decides that,

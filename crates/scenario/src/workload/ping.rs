@@ -93,7 +93,7 @@ impl Ping {
     /// Everybody's requests, in the order of the pairs.
     #[must_use]
     pub fn pingers(&self, seed: u64, network: &Topology) -> Vec<Pinger> {
-        let pairs = self.pairs.of(seed, network);
+        let pairs = self.pairs.of(seed, 0, network);
         let phase = |pair: usize| self.interval * pair as u64 / pairs.len().max(1) as u64;
         let pinger = |(pair, (source, destination)): (usize, &(usize, usize))| Pinger {
             start: Time::ZERO + phase(pair),
@@ -159,7 +159,7 @@ impl Ping {
                 format!("{STAMP_BYTES}B to {most}B: requests are not fragmented"),
             ));
         }
-        let pairs = self.pairs.of(0, network).len() as u64;
+        let pairs = self.pairs.of(0, 0, network).len() as u64;
         let all = self.requests().saturating_mul(pairs);
         if found.is_empty() && all > REQUESTS_MAX && self.interval >= period::SHORTEST {
             found.push(Finding::new(

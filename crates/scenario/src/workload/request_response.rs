@@ -61,7 +61,7 @@ impl RequestResponse {
     pub fn flows(&self, seed: u64, network: &Topology) -> Vec<Flow> {
         let mut starts = Stream::new(seed, "request-response-start", 0);
         let mut flows = Vec::new();
-        for (source, destination) in self.pairs.of(seed, network) {
+        for (source, destination) in self.pairs.of(seed, 0, network) {
             for _ in 0..self.connections {
                 let start = starts.below(self.start_within.as_ps().saturating_add(1));
                 flows.push(Flow {

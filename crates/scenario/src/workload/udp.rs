@@ -83,7 +83,7 @@ impl Udp {
     /// Every sender's datagrams, in the order of rounds and pairs.
     #[must_use]
     pub fn probes(&self, seed: u64, network: &Topology) -> Vec<Probe> {
-        let pairs = self.pairs.of(seed, network);
+        let pairs = self.pairs.of(seed, 0, network);
         let mut slots = vec![0_u64; network.hosts.len()];
         let mut own_slots = Vec::with_capacity(pairs.len());
         for (source, _) in &pairs {
@@ -156,7 +156,7 @@ impl Udp {
     pub(super) fn name_findings(&self, network: &Topology) -> Vec<Finding> {
         let mut found = self.pairs.name_findings(network);
         if let Some(schedule) = &self.schedule {
-            let pairs = self.pairs.of(0, network);
+            let pairs = self.pairs.of(0, 0, network);
             let mut slots = vec![0_u64; network.hosts.len()];
             for (source, _) in &pairs {
                 slots[*source] += 1;

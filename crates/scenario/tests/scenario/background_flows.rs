@@ -1,5 +1,9 @@
 //! Settings of flows beside the workload that cannot be.
 
+use std::collections::BTreeSet;
+
+use tailback_scenario::{Flow, Workload};
+
 use crate::common::{STAR, plan, problem};
 
 fn refused(entry: &str, more: &[&str], expected: &str) {
@@ -17,6 +21,31 @@ fn flows_beside_the_workload_are_taken() {
     let flows = run.flows_beside();
     assert_eq!(flows.len(), 2 * run.network.hosts.len());
     assert!(flows.iter().all(|one| one.until.is_none()));
+}
+
+#[test]
+fn each_draws_pairs_of_its_own() {
+    let drawn = r#"pairs = { kind = "permutation" }"#;
+    let workload =
+        format!(r#"workload={{ kind = "bulk", {drawn}, size = "1MB", duration = "1s" }}"#);
+    let beside = format!("background_flows=[{{ {drawn} }}, {{ {drawn} }}]");
+    let plan = plan(STAR, &["network.hosts=12", &workload, &beside]);
+    let run = &plan.runs[0];
+    let pair = |flow: &Flow| (flow.source, flow.destination);
+    let Workload::Bulk(bulk) = &run.workload else {
+        panic!("it is bulk");
+    };
+    let ours: BTreeSet<_> = bulk
+        .flows(run.seed, &run.network)
+        .iter()
+        .map(pair)
+        .collect();
+    let theirs: Vec<_> = run.flows_beside().iter().map(|b| pair(&b.flow)).collect();
+    let hosts = run.network.hosts.len();
+    let [first, second] = [&theirs[..hosts], &theirs[hosts..]]
+        .map(|pairs| pairs.iter().copied().collect::<BTreeSet<_>>());
+    assert_eq!(ours.len(), hosts);
+    assert!(ours != first && ours != second && first != second);
 }
 
 #[test]
