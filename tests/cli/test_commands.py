@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -50,6 +51,8 @@ def test_a_command_says_the_same_in_both_helps(name: str, command: Command) -> N
 
 def test_version(command: Command) -> None:
     assert command("--version").out == f"tailback {tailback.__version__}\n"
+    # The sources after the `+`: builds of one version are told apart.
+    assert re.fullmatch(r"\d+\.\d+\.\d+\+[0-9a-f]{10}", tailback.__version__)
 
 
 def test_list_names_scenarios_and_presets(command: Command) -> None:

@@ -138,7 +138,7 @@ def test_a_partial_folder_of_another_backend_or_version_is_refused(
     path.write_text(
         path.read_text().replace(f'"tailback": "{tailback.__version__}"', '"tailback": "0.0.1"')
     )
-    with pytest.raises(InputError, match=r"version 0\.0\.1"):
+    with pytest.raises(InputError, match=r"version 0\.0\.1, this is 0\."):
         tailback.run(small, out=out, backend=broken)
 
 

@@ -25,7 +25,8 @@ mod native {
     #[pymodule_export]
     use crate::scenario::{built_in, check, dat_to_toml, presets, schema};
 
+    /// The version and, after its `+`, the sources that it was built from (build.rs).
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
-    const __version__: &str = env!("CARGO_PKG_VERSION");
+    const __version__: &str = env!("TAILBACK_VERSION");
 }

@@ -129,7 +129,9 @@ def difference(old: Manifest, now: Manifest) -> str | None:
     if old["backend"] != now["backend"]:
         return f"it is of backend {old['backend']}, this is {now['backend']}"
     if old["versions"]["tailback"] != now["versions"]["tailback"]:
-        return f"it is of version {old['versions']['tailback']}"
+        return (
+            f"it is of version {old['versions']['tailback']}, this is {now['versions']['tailback']}"
+        )
     if old["scenario_hash"] == now["scenario_hash"]:
         return None
     if old["name"] != now["name"]:
