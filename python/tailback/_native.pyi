@@ -16,6 +16,7 @@ __all__ = [
     "dat_to_toml",
     "packets",
     "presets",
+    "quantity",
     "schema",
 ]
 
@@ -159,6 +160,9 @@ def check(text: str, file_name: str, overrides: list[str], base_dir: str | None)
 
 def schema() -> str:
     """The JSON Schema of a scenario file."""
+
+def quantity(text: str) -> tuple[str, int] | None:
+    """Of `10Gbit`: time, rate or bytes, and how many ps, bit/s or bytes; None of other text."""
 
 def presets() -> str:
     """JSON: kind of preset → name → its TOML text."""

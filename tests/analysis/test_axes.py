@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import polars as pl
+import pytest
 
 from synthetic import sweep_folder
 from tailback.analysis import View
@@ -26,6 +27,25 @@ def test_quantities_keep_the_order_of_the_sweep() -> None:
     assert axes.x is not None
     assert axes.x.kind == "ordinal"
     assert axes.x.values == ("200ms", "10ms", "1ms", "200us")
+
+
+@pytest.mark.parametrize(
+    ("swept", "drawn"),
+    [
+        (["200KB", "4MB", "1MB"], ("200KB", "1MB", "4MB")),
+        (["1Gbit", "900Mbit", "10Gbit"], ("900Mbit", "1Gbit", "10Gbit")),
+        (["1s", "20us", "3ms"], ("20us", "3ms", "1s")),
+        # Different kinds, or no unit that a scenario knows: as the sweep has them.
+        (["4MB", "1s", "2KB"], ("4MB", "1s", "2KB")),
+        (["30%", "10%", "20%"], ("30%", "10%", "20%")),
+    ],
+)
+def test_quantities_without_an_order_are_drawn_by_size(
+    swept: list[str], drawn: tuple[str, ...]
+) -> None:
+    axes = choose(pl.DataFrame({"size": swept}), ["size"])
+    assert axes.x is not None
+    assert (axes.x.kind, axes.x.values) == ("ordinal", drawn)
 
 
 def test_the_longest_numeric_axis_is_x() -> None:

@@ -23,7 +23,7 @@ mod native {
     #[pymodule_export]
     use crate::plan::{Plan, RunResult};
     #[pymodule_export]
-    use crate::scenario::{built_in, check, dat_to_toml, presets, schema};
+    use crate::scenario::{built_in, check, dat_to_toml, presets, quantity, schema};
 
     /// The version and, after its `+`, the sources that it was built from (build.rs).
     #[pymodule_export]

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use serde_json::Value;
 use tailback_scenario::{Kind, Plan};
+use tailback_units::{Bytes, Duration, Rate};
 
 use crate::errors::{problem_list, scenario_error};
 
@@ -38,6 +39,16 @@ pub(crate) fn presets() -> String {
         (kind.name().to_owned(), Value::Object(texts.collect()))
     };
     Value::Object(Kind::ALL.iter().map(of_kind).collect()).to_string()
+}
+
+/// What a quantity such as `10Gbit` is of, and how much of it in that kind's base unit (picoseconds, bits a
+/// second, bytes); None of any other text.
+#[pyfunction]
+pub(crate) fn quantity(text: &str) -> Option<(&'static str, u64)> {
+    let time = text.parse().ok().map(|t: Duration| ("time", t.as_ps()));
+    let rate = || text.parse().ok().map(|r: Rate| ("rate", r.as_bps()));
+    let bytes = || text.parse().ok().map(|b: Bytes| ("bytes", b.get()));
+    time.or_else(rate).or_else(bytes)
 }
 
 /// The scenarios that come with Tailback.

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import polars as pl
 
+from tailback._native import quantity
 from tailback.analysis.words import written
 
 Kind = Literal["numeric", "ordinal", "nominal"]
@@ -33,8 +34,9 @@ class Axis:
 
     Attributes:
         name: the column.
-        kind: numeric; ordinal (quantities with a unit, in the order of the sweep); nominal.
-        values: its distinct values, numeric ones ascending, others in the order of the sweep.
+        kind: numeric; ordinal (quantities with a unit); nominal.
+        values: its distinct values: numbers ascending, quantities as `_by_size` has them, others
+            in the order of the sweep.
     """
 
     name: str
@@ -99,8 +101,22 @@ def _axis(frame: pl.DataFrame, name: str) -> Axis:
     if column.dtype.is_numeric():
         return Axis(name, "numeric", tuple(column.unique().sort().to_list()))
     values = tuple(column.unique(maintain_order=True).to_list())
-    quantities = all(isinstance(v, str) and _QUANTITY.match(v) for v in values)
-    return Axis(name, "ordinal" if quantities else "nominal", values)
+    if all(isinstance(v, str) and _QUANTITY.match(v) for v in values):
+        return Axis(name, "ordinal", _by_size(values))
+    return Axis(name, "nominal", values)
+
+
+def _by_size(values: tuple[str, ...]) -> tuple[str, ...]:
+    """Quantities of one kind in ascending order, or as they are where the sweep has them falling.
+
+    Curves are drawn along an axis, and findings speak of its ends.
+    """
+    found = [quantity(value) for value in values]
+    if len({one and one[0] for one in found}) != 1 or None in found:
+        return values
+    size = {value: one[1] for value, one in zip(values, found, strict=True) if one}
+    ascending = tuple(sorted(values, key=size.__getitem__))
+    return values if values == ascending[::-1] else ascending
 
 
 def choose(summary: pl.DataFrame, parameters: Sequence[str]) -> Axes:

@@ -48,7 +48,7 @@ _AXES = {
     "connections": "Flows of each pair",
     "pair_window": "Window of each pair",
     "socket_buffer": "Socket buffer",
-    "rate": "Rate offered",
+    "rate": "Rate",
     "interrupts": "Interrupts",
     "senders": "Senders",
     "marking": "Marking",
