@@ -18,6 +18,8 @@ _WORDS = {
     "duration_s_total": ("Duration", "s"),
     "iterations": ("Transactions", ""),
     "bandwidth_gbps": ("Bandwidth of a measured sender", "Gb/s"),
+    "upload_gbps": ("Bandwidth of the uploads", "Gb/s"),
+    "download_gbps": ("Bandwidth of the downloads", "Gb/s"),
     "utilisation": ("The flows' share of the receiver's link", ""),
     "ping_ms": ("Round trip of a ping", "ms"),
     "loss_percent": ("Packets lost", "%"),
@@ -72,6 +74,8 @@ MAIN = (
     "delay_us_mean",
     "delay_us_p99",
     "bandwidth_gbps_mean",
+    "upload_gbps",
+    "download_gbps",
     "utilisation",
     "ping_ms_mean",
     "ping_ms_p99",
@@ -87,8 +91,16 @@ COUNTS = (
     "retransmissions_mean",
     "timeouts_mean",
     "fast_recoveries_mean",
+    # Of a whole run, where it is not made of transactions.
+    "switch_drops",
+    "host_drops",
+    "link_losses",
+    "marks",
+    "retransmissions",
+    "timeouts",
+    "fast_recoveries",
 )
-"""Metrics that count events per transaction: below 1 a relative error says nothing."""
+"""Metrics that count events, per transaction or run: below 1 a relative error says nothing."""
 
 
 @dataclass(frozen=True)
@@ -101,8 +113,8 @@ class Label:
 
     @property
     def axis(self) -> str:
-        """As the title of a chart's axis: `Completion time (ms)`."""
-        return f"{self.text} ({self.unit})" if self.unit else self.text
+        """As the title of a chart's axis: `Completion time (ms)`; a mean goes unsaid."""
+        return f"{self.said} ({self.unit})" if self.unit else self.said
 
     @property
     def said(self) -> str:

@@ -19,6 +19,7 @@ _OF_TIMED = (
     ("slowdown_median", "slowdown_p99"),
     ("latency_us_mean", "latency_us_p99"),
     ("ping_ms_median", "ping_ms_p99", "loss_percent"),
+    ("bandwidth_gbps_mean", "utilisation", "switch_drops"),
     ("goodput_mbps_mean", "loss_percent", "delay_us_p99"),
 )
 """What runs that last as long as they are told to are judged by: that whose first they have."""

@@ -31,10 +31,19 @@ from tailback.report.charts.slowdowns import slowdowns
 from tailback.report.charts.spacing import spacing
 from tailback.report.charts.surface import surface
 from tailback.report.charts.totals import over_time
+from tailback.report.chosen import drawn_counts, judged, main_metrics
 from tailback.report.theme import themed
 
 if TYPE_CHECKING:
     from tailback.results import Results
+
+
+_UNSAID = frozenset({"ms", "us", "mbps", "gbps", "percent", "mean"})
+
+
+def _file(metric: str) -> str:
+    """A metric's name as a file's: `completion_ms_mean` is `completion`; a percentile says so."""
+    return "-".join(word for word in metric.split("_") if word not in _UNSAID)
 
 
 class Plots:
@@ -184,15 +193,20 @@ class Plots:
         return anatomies(self._view, rows_max=None)
 
     def _all(self) -> Iterator[tuple[str, AnyChart]]:
-        makers: list[tuple[str, Callable[[], AnyChart]]] = [
-            ("completion", self.completion),
-            ("goodput", self.goodput),
-            ("drops", self.drops),
-            ("retransmissions", self.retransmissions),
-            ("timeouts", self.timeouts),
+        view = self._view
+        times: list[tuple[str, Callable[[], AnyChart]]] = [
             ("distribution", self.distribution),
             ("ecdf", self.ecdf),
-            ("errors", self.errors),
+        ]
+        if view.timed:
+            times.clear()  # how long it took is what it was told
+        makers: list[tuple[str, Callable[[], AnyChart]]] = [
+            *(
+                (_file(m), partial(self.metric, m))
+                for m in (*main_metrics(view), *drawn_counts(view))
+            ),
+            *times,
+            *((f"errors-{_file(m)}", partial(self.errors, m)) for m in judged(view)),
             ("excess", self.excess),
             ("network", self.network),
             ("lost-at", self.lost_at),

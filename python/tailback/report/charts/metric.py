@@ -31,7 +31,7 @@ def metric(view: View, column: str, *, height: int = HEIGHT) -> AnyChart:
     Repetitions show as bars from the least to the greatest. Along names (not numbers) there is
     no line to draw, only columns, or points where there are several to a name or no zero.
     """
-    if column not in view.points.columns:
+    if f"{column}_low" not in view.points.columns:
         known = [c for c in view.points.columns if f"{c}_low" in view.points.columns]
         raise NothingToDrawError(
             f"the summary has no metric '{column}'; there are {', '.join(known)}"

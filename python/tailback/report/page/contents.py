@@ -7,10 +7,9 @@ from functools import partial
 
 from tailback.analysis.anatomy import Anatomy, anatomies
 from tailback.analysis.axes import in_words
-from tailback.analysis.columns import COUNTS, MAIN, axis_label, label
+from tailback.analysis.columns import axis_label, label
 from tailback.analysis.controls import CONTROL, PRIORITY, farthest_apart
 from tailback.analysis.findings import headline, key_findings
-from tailback.analysis.pings import TAILS, tail_of_pings
 from tailback.analysis.view import View
 from tailback.compare import between
 from tailback.compare.side import of_published, of_results
@@ -37,11 +36,10 @@ from tailback.report.charts.slowdowns import slowdowns
 from tailback.report.charts.spacing import spacing
 from tailback.report.charts.surface import sides, surface
 from tailback.report.charts.totals import over_time
+from tailback.report.chosen import QUEUE, counted, drawn_counts, judged, main_metrics
 from tailback.report.page import facts, tables
 from tailback.report.page.model import Choice, Figure, Page, Section
 
-_QUEUE = "queue_bytes_max"
-"""How much buffer one port has used."""
 _KINDS = {CONTROL: "controls", PRIORITY: "priorities"}
 """By what flows of one run are told apart, and what the chart is called."""
 _CURVES_MAX = 24
@@ -68,11 +66,7 @@ def contents(view: View, kept: Collection[str] = ()) -> Page:
 def _main(key: str, view: View) -> Section | None:
     if view.axes.x is None:
         return None
-    wanted = [m for m in MAIN if view.known(m)]
-    wanted = [m for m in wanted if m != "loss_percent" or view.shown(m)]
-    wanted = [m for m in wanted if m not in TAILS or m == tail_of_pings(view)]
-    if view.timed:
-        wanted = [m for m in wanted if m != "completion_ms_mean"]
+    wanted = main_metrics(view)
     if sides(view) is not None and len(view.groups) > _CURVES_MAX:
         wanted = [m for m in wanted if not view.has(m)]  # surfaces show them
     figures = [Figure.of(m, metric(view, m), headline(view, m)) for m in wanted]
@@ -134,18 +128,16 @@ def _losses(key: str, view: View) -> Section | None:
     """Queue, then counts per transaction; those that are zero everywhere are said, not drawn."""
     if view.axes.x is None:
         return None
-    known = [m for m in COUNTS if m in view.points.columns]
+    known = counted(view)
     if not known:
         return None
-    drawn = [m for m in known if view.shown(m)]
-    if view.shown(_QUEUE) and _QUEUE in view.points.columns and len(view.groups) <= _CURVES_MAX:
-        drawn.insert(0, _QUEUE)
+    drawn = [m for m in drawn_counts(view) if m != QUEUE or len(view.groups) <= _CURVES_MAX]
     nowhere = [label(m).text.lower() for m in known if m not in drawn]
     lead = f"Not seen in any run: {', '.join(nowhere)}." if nowhere else ""
     figures = [
         Figure.of(m, metric(view, m, height=_SMALL), headline(view, m), half=True) for m in drawn
     ]
-    title = "Queue, losses and repairs" if _QUEUE in drawn else "Losses and repairs"
+    title = "Queue, losses and repairs" if QUEUE in drawn else "Losses and repairs"
     return Section(key, title, lead=lead, small=figures)
 
 
@@ -220,10 +212,7 @@ def _error_figures(view: View) -> list[Figure]:
             caption,
             half=True,
         )
-        for column in ("completion_ms_mean", "bandwidth_gbps_mean", "switch_drops_mean")
-        if view.published is not None
-        and column in view.published.columns
-        and column in view.points.columns
+        for column in judged(view)
     ]
 
 
@@ -277,7 +266,9 @@ def _totals(key: str, view: View) -> Section | None:
 
 
 def _points(key: str, view: View) -> Section | None:
-    return Section(key, "Every point in numbers", tables=[tables.points(view)], folded=True)
+    # Of one run nothing else tells them.
+    folded = view.axes.x is not None
+    return Section(key, "Every point in numbers", tables=[tables.points(view)], folded=folded)
 
 
 _SECTIONS: Mapping[str, Callable[[str, View], Section | None]] = {
