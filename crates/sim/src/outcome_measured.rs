@@ -20,7 +20,9 @@ fn seen(world: &World, app: &MeasuredApp, wanted: impl Fn(&MeasuredFlow) -> bool
         .take(world.begun_flows())
         .filter(|(_, one)| wanted(one))
         .map(|(number, _)| world.flow_in_window(number))
-        .fold((0, 0), |sum, f| (sum.0 + f.0, sum.1 + f.1))
+        .fold((0, 0), |sum, f| {
+            (sum.0 + f.received_bytes, sum.1 + f.retransmissions)
+        })
 }
 
 /// The table `summary`: bandwidth is the mean of the measured senders, retransmissions are their
@@ -105,7 +107,7 @@ pub(crate) fn flows(world: &World, app: &MeasuredApp) -> Table {
     let seen = |f: &FlowRecord| world.flow_in_window(f.number as usize);
     let asked = |f: &FlowRecord| app.spec().flows.get(f.number as usize);
     let seconds = app.spec().duration().as_secs_f64();
-    let gbytes = |f: &FlowRecord| seen(f).0 as f64 / 1e9;
+    let gbytes = |f: &FlowRecord| seen(f).received_bytes as f64 / 1e9;
     let sender = |f: &FlowRecord| u64::from(asked(f).map_or(0, |one| one.sender));
     let series = |f: &FlowRecord| asked(f).map_or_else(String::new, |one| one.series.clone());
     Table::new("flows")
@@ -125,8 +127,11 @@ pub(crate) fn flows(world: &World, app: &MeasuredApp) -> Table {
             flows.iter().map(|f| gbytes(f) * 8.0 / seconds),
         )
         .measures("transfer_gbytes", flows.iter().map(gbytes))
-        .counts("retransmissions", flows.iter().map(|f| seen(f).1))
-        .counts("timeouts", flows.iter().map(|f| f.sender.timeouts.into()))
+        .counts(
+            "retransmissions",
+            flows.iter().map(|f| seen(f).retransmissions),
+        )
+        .counts("timeouts", flows.iter().map(|f| seen(f).timeouts))
         .counts("cwnd_segments", flows.iter().map(|f| u64::from(f.cwnd)))
         .measures("srtt_us", flows.iter().map(|f| f.srtt.as_ps() as f64 / 1e6))
         .names(

@@ -283,3 +283,21 @@ fn a_link_is_full_at_most_whatever_options_segments_carry() {
     let utilisation = measure(&outcome, "summary", "utilisation")[0];
     assert!((0.99..1.001).contains(&utilisation), "{utilisation}");
 }
+
+#[test]
+fn timeouts_of_a_flow_are_of_the_measured_window() {
+    // Eleven senders begin at once and have timeouts before the window, and in it.
+    let text = IPERF3
+        .replace("hosts = 4", "hosts = 13")
+        .replace("senders = 3", "senders = 12")
+        .replace("lead = \"200ms\"", "lead = \"600ms\"")
+        .replace("start_skew = \"1ms\"", "start_skew = \"0s\"")
+        .replace(
+            "switch = \"arista-7124s\"",
+            "switch = { preset = \"arista-7124s\", buffer = { shared = \"30KB\" } }",
+        );
+    let outcome = modelled(&text);
+    let flows: f64 = measure(&outcome, "flows", "timeouts").iter().sum();
+    assert!(flows > 0.0);
+    assert_eq!([flows], *measure(&outcome, "summary", "timeouts"));
+}

@@ -29,14 +29,32 @@ pub(crate) struct Told {
     pub(crate) sender: Option<ToldBySender>,
 }
 
+/// What a flow has counted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FlowCounts {
+    pub(crate) received_bytes: u64,
+    /// Segments.
+    pub(crate) retransmissions: u64,
+    pub(crate) timeouts: u64,
+}
+
+impl FlowCounts {
+    fn since(self, earlier: FlowCounts) -> FlowCounts {
+        FlowCounts {
+            received_bytes: self.received_bytes - earlier.received_bytes,
+            retransmissions: self.retransmissions - earlier.retransmissions,
+            timeouts: self.timeouts - earlier.timeouts,
+        }
+    }
+}
+
 /// What a measured window has shown.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Window {
-    /// Of each flow when the window began: bytes received, segments retransmitted. Later flows began
-    /// at zero.
-    start: Vec<(u64, u64)>,
+    /// Of each flow when the window began. Later flows began at zero.
+    start: Vec<FlowCounts>,
     /// The same when it ended.
-    end: Vec<(u64, u64)>,
+    end: Vec<FlowCounts>,
     queue_bytes_sum: u128,
     queue_looks: u64,
     pub(crate) intervals: Vec<IntervalLook>,
@@ -72,26 +90,30 @@ impl World {
     ) {
         let flows = self.begun_flows();
         let window = &mut self.window;
-        window.start.resize(flows, (0, 0));
-        window.end.resize(flows, (0, 0));
+        window.start.resize(flows, FlowCounts::default());
+        window.end.resize(flows, FlowCounts::default());
         // A connection that is not there yet has counted nothing.
         let at = |time: Time| looks.get(&time).copied().unwrap_or_default();
         for (counts, time) in [
             (&mut window.start[flow], ends[0]),
             (&mut window.end[flow], ends[1]),
         ] {
-            counts.0 = at(time).read_bytes.unwrap_or(counts.0);
-            counts.1 = at(time).sender.map_or(counts.1, |s| s.retransmissions);
+            let told = at(time);
+            counts.received_bytes = told.read_bytes.unwrap_or(counts.received_bytes);
+            if let Some(sender) = told.sender {
+                counts.retransmissions = sender.retransmissions;
+                counts.timeouts = sender.timeouts.into();
+            }
         }
         let start = window.start[flow];
         let rows = window.intervals.iter_mut();
         for row in rows.filter(|row| row.flow as usize == flow) {
             let told = at(row.at);
             if let Some(bytes) = told.read_bytes {
-                row.received_bytes = bytes - start.0;
+                row.received_bytes = bytes - start.received_bytes;
             }
             if let Some(sender) = told.sender {
-                row.retransmissions = sender.retransmissions - start.1;
+                row.retransmissions = sender.retransmissions - start.retransmissions;
                 row.cwnd = sender.cwnd;
             }
         }
@@ -104,19 +126,25 @@ impl World {
         }
     }
 
-    /// What a flow has received and its source has retransmitted in the window, or since it began.
-    pub(crate) fn flow_in_window(&self, flow: usize) -> (u64, u64) {
+    /// What a flow has counted in the window, or since it began.
+    pub(crate) fn flow_in_window(&self, flow: usize) -> FlowCounts {
         let ended = self.window.end.get(flow).copied();
-        let (bytes, retransmissions) = ended.unwrap_or_else(|| self.flow_counts(flow));
+        let counts = ended.unwrap_or_else(|| self.flow_counts(flow));
         let start = self.window.start.get(flow).copied().unwrap_or_default();
-        (bytes - start.0, retransmissions - start.1)
+        counts.since(start)
     }
 
-    fn flow_counts(&self, flow: usize) -> (u64, u64) {
+    fn flow_counts(&self, flow: usize) -> FlowCounts {
         let [from, to] = [2 * flow, 2 * flow + 1].map(|id| &self.endpoints[id]);
-        let connection = from.connection.as_ref();
-        let retransmissions = connection.map_or(0, |c| c.stats().retransmissions);
-        (to.read_bytes, retransmissions)
+        let stats = from
+            .connection
+            .as_ref()
+            .map(|connection| connection.stats());
+        FlowCounts {
+            received_bytes: to.read_bytes,
+            retransmissions: stats.map_or(0, |s| s.retransmissions),
+            timeouts: stats.map_or(0, |s| s.timeouts.into()),
+        }
     }
 
     /// Looks at what waits in the switches.
@@ -132,13 +160,13 @@ impl World {
         let drops = self.switches.iter().map(|s| s.drops()).sum::<u64>();
         let switch_drops = drops - self.iteration_start.switch_drops;
         for flow in 0..self.begun_flows() {
-            let (received_bytes, retransmissions) = self.flow_in_window(flow);
+            let counts = self.flow_in_window(flow);
             let connection = self.endpoints[2 * flow].connection.as_ref();
             self.window.intervals.push(IntervalLook {
                 at: self.now,
                 flow: flow as u32,
-                received_bytes,
-                retransmissions,
+                received_bytes: counts.received_bytes,
+                retransmissions: counts.retransmissions,
                 cwnd: connection.map_or(0, |c| c.probe().cwnd),
                 switch_drops,
                 queue_bytes,
