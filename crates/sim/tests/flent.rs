@@ -147,3 +147,27 @@ fn flows_of_a_test_tell_their_sender_s_congestion_control() {
     let control = column(&outcome, "flows", "sender_congestion_control");
     assert_eq!(*control, ColumnData::Str(vec!["bbr".to_owned()]));
 }
+
+#[test]
+fn what_arrives_after_the_load_is_not_the_load_s() {
+    // Some 50 ms of it are on their way when the load of 300 ms ends.
+    let far = ["network.link.rate=20Mbit", "network.link.delay=5ms"];
+    let download = RRUL.replace("rrul", "tcp_download");
+    let outcome = run(&download, &far);
+    let utilisation = measures(&outcome, "summary", "utilisation")[0];
+    assert!((0.8..1.0).contains(&utilisation), "{utilisation}");
+    let gbps = measures(&outcome, "summary", "download_gbps")[0];
+    // What came within the load is in the intervals that end by then.
+    let (at, rate) = (
+        measures(&outcome, "intervals", "time_s"),
+        measures(&outcome, "intervals", "bandwidth_gbps"),
+    );
+    let sum = |until: f64| {
+        let within = at.iter().zip(&rate).filter(|(at, _)| **at < until);
+        within.map(|(_, rate)| rate * 0.01).sum::<f64>() / 0.3
+    };
+    assert!((sum(0.3501) / gbps - 1.0).abs() < 1e-9);
+    assert!(sum(0.4001) > 1.01 * gbps, "the rest arrives later");
+    let flow = measures(&outcome, "flows", "bandwidth_gbps")[0];
+    assert!((flow / gbps - 1.0).abs() < 1e-12);
+}

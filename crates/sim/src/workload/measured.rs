@@ -66,7 +66,7 @@ impl MeasuredApp {
             pings_outside: outside.get(1) == Some(&true),
             opened: 0,
             begun: false,
-            stopped: spec.load.1 >= spec.end,
+            stopped: false,
             done: false,
             next_ping: if spec.ping_interval.is_zero() || outside.get(1) == Some(&true) {
                 Time::NEVER
@@ -123,7 +123,14 @@ impl MeasuredApp {
         if !self.stopped && now >= self.spec.load.1 {
             self.stopped = true;
             self.next_look = Time::NEVER;
-            for flow in 0..self.opened as u32 {
+            // What is still on its way is not the load's.
+            actions.push_back(Action::CloseWindow);
+            let lasting = if self.spec.load.1 < self.spec.end {
+                self.opened as u32
+            } else {
+                0
+            };
+            for flow in 0..lasting {
                 actions.push_back(Action::Finish {
                     endpoint: EndpointId(2 * flow),
                     ending: Ending::Abort,

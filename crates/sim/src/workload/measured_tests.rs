@@ -75,6 +75,8 @@ fn senders_pings_and_looks_come_at_their_times() {
         [at(10), at(15)]
     );
     assert_eq!(times(|a| matches!(a, Action::LookAtQueues)).len(), 10);
+    assert_eq!(times(|a| matches!(a, Action::CloseWindow)), [at(15)]);
+    assert_eq!(times(|a| matches!(a, Action::Finish { .. })), []);
     assert_eq!(times(|a| matches!(a, Action::End { .. })), [at(15)]);
     let senders: Vec<u32> = app.spec().flows.iter().map(|one| one.sender).collect();
     assert_eq!(senders, [2, 1]);
@@ -145,6 +147,9 @@ fn flents_load_begins_and_ends_within_its_pings() {
         times(|a| matches!(a, Action::Finish { .. })),
         [at(40), at(40)]
     );
+    let ends = |(_, a): &&(Time, Action)| matches!(a, Action::CloseWindow | Action::Finish { .. });
+    let first = asked.iter().find(ends);
+    assert_eq!(first, Some(&(at(40), Action::CloseWindow)));
     assert_eq!(times(|a| matches!(a, Action::End { .. })), [at(50)]);
     // From 0 to 45 ms, for both clients: one that is sent when all ends would count as lost.
     assert_eq!(times(|a| matches!(a, Action::Ping { .. })).len(), 20);

@@ -65,6 +65,8 @@ pub(crate) enum Action {
     LookAtQueues,
     /// Look at every flow.
     LookAtFlows,
+    /// The time in which flows are measured is over.
+    CloseWindow,
     /// Write this many bytes.
     Write { endpoint: EndpointId, bytes: u64 },
     /// Stop reading at this endpoint.

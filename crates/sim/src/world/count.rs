@@ -82,9 +82,6 @@ impl World {
 
     pub(super) fn end_iteration(&mut self, started: Time) {
         self.recorder.end();
-        if self.workload.measured().is_some() {
-            self.close_window();
-        }
         self.settle_machines();
         let counted = self.totals().since(self.iteration_start);
         self.transactions.push(Transaction {

@@ -291,6 +291,7 @@ impl World {
                 Action::DatagramAt { endpoint, at } => self.begin_datagram_at(endpoint, at),
                 Action::LookAtQueues => self.look_at_queues(),
                 Action::LookAtFlows => self.look_at_flows(),
+                Action::CloseWindow => self.close_window(),
                 Action::Begin { iteration } => self.begin_iteration(iteration),
                 Action::End { started } => self.end_iteration(started),
             }

@@ -74,7 +74,7 @@ impl World {
         self.window.start = (0..flows).map(|flow| self.flow_counts(flow)).collect();
     }
 
-    /// The window ends: what comes after is not counted.
+    /// The window ends: what flows count from here on is not measured.
     pub(super) fn close_window(&mut self) {
         let flows = self.begun_flows();
         self.window.end = (0..flows).map(|flow| self.flow_counts(flow)).collect();
@@ -160,7 +160,8 @@ impl World {
         let drops = self.switches.iter().map(|s| s.drops()).sum::<u64>();
         let switch_drops = drops - self.iteration_start.switch_drops;
         for flow in 0..self.begun_flows() {
-            let counts = self.flow_in_window(flow);
+            let start = self.window.start.get(flow).copied().unwrap_or_default();
+            let counts = self.flow_counts(flow).since(start);
             let connection = self.endpoints[2 * flow].connection.as_ref();
             self.window.intervals.push(IntervalLook {
                 at: self.now,
