@@ -171,3 +171,18 @@ fn what_arrives_after_the_load_is_not_the_load_s() {
     let flow = measures(&outcome, "flows", "bandwidth_gbps")[0];
     assert!((flow / gbps - 1.0).abs() < 1e-12);
 }
+
+#[test]
+fn a_mean_queue_is_of_one_port_as_the_longest_is() {
+    // Both ends of a trunk are full.
+    let trunk = r#"network={ topology = "dumbbell", pairs = 1, switch = "queued", link = { rate = "1Gbit", delay = "20us", mtu = "1500B" }, trunk = [{ rate = "100Mbit", delay = "20us", mtu = "1500B" }] }"#;
+    let outcome = run(RRUL, &[trunk]);
+    let mean = measures(&outcome, "summary", "queue_bytes_mean")[0];
+    let longest = counts(&outcome, "summary", "queue_bytes_max")[0] as f64;
+    assert!(mean > 0.5 * longest && mean < longest, "{mean} {longest}");
+    let looks = counts(&outcome, "intervals", "queue_bytes");
+    assert!(
+        looks.iter().all(|bytes| *bytes as f64 <= longest),
+        "{looks:?}"
+    );
+}

@@ -13,7 +13,7 @@ _WORDS = {
     "timeouts": ("Retransmission timeouts", "per transaction"),
     "fast_recoveries": ("Fast recoveries", "per transaction"),
     "queue_bytes": ("Longest queue", "bytes"),
-    "queue_bytes_mean": ("Mean queue", "bytes"),
+    "queue_bytes_mean": ("Mean queue of the fullest port", "bytes"),
     "data_bytes_total": ("Data received", "bytes"),
     "duration_s_total": ("Duration", "s"),
     "iterations": ("Transactions", ""),

@@ -2,8 +2,8 @@
 
 use tailback_units::{Duration, Time};
 
-use super::World;
 use super::hosts::HostState;
+use super::{SwitchState, World};
 use crate::record::FlowLook;
 use crate::samples::Looked;
 
@@ -110,10 +110,7 @@ impl World {
             for switch in &mut self.switches {
                 switch.settle(now);
             }
-            let queues = self
-                .switches
-                .iter()
-                .flat_map(|s| (0..s.ports.len() as u16).map(|p| s.queued_bytes(p)));
+            let queues = self.switches.iter().flat_map(SwitchState::queues);
             if samples {
                 let ends = (0..).zip(&self.endpoints).filter_map(|(number, end)| {
                     end.connection.as_ref().map(|connection| Looked {

@@ -137,6 +137,11 @@ impl SwitchState {
         }
     }
 
+    /// Bytes that wait for each port.
+    pub(crate) fn queues(&self) -> impl Iterator<Item = u64> {
+        (0..self.ports.len() as u16).map(|port| self.queued_bytes(port))
+    }
+
     /// Bytes that wait for a port.
     pub(crate) fn queued_bytes(&self, port: u16) -> u64 {
         match &self.buffer {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tailback_units::Time;
 
-use super::{ToldBySender, World};
+use super::{SwitchState, ToldBySender, World};
 
 /// A flow at the end of an interval.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +17,7 @@ pub(crate) struct IntervalLook {
     pub(crate) cwnd: u32,
     /// Of all switches, since the window began.
     pub(crate) switch_drops: u64,
+    /// At the port for which most waits.
     pub(crate) queue_bytes: u64,
 }
 
@@ -55,15 +56,17 @@ pub(crate) struct Window {
     start: Vec<FlowCounts>,
     /// The same when it ended.
     end: Vec<FlowCounts>,
-    queue_bytes_sum: u128,
+    /// Of each port of every switch, over all looks.
+    queue_bytes_sums: Vec<u64>,
     queue_looks: u64,
     pub(crate) intervals: Vec<IntervalLook>,
 }
 
 impl Window {
-    /// Mean of what waited in all switches together.
+    /// Mean of what waited for the port at which it was most.
     pub(crate) fn queue_bytes_mean(&self) -> f64 {
-        self.queue_bytes_sum as f64 / self.queue_looks.max(1) as f64
+        let most = self.queue_bytes_sums.iter().max().copied();
+        most.unwrap_or(0) as f64 / self.queue_looks.max(1) as f64
     }
 }
 
@@ -149,14 +152,23 @@ impl World {
 
     /// Looks at what waits in the switches.
     pub(super) fn look_at_queues(&mut self) {
-        let queued = self.queued_bytes();
-        self.window.queue_bytes_sum += u128::from(queued);
+        self.settle_switches();
+        let queues = self.switches.iter().flat_map(SwitchState::queues);
+        let sums = &mut self.window.queue_bytes_sums;
+        for (port, bytes) in queues.enumerate() {
+            match sums.get_mut(port) {
+                Some(sum) => *sum += bytes,
+                None => sums.push(bytes),
+            }
+        }
         self.window.queue_looks += 1;
     }
 
     /// Looks at every flow.
     pub(super) fn look_at_flows(&mut self) {
-        let queue_bytes = self.queued_bytes();
+        self.settle_switches();
+        let queues = self.switches.iter().flat_map(SwitchState::queues);
+        let queue_bytes = queues.max().unwrap_or(0);
         let drops = self.switches.iter().map(|s| s.drops()).sum::<u64>();
         let switch_drops = drops - self.iteration_start.switch_drops;
         for flow in 0..self.begun_flows() {
@@ -175,15 +187,11 @@ impl World {
         }
     }
 
-    fn queued_bytes(&mut self) -> u64 {
+    /// Brings the books of all switches up to now.
+    fn settle_switches(&mut self) {
         let now = self.now;
-        let mut bytes = 0;
         for switch in &mut self.switches {
             switch.settle(now);
-            bytes += (0..switch.ports.len() as u16)
-                .map(|port| switch.queued_bytes(port))
-                .sum::<u64>();
         }
-        bytes
     }
 }
