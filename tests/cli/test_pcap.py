@@ -135,6 +135,7 @@ PINGS = """kind = "iperf3"
 senders = 1
 measured = "all"
 duration = "20ms"
+interval = "10ms"
 ping_interval = "5ms"
 """
 DATAGRAMS = """kind = "udp"

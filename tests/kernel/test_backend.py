@@ -129,6 +129,7 @@ def test_hosts_that_join_frames_do_as_kernels_do(tmp_path: Path) -> None:
         "workload.senders=2",
         'workload.measured="all"',
         'workload.duration="60ms"',
+        'workload.interval="20ms"',
         'stack.preset="linux-7.2"',
         "stack.tcp_ecn=1",
         'record.sample_interval="20ms"',

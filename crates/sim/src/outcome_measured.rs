@@ -1,13 +1,13 @@
 //! What workloads `iperf3` and `flent` add to the tables.
 
 use tailback_net::frame::{ETHERNET_BYTES, GAP_BYTES, HostId, IP_HEADER_BYTES};
-use tailback_scenario::MeasuredFlow;
+use tailback_scenario::{MeasuredFlow, Measurement};
 use tailback_units::Time;
 
 use crate::outcome::sender_control;
 use crate::tables::Table;
 use crate::workload::MeasuredApp;
-use crate::world::{FlowRecord, World};
+use crate::world::{FlowRecord, IntervalLook, World};
 
 /// Header of TCP, and its timestamps, bytes.
 const TCP_HEADER_BYTES: f64 = 20.0;
@@ -142,30 +142,51 @@ pub(crate) fn flows(world: &World, app: &MeasuredApp) -> Table {
         )
 }
 
+/// What a look tells of the interval that ends with it.
+struct OwnOfInterval {
+    bandwidth_gbps: f64,
+    retransmissions: u64,
+    switch_drops: u64,
+}
+
+/// What each of the looks tells of its own interval; they count since the window began.
+fn in_intervals(looks: &[IntervalLook], spec: &Measurement) -> Vec<OwnOfInterval> {
+    // When each flow was last looked at, and what it had received and sent again by then.
+    let mut last: Vec<(Time, u64, u64)> = spec
+        .flows
+        .iter()
+        .map(|one| (spec.begin.max(one.flow.start), 0, 0))
+        .collect();
+    // All flows are looked at together, and drops are of the network.
+    let (mut at, mut drops, mut drops_before) = (Time::ZERO, 0, 0);
+    let own = |look: &IntervalLook| {
+        if look.at != at {
+            (at, drops_before, drops) = (look.at, drops, look.switch_drops);
+        }
+        let now = (look.at, look.received_bytes, look.retransmissions);
+        let (from, bytes, retransmissions) = std::mem::replace(&mut last[look.flow as usize], now);
+        let seconds = look.at.since(from).as_secs_f64();
+        // A kernel's connection that is gone tells nothing any more.
+        let bits = look.received_bytes.saturating_sub(bytes) as f64 * 8.0;
+        OwnOfInterval {
+            bandwidth_gbps: if seconds > 0.0 {
+                bits / seconds / 1e9
+            } else {
+                0.0
+            },
+            retransmissions: look.retransmissions.saturating_sub(retransmissions),
+            switch_drops: drops - drops_before,
+        }
+    };
+    looks.iter().map(own).collect()
+}
+
 /// Tables of their own: `intervals`, a row a flow and interval, and `pings`.
 pub(crate) fn tables(world: &World, app: &MeasuredApp) -> Vec<Table> {
     let spec = app.spec();
     let seconds = |at: Time| at.since(spec.begin).as_secs_f64();
     let looks = &world.window.intervals;
-    // What each flow had received at its last look, and when that was.
-    let mut last: Vec<(Time, u64)> = spec
-        .flows
-        .iter()
-        .map(|one| (spec.begin.max(one.flow.start), 0))
-        .collect();
-    let bandwidth: Vec<f64> = looks
-        .iter()
-        .map(|look| {
-            let last = &mut last[look.flow as usize];
-            let (at, bytes) = std::mem::replace(last, (look.at, look.received_bytes));
-            let time = look.at.since(at).as_secs_f64();
-            if time > 0.0 {
-                (look.received_bytes - bytes) as f64 * 8.0 / time / 1e9
-            } else {
-                0.0
-            }
-        })
-        .collect();
+    let own = in_intervals(looks, spec);
     let asked = |flow: u32| &spec.flows[flow as usize];
     let intervals = Table::new("intervals")
         .measures("time_s", looks.iter().map(|l| seconds(l.at)))
@@ -175,10 +196,10 @@ pub(crate) fn tables(world: &World, app: &MeasuredApp) -> Vec<Table> {
             looks.iter().map(|l| u64::from(asked(l.flow).sender)),
         )
         .names("series", looks.iter().map(|l| asked(l.flow).series.clone()))
-        .measures("bandwidth_gbps", bandwidth)
-        .counts("retransmissions", looks.iter().map(|l| l.retransmissions))
+        .measures("bandwidth_gbps", own.iter().map(|o| o.bandwidth_gbps))
+        .counts("retransmissions", own.iter().map(|o| o.retransmissions))
         .counts("cwnd_segments", looks.iter().map(|l| u64::from(l.cwnd)))
-        .counts("switch_drops", looks.iter().map(|l| l.switch_drops))
+        .counts("switch_drops", own.iter().map(|o| o.switch_drops))
         .counts("queue_bytes", looks.iter().map(|l| l.queue_bytes));
     let answers = app.answers();
     let line = |number: usize| &spec.pings[number];

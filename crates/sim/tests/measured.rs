@@ -284,6 +284,10 @@ fn a_link_is_full_at_most_whatever_options_segments_carry() {
     assert!((0.99..1.001).contains(&utilisation), "{utilisation}");
 }
 
+const PLAIN: &str = "switch = \"arista-7124s\"";
+/// The same with hardly any memory.
+const SMALL: &str = "switch = { preset = \"arista-7124s\", buffer = { shared = \"30KB\" } }";
+
 #[test]
 fn timeouts_of_a_flow_are_of_the_measured_window() {
     // Eleven senders begin at once and have timeouts before the window, and in it.
@@ -292,12 +296,38 @@ fn timeouts_of_a_flow_are_of_the_measured_window() {
         .replace("senders = 3", "senders = 12")
         .replace("lead = \"200ms\"", "lead = \"600ms\"")
         .replace("start_skew = \"1ms\"", "start_skew = \"0s\"")
-        .replace(
-            "switch = \"arista-7124s\"",
-            "switch = { preset = \"arista-7124s\", buffer = { shared = \"30KB\" } }",
-        );
+        .replace(PLAIN, SMALL);
     let outcome = modelled(&text);
     let flows: f64 = measure(&outcome, "flows", "timeouts").iter().sum();
     assert!(flows > 0.0);
     assert_eq!([flows], *measure(&outcome, "summary", "timeouts"));
+}
+
+#[test]
+fn an_interval_s_counts_are_its_own() {
+    let text = IPERF3.replace("\"first\"", "\"all\"").replace(PLAIN, SMALL);
+    let outcome = modelled(&text);
+    let flow = measure(&outcome, "intervals", "flow");
+    let of_flow = |name, number: f64| -> Vec<f64> {
+        let all = measure(&outcome, "intervals", name);
+        let own = all.iter().zip(&flow).filter(|(_, f)| **f == number);
+        own.map(|(value, _)| *value).collect()
+    };
+    // Three intervals, and with them all of the window.
+    for (number, sent) in measure(&outcome, "flows", "retransmissions")
+        .iter()
+        .enumerate()
+    {
+        let own = of_flow("retransmissions", number as f64);
+        assert_eq!(own.iter().sum::<f64>(), *sent, "{own:?}");
+    }
+    let drops = of_flow("switch_drops", 0.0);
+    assert_eq!(
+        drops,
+        of_flow("switch_drops", 2.0),
+        "they are of the network"
+    );
+    let all = measure(&outcome, "summary", "switch_drops")[0];
+    assert!(drops.iter().filter(|drops| **drops > 0.0).count() > 1);
+    assert_eq!(drops.iter().sum::<f64>(), all, "{drops:?}");
 }

@@ -70,7 +70,7 @@ const WORKLOADS: &[&str] = &[
     r#"kind = "flows", load = 0.3, sizes = { kind = "fixed", bytes = "20KB" }, duration = "3ms", drain = "20ms""#,
     r#"kind = "request-response", pairs = { kind = "permutation" }, response = "3KB", duration = "10ms""#,
     r#"kind = "udp", pairs = { kind = "mesh" }, rate = "300Mbit", duration = "3ms", socket_buffer = "100KB""#,
-    r#"kind = "iperf3", senders = 2, measured = "all", duration = "10ms", lead = "2ms""#,
+    r#"kind = "iperf3", senders = 2, measured = "all", duration = "10ms", lead = "2ms", interval = "1ms""#,
     r#"kind = "flent", test = "rrul", clients = 2, length = "10ms", delay = "1ms", step_size = "1ms""#,
     r#"kind = "bernoulli", load = 0.3, duration = "2ms""#,
 ];

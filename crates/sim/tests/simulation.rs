@@ -446,6 +446,7 @@ kind = "iperf3"
 senders = 1
 measured = "all"
 duration = "2ms"
+interval = "1ms"
 "#;
     let plan = Plan::from_toml(text, "test.toml", &[], None).expect("a scenario");
     simulate(&plan.runs[0], &Control::default()).expect("a good run");

@@ -75,3 +75,15 @@ fn more_clients_than_hosts_and_no_time_are_told() {
     let paths: Vec<&str> = found.iter().map(|f| f.path.as_str()).collect();
     assert_eq!(paths, ["clients", "length", "step_size"]);
 }
+
+#[test]
+fn a_step_longer_than_the_load_is_told() {
+    let spec = |ms| Flent {
+        length: Duration::from_ms(ms),
+        ..flent(FlentTest::TcpUpload, 2)
+    };
+    assert_eq!(spec(200).findings(4), []);
+    let found = spec(199).findings(4);
+    let paths: Vec<&str> = found.iter().map(|f| f.path.as_str()).collect();
+    assert_eq!(paths, ["step_size"]);
+}

@@ -12,7 +12,7 @@ use tailback_net::random::Stream;
 use tailback_units::{Duration, Time};
 
 use super::flow::Flow;
-use super::measured::{MeasuredFlow, Measurement, PingLine};
+use super::measured::{MeasuredFlow, Measurement, PingLine, no_step};
 use crate::period;
 use crate::problem::Finding;
 
@@ -45,7 +45,7 @@ pub struct Iperf3 {
     #[serde(default = "ping_interval")]
     #[schemars(default = "ping_interval")]
     pub ping_interval: Duration,
-    /// Time between rows of the table `intervals`.
+    /// Time between rows of the table `intervals`; at most `duration`.
     #[serde(default = "interval")]
     #[schemars(default = "interval")]
     pub interval: Duration,
@@ -174,6 +174,7 @@ impl Iperf3 {
         }
         found.extend(super::no_time(self.duration, "20s"));
         found.extend(period::too_short("interval", self.interval));
+        found.extend(no_step("interval", self.interval, self.duration));
         if !self.ping_interval.is_zero() && self.ping_interval < Duration::from_us(100) {
             found.push(Finding::new(
                 "ping_interval",

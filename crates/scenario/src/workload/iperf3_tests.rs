@@ -77,3 +77,15 @@ fn the_other_way_round_the_receiver_sends() {
             .all(|one| one.flow.source == 0 && one.flow.destination == one.sender as usize)
     );
 }
+
+#[test]
+fn an_interval_that_does_not_end_is_told() {
+    let spec = |ms| Iperf3 {
+        duration: Duration::from_ms(ms),
+        ..iperf3(Measured::All)
+    };
+    assert_eq!(spec(200).findings(4), []);
+    let found = spec(199).findings(4);
+    let paths: Vec<&str> = found.iter().map(|f| f.path.as_str()).collect();
+    assert_eq!(paths, ["interval"]);
+}

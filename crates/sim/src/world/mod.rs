@@ -60,7 +60,7 @@ pub(crate) use pushback::{Card, PushBack};
 pub(crate) use queued::QueuedSwitch;
 pub(crate) use series::Series;
 pub(crate) use spread::Spread;
-pub(crate) use window::Told;
+pub(crate) use window::{IntervalLook, Told};
 
 /// Everything there is in a run.
 pub(crate) struct World {
