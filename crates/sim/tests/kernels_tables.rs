@@ -2,7 +2,7 @@
 
 mod support;
 
-use support::{measure, run, simulated};
+use support::{measure, run, simulated, sum};
 use tailback_sim::RunOutcome;
 
 /// Hosts in one star of 100 Mbit/s, with a workload.
@@ -130,6 +130,9 @@ duration = "20ms""#;
         let outcome = run(&text, &overrides, |host| host == kernel).expect("it runs");
         let requests = value(&outcome, "requests");
         assert!((requests - model).abs() <= 1.0, "{kernel}: {requests}");
+        // The answers are more than the questions.
+        let read = sum(&outcome, "flows", "received_bytes");
+        assert!(read >= 20e3 * requests, "{kernel}: {read}");
     }
 }
 

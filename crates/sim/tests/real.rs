@@ -258,3 +258,43 @@ fn flows_that_the_world_never_saw_are_counted_and_held_against_their_ideal() {
         assert_eq!(known, complete == 1);
     }
 }
+
+#[test]
+fn of_questions_and_answers_the_table_of_flows_has_the_end_that_writes_more() {
+    let plan = plan(&[
+        "workload={ kind = \"request-response\", duration = \"1s\", request = \"100B\", response = \"1MB\", \
+         pairs = { kind = \"listed\", list = [[\"host0\", \"host1\"]] } }",
+    ]);
+    let record = |local: &str, peer: &str, written: u64, read: u64| {
+        format!(
+            r#"{{"kind":"flow","local":"{local}","peer":"{peer}","sends":true,"written_bytes":{written},"read_bytes":{read},"started_ns":100000000,"first_byte_ns":101000000,"last_byte_ns":102000000,"tcp_info":{{"total_retrans":{}}}}}"#,
+            written / 100_000
+        )
+    };
+    let done = r#"{"kind":"done","time_ns":103000000}"#;
+    let (client, server) = ("10.0.0.1:40000", "10.0.0.2:1025");
+    let told = BTreeMap::from([
+        (
+            0,
+            format!("{}\n{done}", record(client, server, 200, 2_000_000)),
+        ),
+        (
+            1,
+            format!("{}\n{done}", record(server, client, 2_000_000, 200)),
+        ),
+    ]);
+    let outcome = tables_of_real_hosts(&plan.runs[0], &told, &Seen::Network(counted())).unwrap();
+    let flows = table(&outcome, "flows");
+    let names = |name: &str| match flows.column(name) {
+        Some(ColumnData::Str(names)) => names[0].clone(),
+        other => panic!("{name}: {other:?}"),
+    };
+    assert_eq!(
+        [names("source"), names("destination")],
+        ["host1", "host0"].map(str::to_owned)
+    );
+    for (name, count) in [("received_bytes", 2_000_000), ("retransmissions", 20)] {
+        let column = flows.column(name);
+        assert_eq!(column, Some(&ColumnData::U64(vec![count])), "{name}");
+    }
+}

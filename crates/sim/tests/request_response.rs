@@ -78,3 +78,34 @@ fn what_nobody_answers_has_no_latency() {
         assert!(value(&outcome, &name).is_nan(), "{name}");
     }
 }
+
+#[test]
+fn the_table_of_flows_is_about_the_end_that_writes_more() {
+    let written = 20_000.0;
+    for (sizes, source, share) in [
+        ("response = \"20kB\"", "b", 0.9),
+        ("request = \"20kB\"", "a", 0.9),
+        ("request = \"20kB\"\nresponse = \"20kB\"", "a", 0.2),
+    ] {
+        let outcome = run_with(sizes, &["network.link.0.loss=0.001"]);
+        let flows = outcome.tables.iter().find(|t| t.name == "flows");
+        let flows = flows.expect("there is a table of flows");
+        let column = |name: &str| match flows.column(name) {
+            Some(ColumnData::U64(values)) => values[0] as f64,
+            other => panic!("{name}: {other:?}"),
+        };
+        let Some(ColumnData::Str(sources)) = flows.column("source") else {
+            panic!("a flow has a source");
+        };
+        assert_eq!(sources[0], source, "{sizes}");
+        // The last of them may be under way.
+        let least = written * value(&outcome, "requests");
+        let got = column("received_bytes");
+        assert!((least..=least + written).contains(&got), "{sizes}: {got}");
+        let (own, all) = (
+            column("retransmissions"),
+            value(&outcome, "retransmissions_mean"),
+        );
+        assert!(own > share * all, "{sizes}: {own} of {all}");
+    }
+}

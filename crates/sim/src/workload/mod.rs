@@ -261,10 +261,10 @@ impl Workload {
             Workload::Flows(_)
             | Workload::Measured(_)
             | Workload::Bernoulli(_)
-            | Workload::RequestResponse(_)
             | Workload::Ping(_)
             | Workload::Udp(_) => 0,
             Workload::Exchange(app) => app.sender(),
+            Workload::RequestResponse(app) => app.sender(),
         }
     }
 

@@ -131,6 +131,11 @@ impl RequestResponseApp {
         self.latencies.extend(latencies);
     }
 
+    /// The end of each connection that writes more: 0 the client's, 1 the server's.
+    pub(super) fn sender(&self) -> u32 {
+        u32::from(self.response_bytes > self.request_bytes)
+    }
+
     /// From each request to its answer, in the order of the answers.
     pub(crate) fn latencies(&self) -> &[Duration] {
         &self.latencies
