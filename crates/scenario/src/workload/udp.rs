@@ -90,8 +90,9 @@ impl Udp {
             own_slots.push(slots[*source]);
             slots[*source] += 1;
         }
-        // Senders of different hosts are not in step.
-        let phase = |pair: usize| self.gap() * pair as u64 / pairs.len().max(1) as u64;
+        // Senders of different hosts are not in step; each begins before its time is over.
+        let within = self.gap().min(self.duration);
+        let phase = |pair: usize| within * pair as u64 / pairs.len().max(1) as u64;
         let probe = |round: u32, pair: usize| {
             let (source, destination) = pairs[pair];
             let offset = self.schedule.as_ref().map_or(Duration::ZERO, |schedule| {

@@ -33,6 +33,24 @@ fn a_datagram_is_one_frame() {
 }
 
 #[test]
+fn senders_begin_before_their_time_is_over_however_rare_datagrams_are() {
+    let network = test_network("topology = \"star\", hosts = 11,");
+    let slow = Udp {
+        rate: Rate::from_bps(1_000),
+        ..udp(1470)
+    };
+    assert_eq!(slow.gap(), Duration::from_ms(11_760));
+    let starts = |udp: &Udp| -> Vec<f64> {
+        let probes = udp.probes(1, &network);
+        assert!(probes.iter().all(|probe| probe.start < probe.end));
+        probes.iter().map(|p| p.start.as_secs_f64()).collect()
+    };
+    // Spread over the time there is, and over the time of a datagram where that is shorter.
+    assert_eq!(starts(&slow)[9], 0.9);
+    assert_eq!(starts(&udp(1470))[9], 0.9 * 29.4e-6);
+}
+
+#[test]
 fn a_mesh_on_a_schedule_never_has_two_at_one_destination() {
     let network = test_network("topology = \"star\", hosts = 10,");
     let mesh = Udp {

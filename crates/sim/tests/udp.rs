@@ -1,0 +1,51 @@
+//! Datagrams at a constant rate, end to end.
+
+mod support;
+
+use support::{measure, simulated};
+use tailback_sim::RunOutcome;
+
+/// Ten hosts of a star send to the first.
+fn ten(rate: &str) -> RunOutcome {
+    let text = format!(
+        r#"
+name = "datagrams"
+host = "plain"
+stack = "linux-7.2"
+[network]
+topology = "star"
+switch = "plain"
+hosts = 11
+link = {{ rate = "10Gbit", delay = "1us", mtu = "1500B" }}
+[workload]
+kind = "udp"
+pairs = {{ kind = "to-first" }}
+rate = "{rate}"
+duration = "1s"
+socket_buffer = "1MiB"
+"#
+    );
+    simulated(&text, &[])
+}
+
+fn value(outcome: &RunOutcome, name: &str) -> f64 {
+    measure(outcome, "summary", name)[0]
+}
+
+#[test]
+fn of_rare_datagrams_all_that_are_due_are_sent_in_time() {
+    // One each 11.76 s, and one each 0.98 s.
+    for (rate, due) in [("1Kbit", 10.0), ("12Kbit", 11.0)] {
+        let outcome = ten(rate);
+        assert_eq!(value(&outcome, "datagrams_due"), due, "{rate}");
+        assert_eq!(value(&outcome, "datagrams_sent"), due, "{rate}");
+        assert_eq!(value(&outcome, "datagrams_received"), due, "{rate}");
+        let span = value(&outcome, "duration_s_total");
+        assert!((1.0..1.0001).contains(&span), "{rate}: {span}");
+        assert!(
+            measure(&outcome, "flows", "start_s")
+                .iter()
+                .all(|s| *s < 1.0)
+        );
+    }
+}
