@@ -2,7 +2,7 @@
 
 mod support;
 
-use support::{measure, simulated};
+use support::{measure, simulated, sum};
 use tailback_sim::RunOutcome;
 
 /// Ten hosts of a star send to the first.
@@ -48,4 +48,23 @@ fn of_rare_datagrams_all_that_are_due_are_sent_in_time() {
                 .all(|s| *s < 1.0)
         );
     }
+}
+
+#[test]
+fn a_flows_goodput_is_over_its_time_and_the_sum_of_them_the_summarys() {
+    // Ten datagrams a second are nine gaps.
+    for rate in ["1Kbit", "117.6Kbit", "100Mbit"] {
+        let outcome = ten(rate);
+        let whole = value(&outcome, "goodput_mbps_mean");
+        let parts = sum(&outcome, "flows", "goodput_mbps");
+        assert!(
+            (parts / whole - 1.0).abs() < 1e-3,
+            "{rate}: {parts} {whole}"
+        );
+    }
+    let each = measure(&ten("117.6Kbit"), "flows", "goodput_mbps");
+    assert!(
+        each.iter().all(|mbps| (mbps / 0.1176 - 1.0).abs() < 1e-3),
+        "{each:?}"
+    );
 }
