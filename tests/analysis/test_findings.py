@@ -91,8 +91,9 @@ def test_a_switch_is_named_with_its_value_as_scenarios_write_it(
     ],
 )
 def test_where_nothing_came_it_is_said(tmp_path: Path, workload: dict[str, Any], said: str) -> None:
-    timed = workload | {"duration": "10us" if workload["kind"] == "bulk" else "1ms"}
-    scenario = tailback.Scenario(OWN | {"workload": timed})
+    is_bulk = workload["kind"] == "bulk"
+    timed = {"duration": "10us", "start_within": "0s"} if is_bulk else {"duration": "1ms"}
+    scenario = tailback.Scenario(OWN | {"workload": workload | timed})
     view = View(tailback.run(scenario, out=tmp_path / "r"))
     assert key_findings(view) == [said]
     assert noted(view) == [said], "and so it is by tailback run"

@@ -24,6 +24,7 @@ preset = "plain"
 kind = "bulk"
 pairs = {{ kind = "permutation" }}
 duration = "10us"
+start_within = "0s"
 """
 _NETWORKS = (
     'topology = "star"\nhosts = 3',

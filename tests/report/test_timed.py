@@ -90,6 +90,7 @@ def test_where_only_some_runs_have_a_value_the_others_have_a_dash(
         "kind": "request-response",
         "pairs": {"kind": "to-first"},
         "duration": "1ms",
+        "start_within": "0s",
     }
     asked = tailback.run(tailback.Scenario(short | {"workload": workload}), out=tmp_path / "asked")
     latency = asked.summary.get_column("latency_us_mean")

@@ -15,7 +15,29 @@ pub(crate) fn findings(scenario: &Scenario) -> Vec<Finding> {
     let flows = flows.map(|(i, f)| (format!("background_flows[{i}].from"), f.from));
     let pcap = scenario.record.pcap.iter();
     let pcap = pcap.map(|pcap| ("record.pcap.start".to_owned(), pcap.start));
-    too_late(scenario, background.chain(flows).chain(pcap))
+    let mut found = too_late(scenario, background.chain(flows).chain(pcap));
+    found.extend(partly_late(scenario));
+    found
+}
+
+/// Flows beside the workload some of which may begin when the run is over.
+fn partly_late(scenario: &Scenario) -> Vec<Finding> {
+    let Some(end) = scenario.workload.latest_end() else {
+        return Vec::new();
+    };
+    let flows = scenario.background_flows.iter().enumerate();
+    let late = flows.filter(|(_, f)| f.from < end && f.from + f.start_within >= end);
+    late.map(|(i, f)| {
+        Finding::new(
+            format!("background_flows[{i}].start_within"),
+            format!(
+                "connections begin up to {} after `from`, and the run ends at {end} at the latest: some never would",
+                f.start_within
+            ),
+            format!("less than {}, or a longer run", end - f.from),
+        )
+    })
+    .collect()
 }
 
 /// The same of ports that are served slowly for a time. A switch is what it is however short a run is, so

@@ -125,6 +125,11 @@ impl Bulk {
 
     pub(super) fn findings(&self) -> Vec<Finding> {
         let mut found: Vec<Finding> = super::no_time(self.duration, "1s").into_iter().collect();
+        found.extend(super::never_begin(
+            "start_within",
+            self.start_within,
+            self.duration,
+        ));
         if self.size == Some(Bytes::new(0)) {
             found.push(Finding::new(
                 "size",

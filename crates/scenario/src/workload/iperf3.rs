@@ -173,6 +173,11 @@ impl Iperf3 {
             ));
         }
         found.extend(super::no_time(self.duration, "20s"));
+        // A single sender that is measured first begins with the measurement.
+        if self.measured == Measured::All || senders > 1 {
+            let end = self.end().since(Time::ZERO);
+            found.extend(super::never_begin("start_skew", self.start_skew, end));
+        }
         found.extend(period::too_short("interval", self.interval));
         found.extend(no_step("interval", self.interval, self.duration));
         if !self.ping_interval.is_zero() && self.ping_interval < Duration::from_us(100) {

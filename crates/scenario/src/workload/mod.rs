@@ -189,6 +189,21 @@ fn no_time(duration: Duration, example: &str) -> Option<Finding> {
     })
 }
 
+/// Connections that begin at random times from zero to `within`, the value of `key`, some of them when the run is
+/// over, at `end`.
+fn never_begin(key: &str, within: Duration, end: Duration) -> Option<Finding> {
+    (within >= end && !end.is_zero()).then(|| {
+        Finding::new(
+            key,
+            format!(
+                "connections begin up to {within} after the start, and the run ends at {end} at the latest: \
+                 some never would"
+            ),
+            format!("less than {end}, or a longer run"),
+        )
+    })
+}
+
 /// The network of a scenario whose `[network]` holds these values beside a switch and a link of
 /// 10 Gb/s, which `LINK` stands for.
 #[cfg(test)]

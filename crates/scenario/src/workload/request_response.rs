@@ -93,6 +93,11 @@ impl RequestResponse {
                 "a time above zero, such as \"1s\"",
             ));
         }
+        found.extend(super::never_begin(
+            "start_within",
+            self.start_within,
+            self.duration,
+        ));
         for (name, bytes) in [("request", self.request), ("response", self.response)] {
             if bytes.get() == 0 {
                 found.push(Finding::new(

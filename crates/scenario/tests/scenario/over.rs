@@ -61,6 +61,50 @@ fn what_begins_when_a_run_is_over_is_refused() {
 }
 
 #[test]
+fn connections_some_of_which_never_begin_are_refused() {
+    let told = "the run ends at 10ms at the latest: some never would";
+    let asking = format!("kind = \"request-response\"\nduration = \"10ms\"\n{PAIR}");
+    for text in [bulk(), scenario(&asking)] {
+        let found = problem(&text, &["workload.start_within=10ms"]);
+        assert!(
+            found.contains("workload.start_within") && found.contains(told),
+            "{found}"
+        );
+        plan(&text, &["workload.start_within=9999us"]);
+        // As long as it is by default.
+        let found = problem(&text, &["workload.duration=100us"]);
+        assert!(found.contains("up to 100us after the start"), "{found}");
+    }
+    let beside = |within: &str| {
+        format!(r#"background_flows=[{{ {PAIR}, from = "8ms", start_within = "{within}" }}]"#)
+    };
+    let found = problem(&bulk(), &[&beside("2ms")]);
+    let path = "background_flows[0].start_within";
+    assert!(found.contains(told) && found.contains(path), "{found}");
+    assert!(found.contains("less than 2ms"), "{found}");
+    plan(&bulk(), &[&beside("1999us")]);
+    let longer = r#"sweep={ "workload.duration" = ["11ms", "12ms"] }"#;
+    plan(&bulk(), &[&beside("2ms"), longer]);
+    let senders = |senders: u32, measured: &str, skew: &str| {
+        scenario(&format!(
+            "kind = \"iperf3\"\nsenders = {senders}\nmeasured = \"{measured}\"\nduration = \"10ms\"\n\
+             lead = \"5ms\"\nstart_skew = \"{skew}\""
+        ))
+    };
+    let found = problem(&senders(1, "all", "10ms"), &[]);
+    assert!(
+        found.contains("workload.start_skew") && found.contains(told),
+        "{found}"
+    );
+    plan(&senders(1, "all", "9ms"), &[]);
+    // The others begin before the first, which is alone where there is one.
+    plan(&senders(2, "first", "14ms"), &[]);
+    let found = problem(&senders(2, "first", "15ms"), &[]);
+    assert!(found.contains("the run ends at 15ms"), "{found}");
+    plan(&senders(1, "first", "1s"), &[]);
+}
+
+#[test]
 fn the_latest_end_is_that_of_the_workload() {
     let late =
         |workload: &str, time: &str| problem(&scenario(workload), &[&set("background", time)]);
