@@ -1,8 +1,8 @@
 //! Messages to everybody at a given load: the traffic pattern of IEEE 802.1's congestion studies.
 //!
 //! Models the pattern of the L2 congestion-management study (Geisler, Wadekar, IEEE 802.1, 2007): at
-//! each host time is cut into slots of one full frame's line time; in each slot a message comes with
-//! probability `load`, for a host drawn uniformly from all others. Messages go over TCP: one
+//! each host time is cut into slots of a message's line time, which is one full frame's there; in each slot a
+//! message comes with probability `load`, for a host drawn uniformly from all others. Messages go over TCP: one
 //! connection from each host to each other, open from the beginning; what TCP does not take yet
 //! waits in the application, without bound. Left out: what the study's messages were beside
 //! full-sized, which it does not say.
@@ -26,7 +26,7 @@ pub struct Bernoulli {
     /// Probability that a message comes in a slot: the share of its line that a host offers.
     #[schemars(range(min = 0.000_001, max = 1.0))]
     pub load: f64,
-    /// Payload of a message; with headers it takes a slot.
+    /// Payload of a message; with the headers of as many full frames as it takes, it takes a slot.
     #[serde(default = "message")]
     #[schemars(default = "message")]
     pub message: Bytes,
@@ -43,10 +43,14 @@ impl Bernoulli {
     /// The length of each host's slot.
     #[must_use]
     pub fn slots(&self, network: &Topology) -> Vec<Duration> {
-        let headers = TCP_HEADER_BYTES + IP_HEADER_BYTES + ETHERNET_BYTES + GAP_BYTES;
-        let bytes = self.message.get() + u64::from(headers);
-        let slot = |rate: Rate| rate.time_for(bytes);
-        flow::host_rates(network).into_iter().map(slot).collect()
+        let packet = u64::from(TCP_HEADER_BYTES + IP_HEADER_BYTES);
+        let headers = packet + u64::from(ETHERNET_BYTES + GAP_BYTES);
+        let slot = |(rate, mtu): (Rate, Bytes)| {
+            let most = mtu.get().saturating_sub(packet).max(1);
+            let frames = self.message.get().div_ceil(most);
+            rate.time_for(self.message.get() + frames * headers)
+        };
+        flow::host_lines(network).into_iter().map(slot).collect()
     }
 
     /// Bytes that the run may bring, as if to ten hosts at 10 Gb/s.
@@ -66,3 +70,7 @@ impl Bernoulli {
         found
     }
 }
+
+#[cfg(test)]
+#[path = "bernoulli_tests.rs"]
+mod tests;

@@ -4,7 +4,7 @@
 //! opens it, sends, and that is all.
 
 use tailback_tcp::congestion::CongestionKind;
-use tailback_units::{Rate, Time};
+use tailback_units::{Bytes, Rate, Time};
 
 use crate::topology::{Node, Topology};
 
@@ -31,15 +31,15 @@ pub(crate) fn turn<T: Copy>(listed: &[T], number: usize) -> Option<T> {
     listed.get(number % turns).copied()
 }
 
-/// The rate of each host's link.
-pub(super) fn host_rates(network: &Topology) -> Vec<Rate> {
-    let mut rates = vec![Rate::default(); network.hosts.len()];
+/// The rate of each host's link, and its MTU.
+pub(super) fn host_lines(network: &Topology) -> Vec<(Rate, Bytes)> {
+    let mut lines = vec![(Rate::default(), Bytes::default()); network.hosts.len()];
     for link in &network.links {
         for node in [link.a, link.b] {
             if let Node::Host(host) = node {
-                rates[host] = link.config.rate;
+                lines[host] = (link.config.rate, link.config.mtu);
             }
         }
     }
-    rates
+    lines
 }

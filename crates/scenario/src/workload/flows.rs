@@ -56,7 +56,7 @@ impl Flows {
         let sizes = self.sizes.distribution();
         let hosts = network.hosts.len();
         let mut flows = Vec::new();
-        for (source, rate) in flow::host_rates(network).into_iter().enumerate() {
+        for (source, (rate, _)) in flow::host_lines(network).into_iter().enumerate() {
             // In 2^-32, so that the same number comes out everywhere.
             let load = (self.load * 4_294_967_296.0) as u128;
             let line = u128::from(rate.time_for(sizes.mean_bytes()).as_ps());
