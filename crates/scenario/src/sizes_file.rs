@@ -57,6 +57,8 @@ fn points(name: &str, base_dir: Option<&Path>) -> Result<Vec<Value>, (String, &'
         let reason = format!("{} cannot be read: {error}", file.display());
         (reason, "a file's path, relative to the scenario's own")
     })?;
+    // Editors on Windows begin files with a byte order mark.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let mut points = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let line = line.split('#').next().unwrap_or_default();

@@ -35,6 +35,13 @@ fn points_take_the_files_place_in_workload_and_sweep() {
 }
 
 #[test]
+fn a_byte_order_mark_is_no_part_of_the_first_line() {
+    let (root, found) = given("mark", "\u{feff}1000 0.25\n2000 1.0\n");
+    assert_eq!(found, [""; 0]);
+    assert_eq!(root["workload"]["sizes"]["points"][0]["bytes"], "1000B");
+}
+
+#[test]
 fn shares_up_to_one_stay_as_they_are() {
     let (root, _) = given("shares", "1000 0.25\n2000 1.0\n");
     assert_eq!(root["workload"]["sizes"]["points"][0]["share"], 0.25);
