@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use tailback_units::{Duration, Time};
 
 use super::flow::Flow;
-use super::measured::{MeasuredFlow, Measurement, PingLine, no_step};
+use super::measured::{MeasuredFlow, Measurement, PingLine};
 use crate::problem::Finding;
 
 /// A test of Flent's between clients and host 0.
@@ -34,7 +34,7 @@ pub struct Flent {
     #[serde(default = "delay")]
     #[schemars(default = "delay")]
     pub delay: Duration,
-    /// Time between two values of a series (Flent's -s); at most `length`.
+    /// Time between two values of a series (Flent's -s); where it is longer than `length`, that.
     #[serde(default = "step_size")]
     #[schemars(default = "step_size")]
     pub step_size: Duration,
@@ -154,7 +154,7 @@ impl Flent {
             flows,
             pings,
             ping_interval: self.step_size,
-            interval: self.step_size,
+            interval: self.step_size.min(self.length),
         }
     }
 
@@ -185,7 +185,6 @@ impl Flent {
                 ));
             }
         }
-        found.extend(no_step("step_size", self.step_size, self.length));
         if !self.step_size.is_zero() && self.step_size < Duration::from_us(100) {
             found.push(Finding::new(
                 "step_size",

@@ -77,13 +77,14 @@ fn more_clients_than_hosts_and_no_time_are_told() {
 }
 
 #[test]
-fn a_step_longer_than_the_load_is_told() {
+fn a_row_of_a_series_is_at_most_as_long_as_the_load() {
     let spec = |ms| Flent {
         length: Duration::from_ms(ms),
         ..flent(FlentTest::TcpUpload, 2)
     };
-    assert_eq!(spec(200).findings(4), []);
-    let found = spec(199).findings(4);
-    let paths: Vec<&str> = found.iter().map(|f| f.path.as_str()).collect();
-    assert_eq!(paths, ["step_size"]);
+    for (ms, interval_ms) in [(199, 199), (201, 200)] {
+        assert_eq!(spec(ms).findings(4), []);
+        let interval = spec(ms).measurement().interval;
+        assert_eq!(interval, Duration::from_ms(interval_ms));
+    }
 }

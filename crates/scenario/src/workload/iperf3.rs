@@ -12,7 +12,7 @@ use tailback_net::random::Stream;
 use tailback_units::{Duration, Time};
 
 use super::flow::Flow;
-use super::measured::{MeasuredFlow, Measurement, PingLine, no_step};
+use super::measured::{MeasuredFlow, Measurement, PingLine};
 use crate::period;
 use crate::problem::Finding;
 
@@ -45,7 +45,7 @@ pub struct Iperf3 {
     #[serde(default = "ping_interval")]
     #[schemars(default = "ping_interval")]
     pub ping_interval: Duration,
-    /// Time between rows of the table `intervals`; at most `duration`.
+    /// Time between rows of the table `intervals`; where it is longer than `duration`, that.
     #[serde(default = "interval")]
     #[schemars(default = "interval")]
     pub interval: Duration,
@@ -113,7 +113,7 @@ impl Iperf3 {
             flows: self.flows(seed),
             pings: vec![ping],
             ping_interval: self.ping_interval,
-            interval: self.interval,
+            interval: self.interval.min(self.duration),
         }
     }
 
@@ -179,7 +179,6 @@ impl Iperf3 {
             found.extend(super::never_begin("start_skew", self.start_skew, end));
         }
         found.extend(period::too_short("interval", self.interval));
-        found.extend(no_step("interval", self.interval, self.duration));
         if !self.ping_interval.is_zero() && self.ping_interval < Duration::from_us(100) {
             found.push(Finding::new(
                 "ping_interval",

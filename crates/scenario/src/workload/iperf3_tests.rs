@@ -79,13 +79,14 @@ fn the_other_way_round_the_receiver_sends() {
 }
 
 #[test]
-fn an_interval_that_does_not_end_is_told() {
+fn an_interval_ends_with_the_measurement() {
     let spec = |ms| Iperf3 {
         duration: Duration::from_ms(ms),
         ..iperf3(Measured::All)
     };
-    assert_eq!(spec(200).findings(4), []);
-    let found = spec(199).findings(4);
-    let paths: Vec<&str> = found.iter().map(|f| f.path.as_str()).collect();
-    assert_eq!(paths, ["interval"]);
+    for (ms, interval_ms) in [(199, 199), (201, 200)] {
+        assert_eq!(spec(ms).findings(4), []);
+        let interval = spec(ms).measurement(7).interval;
+        assert_eq!(interval, Duration::from_ms(interval_ms));
+    }
 }

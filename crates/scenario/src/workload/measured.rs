@@ -6,7 +6,6 @@
 use tailback_units::{Duration, Time};
 
 use super::flow::Flow;
-use crate::problem::Finding;
 
 /// Flows that are measured, and what is done beside them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,15 +75,4 @@ impl Measurement {
     pub fn measured(&self) -> impl Iterator<Item = &MeasuredFlow> {
         self.flows.iter().filter(|flow| flow.measured)
     }
-}
-
-/// A step between looks at flows that is longer than the `length` of their measurement.
-pub(super) fn no_step(path: &str, step: Duration, length: Duration) -> Option<Finding> {
-    (step > length && !length.is_zero()).then(|| {
-        Finding::new(
-            path,
-            format!("none of {step} is over within the {length} that are measured"),
-            format!("at most {length}"),
-        )
-    })
 }
