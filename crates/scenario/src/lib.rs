@@ -14,6 +14,7 @@ mod identity;
 mod kernel;
 mod kernel_sysctl;
 mod meaning;
+mod meaning_congestion;
 mod meaning_dcqcn;
 mod meaning_pushback;
 mod meaning_switch;

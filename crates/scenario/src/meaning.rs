@@ -10,6 +10,7 @@ use tailback_net::switch::shared::TxLimit;
 use tailback_net::switch::{BufferConfig, SwitchConfig};
 use tailback_units::{Bytes, Duration, Rate};
 
+use crate::meaning_congestion;
 use crate::meaning_dcqcn;
 use crate::meaning_pushback;
 use crate::meaning_switch;
@@ -101,6 +102,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
             if named {
                 findings.extend(vlans::findings(scenario, &topology));
             }
+            findings.extend(meaning_congestion::asked_findings(scenario, &topology));
             for (i, background) in scenario.background.iter().enumerate() {
                 let found = background.findings(&topology).into_iter();
                 findings.extend(found.map(|f| f.within(&format!("background[{i}]"))));
@@ -519,6 +521,6 @@ fn stack_findings(stack: &Stack, at: &str) -> Vec<Finding> {
             "\"newreno\", or sender = \"linux-2.6\"",
         ));
     }
-    findings.extend(meaning_switch::stack_findings(stack));
+    findings.extend(meaning_congestion::stack_findings(stack));
     findings.into_iter().map(|f| f.within(at)).collect()
 }

@@ -8,8 +8,7 @@ use tailback_net::queue::QueueConfig;
 use tailback_net::queue::ets::CLASSES;
 use tailback_net::switch::shared::SharedConfig;
 use tailback_net::switch::{BufferConfig, SwitchConfig};
-use tailback_tcp::congestion::CongestionKind;
-use tailback_tcp::{Sender, Stack};
+use tailback_tcp::Stack;
 use tailback_units::Bytes;
 
 use crate::problem::Finding;
@@ -85,59 +84,6 @@ fn out_of_reach(switch: &SwitchConfig) -> Vec<Finding> {
             )
         })
         .collect()
-}
-
-/// SCE without ECN, accurate ECN where there is none, by paths relative to the stack.
-pub(crate) fn stack_findings(stack: &Stack) -> Vec<Finding> {
-    let mut found = accurate_ecn_findings(stack);
-    if stack.tcp_ecn > 0 {
-        return found;
-    }
-    let kind = stack.tcp_congestion_control;
-    if kind.answers_sce() {
-        found.push(Finding::new(
-            "tcp_congestion_control",
-            format!(
-                "{} answers marks, and tcp_ecn = 0 asks for none",
-                kind.name()
-            ),
-            "tcp_ecn = 1, or another congestion control",
-        ));
-    }
-    if stack.tcp_sce {
-        found.push(Finding::new(
-            "tcp_sce",
-            "there is no SCE without ECN, and tcp_ecn is 0",
-            "tcp_ecn = 1, or tcp_sce = false",
-        ));
-    }
-    found
-}
-
-/// Accurate ECN with a sender that has none, or beside SCE, which uses one of its flags.
-fn accurate_ecn_findings(stack: &Stack) -> Vec<Finding> {
-    let prague = stack.tcp_congestion_control == CongestionKind::Prague;
-    let path = match (prague, stack.tcp_ecn) {
-        (true, _) => "tcp_congestion_control",
-        (false, 3..) => "tcp_ecn",
-        (false, _) => return Vec::new(),
-    };
-    let mut found = Vec::new();
-    if stack.sender == Sender::Linux26 {
-        found.push(Finding::new(
-            path,
-            "accurate ECN, and the sender is of Linux 2.6, which has none",
-            "sender = \"linux-7.2\" (preset linux-7.2), or ECN as of RFC 3168 (tcp_ecn 0 to 2)",
-        ));
-    }
-    if stack.tcp_sce {
-        found.push(Finding::new(
-            "tcp_sce",
-            "SCE's echo and accurate ECN's count are in the same flag of the header",
-            "tcp_sce = false, or tcp_ecn = 1",
-        ));
-    }
-    found
 }
 
 /// A switch that marks SCE where no host would have it, by a path relative to the switch.

@@ -79,7 +79,7 @@ const BESIDE: &[&str] = &[
     "",
     "",
     r#"background_flows = [{ pairs = { kind = "permutation" }, connections = 2, from = "1ms" }]"#,
-    r#"background_flows = [{ pairs = { kind = "listed", list = [["left1", "right0"], ["right1", "left0"]] }, until = "4ms", congestion = ["cubic", "bbr"], priority = [0, 3] }]"#,
+    r#"background_flows = [{ pairs = { kind = "listed", list = [["left1", "right0"], ["right1", "left0"]] }, until = "4ms", congestion = ["cubic", "vegas"], priority = [0, 3] }]"#,
     r#"background_flows = [{ pairs = { kind = "across", pairs = 2 }, size = "50KB" }]"#,
 ];
 

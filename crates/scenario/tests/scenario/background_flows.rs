@@ -15,7 +15,7 @@ fn refused(entry: &str, more: &[&str], expected: &str) {
 
 #[test]
 fn flows_beside_the_workload_are_taken() {
-    let set = r#"background_flows=[{ pairs = { kind = "permutation" }, connections = 2, congestion = ["bbr"] }]"#;
+    let set = r#"background_flows=[{ pairs = { kind = "permutation" }, connections = 2, congestion = ["reno"] }]"#;
     let plan = plan(STAR, &[set]);
     let run = &plan.runs[0];
     let flows = run.flows_beside();

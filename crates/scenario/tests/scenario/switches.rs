@@ -1,6 +1,6 @@
 //! Settings of switches that contradict one another.
 
-use crate::common::{STAR, plan, problem, problems};
+use crate::common::{EXPLICIT, STAR, plan, problem, problems};
 
 const RED: &str = r#"network.switch.marking={ kind = "red", min = "30KB", max = "90KB", probability = 0.1, avpkt = "1000B", burst = 55, bandwidth = "10Gbit", ecn = true }"#;
 
@@ -95,6 +95,64 @@ fn accurate_ecn_where_it_cannot_be_is_told() {
     );
     let sound = ["stack.preset=linux-7.2", "stack.tcp_ecn=3"];
     assert_eq!(plan(STAR, &sound).runs.len(), 1);
+}
+
+#[test]
+fn a_control_that_needs_rate_samples_is_refused_where_none_are_taken() {
+    let named = "goes by delivery rates, and the sender is of Linux 2.6";
+    for (set, path, name) in [
+        (
+            "stack.tcp_congestion_control=bbr",
+            "stack.tcp_congestion_control",
+            "bbr",
+        ),
+        (
+            "socket.TCP_CONGESTION=bbr3",
+            "socket.TCP_CONGESTION",
+            "at host \"host0\": bbr3",
+        ),
+        (
+            r#"workload={ kind = "bulk", pairs = { kind = "to-first" }, duration = "1s", congestion = ["reno", "bbr"] }"#,
+            "workload.congestion[1]",
+            "at host \"host1\": bbr",
+        ),
+        (
+            r#"background_flows=[{ pairs = { kind = "to-first" }, congestion = ["bbr3"] }]"#,
+            "background_flows[0].congestion[0]",
+            "at host \"host1\": bbr3",
+        ),
+    ] {
+        said(&[set], &format!("{path}: {name} {named}"));
+        assert_eq!(plan(STAR, &["stack.preset=linux-7.2", set]).runs.len(), 1);
+    }
+    said(
+        &["socket.TCP_CONGESTION=prague"],
+        "socket.TCP_CONGESTION: at host \"host0\": accurate ECN, and the sender is of Linux 2.6",
+    );
+    said(
+        &[
+            "stack.preset=linux-7.2",
+            "stack.tcp_ecn=0",
+            "socket.TCP_CONGESTION=dctcp-sce",
+        ],
+        "socket.TCP_CONGESTION: at host \"host0\": dctcp-sce answers marks, and tcp_ecn = 0",
+    );
+}
+
+#[test]
+fn only_sources_and_modelled_hosts_are_asked_whether_they_can() {
+    let bulk = r#"workload={ kind = "bulk", pairs = { kind = "listed", list = [["SOURCE", "b1"]] }, duration = "1s", congestion = ["bbr"] }"#;
+    let today = r#"network.host.1.stack={ preset = "linux-7.2" }"#;
+    let from = |name: &str| bulk.replace("SOURCE", name);
+    assert_eq!(plan(EXPLICIT, &[today, &from("a2")]).runs.len(), 1);
+    let refused = problem(EXPLICIT, &[today, &from("a1")]);
+    assert!(
+        refused.contains("workload.congestion[0]: at host \"a1\""),
+        "{refused}"
+    );
+    let kernels = r#"network.kernels=["host1", "host2", "host3"]"#;
+    let bulk = r#"workload={ kind = "bulk", pairs = { kind = "to-first" }, duration = "1s", congestion = ["bbr"] }"#;
+    assert_eq!(plan(STAR, &[kernels, bulk]).runs.len(), 1);
 }
 
 const QUEUED: &str = r#"network.switch.buffer={ kind = "queued", shared = "150KB", segment = "64B", rx_private = "0B", tx_private = "0B", tx_limit = { kind = "none" } }"#;

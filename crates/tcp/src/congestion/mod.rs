@@ -103,6 +103,7 @@ macro_rules! congestion_controls {
             }
 
             /// Which it is.
+            #[inline]
             pub(crate) fn kind(&self) -> CongestionKind {
                 match self {
                     $(Congestion::$name(_) => CongestionKind::$name,)*
@@ -187,6 +188,17 @@ impl CongestionKind {
             CongestionKind::RenoSce | CongestionKind::DctcpSce | CongestionKind::CubicSce
         )
     }
+
+    /// Whether it sets window and pacing rate from rate samples (cong_control), and so takes the
+    /// place of recovery's window reduction and needs pacing; sender linux-2.6 has neither.
+    #[must_use]
+    #[inline]
+    pub fn full_control(self) -> bool {
+        matches!(
+            self,
+            CongestionKind::Bbr | CongestionKind::Bbr3 | CongestionKind::Prague
+        )
+    }
 }
 
 impl Congestion {
@@ -246,14 +258,10 @@ impl Congestion {
         }
     }
 
-    /// Whether it sets window and pacing rate from rate samples (cong_control), and so takes the
-    /// place of recovery's window reduction and needs pacing.
+    /// [`CongestionKind::full_control`] of the one at work.
     #[inline]
     pub(crate) fn full_control(&self) -> bool {
-        matches!(
-            self,
-            Congestion::Bbr(_) | Congestion::Bbr3(_) | Congestion::Prague(_)
-        )
+        self.kind().full_control()
     }
 }
 
