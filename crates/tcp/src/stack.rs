@@ -214,7 +214,8 @@ pub struct Stack {
     pub rto_jitter: f64,
     /// Least delay of an acknowledgement, and the estimate's floor (TCP_ATO_MIN, TCP_DELACK_MIN).
     pub delack_min: Duration,
-    /// Greatest delay of an acknowledgement (TCP_DELACK_MAX).
+    /// Greatest delay of an acknowledgement (TCP_DELACK_MAX); with receiver linux-7.2 also less than
+    /// `rto_min` by a tick.
     pub delack_max: Duration,
     /// Segments acknowledged at once at the start and after a gap (TCP_MAX_QUICKACKS).
     #[schemars(range(min = 0, max = 255))]

@@ -224,8 +224,7 @@ impl Connection {
             .with_timestamp_offset(scramble(config.seed.rotate_left(32)) as u32);
         let kind = options.congestion.unwrap_or(stack.tcp_congestion_control);
         let congestion = Congestion::new(kind, &stack, scramble(!config.seed));
-        let (delay_min, delay_max) = (clock.ticks(stack.delack_min), clock.ticks(stack.delack_max));
-        let ack = AckPolicy::new(delay_min, delay_max, &stack);
+        let ack = AckPolicy::new(&clock, &stack);
         let mss = match options.maxseg {
             0 => u32::from(config.mss),
             asked => u32::from(config.mss).min(asked),

@@ -2,11 +2,12 @@
 //!
 //! Models Linux 2.6.18's icsk_ack: net/ipv4/tcp_input.c (tcp_measure_rcv_mss, tcp_incr_quickack,
 //! tcp_event_data_recv, __tcp_ack_snd_check) and tcp_output.c (tcp_send_delayed_ack,
-//! tcp_event_ack_sent, tcp_event_data_sent), tcp_timer.c (tcp_delack_timer).
+//! tcp_event_ack_sent, tcp_event_data_sent), tcp_timer.c (tcp_delack_timer). Of 7.2's receiver:
+//! tcp_delack_max, and the bounds of the estimate.
 
 use super::compression::Compression;
 use super::rules::Receiver;
-use crate::clock::{self, Jiffies};
+use crate::clock::{self, Jiffies, JiffyClock};
 use crate::connection::Sender;
 use crate::stack::Stack;
 
@@ -21,10 +22,13 @@ const TCP_HEADER: u32 = 20;
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct AckPolicy {
+    /// The estimate's greatest, and that of what is interactive.
     delay_max: Jiffies,
+    /// The greatest delay there is (tcp_delack_max).
+    delay_most: Jiffies,
     half_second: Jiffies,
-    quick_max: u32,
-    quick_ecn: u32,
+    quick_max: u16,
+    quick_ecn: u16,
     /// Acknowledgements of out-of-order data.
     pub(crate) compression: Compression,
     delay_min: Jiffies,
@@ -50,12 +54,19 @@ pub(crate) struct AckPolicy {
     pub(crate) now: bool,
     pub(crate) pushed: bool,
     pub(crate) pushed_twice: bool,
-    /// No delay and no estimate is longer than the greatest.
+    /// No estimate is longer than the greatest.
     bounded: bool,
 }
 
 impl AckPolicy {
-    pub(crate) fn new(delay_min: Jiffies, delay_max: Jiffies, stack: &Stack) -> AckPolicy {
+    pub(crate) fn new(clock: &JiffyClock, stack: &Stack) -> AckPolicy {
+        let (delay_min, delay_max) = (clock.ticks(stack.delack_min), clock.ticks(stack.delack_max));
+        let bounded = stack.receiver == Receiver::Linux72;
+        // Sooner than the peer's least timeout, if that is this end's too.
+        let delay_most = match bounded {
+            true => delay_max.min(clock.ticks(stack.rto_min).max(2) - 1),
+            false => Jiffies::MAX,
+        };
         AckPolicy {
             scheduled: false,
             timer: None,
@@ -76,10 +87,11 @@ impl AckPolicy {
             pushed_twice: false,
             delay_min: delay_min.max(1),
             delay_max: delay_max.max(1),
+            delay_most: delay_most.max(1),
             half_second: (stack.hz / 2).max(1),
-            quick_max: stack.quickacks,
-            quick_ecn: stack.quickacks_ecn,
-            bounded: stack.receiver == Receiver::Linux72,
+            quick_max: stack.quickacks.min(255) as u16,
+            quick_ecn: stack.quickacks_ecn.min(255) as u16,
+            bounded,
             compression: Compression::new(stack),
         }
     }
@@ -100,7 +112,7 @@ impl AckPolicy {
 
     /// The estimated delay, jiffies.
     pub(crate) fn ato(&self) -> Jiffies {
-        self.ato.min(self.delay_max)
+        self.ato.min(self.delay_max).min(self.delay_most)
     }
 
     /// The connection is established.
@@ -132,12 +144,12 @@ impl AckPolicy {
 
     /// tcp_enter_quickack_mode.
     pub(crate) fn enter_quick_mode(&mut self, rcv_wnd: u32) {
-        self.enter_quick(rcv_wnd, self.quick_max);
+        self.enter_quick(rcv_wnd, self.quick_max.into());
     }
 
     /// The same after a mark, or a segment that cannot be marked.
     pub(crate) fn enter_quick_mode_for_ecn(&mut self, rcv_wnd: u32) {
-        self.enter_quick(rcv_wnd, self.quick_ecn);
+        self.enter_quick(rcv_wnd, self.quick_ecn.into());
     }
 
     fn enter_quick(&mut self, rcv_wnd: u32, most: u32) {
@@ -157,7 +169,7 @@ impl AckPolicy {
     pub(crate) fn data_received(&mut self, rcv_wnd: u32, rto: Jiffies, now: Jiffies) {
         self.scheduled = true;
         if self.ato == 0 {
-            self.increase_quick(rcv_wnd, self.quick_max);
+            self.increase_quick(rcv_wnd, self.quick_max.into());
             self.ato = self.delay_min;
         } else {
             let gap = now.wrapping_sub(self.last_received);
@@ -166,7 +178,7 @@ impl AckPolicy {
             } else if gap < self.ato {
                 self.ato = self.bound(((self.ato >> 1) + gap).min(rto));
             } else if gap > rto {
-                self.increase_quick(rcv_wnd, self.quick_max);
+                self.increase_quick(rcv_wnd, self.quick_max.into());
             }
         }
         self.last_received = now;
@@ -229,7 +241,7 @@ impl AckPolicy {
         self.compression.sent();
     }
 
-    /// No longer than the greatest delay, where the stack says so.
+    /// An estimate no longer than the greatest, where the stack says so.
     #[inline]
     fn bound(&self, ticks: Jiffies) -> Jiffies {
         if self.bounded {
@@ -269,7 +281,7 @@ impl AckPolicy {
             }
             delay = delay.min(most);
         }
-        delay = self.bound(delay);
+        delay = delay.min(self.delay_most);
         // A timer that is due already fires at the next tick.
         let mut due = now.wrapping_add(delay.max(1));
         if let Some(timer) = self.timer {

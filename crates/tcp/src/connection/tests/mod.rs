@@ -2,6 +2,7 @@
 
 mod accurate_ecn;
 mod ack_policy;
+mod ack_policy_today;
 mod closing;
 mod ecn;
 mod loss;

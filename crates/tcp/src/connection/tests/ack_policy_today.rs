@@ -1,0 +1,38 @@
+//! When today's receiver acknowledges.
+
+use tailback_units::Duration;
+
+use crate::Stack;
+use crate::testing::{CLIENT, Net, SERVER, preset};
+
+const MSS: u64 = 1448;
+const MS: Duration = Duration::from_ms(1);
+
+fn opened(stack: Stack) -> Net {
+    let mut net = Net::of(stack);
+    net.open();
+    net.write(CLIENT, 300 * MSS);
+    net.run_for(MS * 150);
+    net.trace.clear();
+    net
+}
+
+#[test]
+fn no_acknowledgement_waits_as_long_as_the_least_timeout() {
+    for (rto_min_ms, least_ms, most_ms) in [(5, 3, 6), (200, 38, 42)] {
+        let mut net = opened(Stack {
+            rto_min: MS * rto_min_ms,
+            ..preset("linux-7.2")
+        });
+        net.end(SERVER).receive.ack.enter_pingpong();
+        net.write(CLIENT, MSS);
+        let sent = net.now;
+        net.run_for(MS * 100);
+        assert_eq!(net.acks(SERVER).count(), 1, "{rto_min_ms}");
+        let waited = net.acks(SERVER).next().unwrap().at.since(sent);
+        let expected = MS * least_ms..MS * most_ms;
+        assert!(expected.contains(&waited), "{rto_min_ms}: {waited}");
+        // It used to come after the probe that the wait had provoked.
+        assert_eq!(net.data(CLIENT).count(), 1, "{rto_min_ms}");
+    }
+}
