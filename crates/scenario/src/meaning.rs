@@ -21,7 +21,7 @@ use crate::period;
 use crate::problem::Finding;
 use crate::topology::Topology;
 use crate::vlans;
-use tailback_tcp::{FastRecovery, Sender, Stack};
+use tailback_tcp::{CwndReduction, FastRecovery, Sender, Stack};
 
 /// RFC 791: every host accepts datagrams of 576 bytes.
 const SMALLEST_MTU_BYTES: u64 = 576;
@@ -519,6 +519,20 @@ fn stack_findings(stack: &Stack, at: &str) -> Vec<Finding> {
             "fast_recovery",
             "the sender linux-7.2 knows no fast recovery but newreno's",
             "\"newreno\", or sender = \"linux-2.6\"",
+        ));
+    }
+    if stack.sender == Sender::Linux72 && stack.cwnd_reduction != CwndReduction::Prr {
+        findings.push(Finding::new(
+            "cwnd_reduction",
+            "the sender linux-7.2 reduces its window by PRR alone",
+            "\"prr\", or sender = \"linux-2.6\"",
+        ));
+    }
+    if stack.sender == Sender::Linux72 && stack.rto_jitter > 0.0 {
+        findings.push(Finding::new(
+            "rto_jitter",
+            "the sender linux-7.2 has timeouts that are not randomised",
+            "0, or sender = \"linux-2.6\"",
         ));
     }
     findings.extend(meaning_congestion::stack_findings(stack));

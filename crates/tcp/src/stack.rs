@@ -99,7 +99,8 @@ pub struct Stack {
     pub tcp_autocorking: bool,
     /// Bytes unsent from which on a writer waits (sender linux-7.2).
     pub tcp_notsent_lowat: u32,
-    /// How the window comes down in fast recovery and after a congestion signal.
+    /// How the window comes down in fast recovery and after a congestion signal (sender linux-2.6;
+    /// linux-7.2 knows prr alone).
     pub cwnd_reduction: CwndReduction,
     /// When fast recovery ends (sender linux-2.6; linux-7.2 knows newreno alone).
     pub fast_recovery: FastRecovery,
@@ -209,7 +210,7 @@ pub struct Stack {
     /// Retransmission timeout before the first sample.
     pub rto_initial: Duration,
     /// Randomised timeouts: each waits up to this part longer, uniformly. 0.5 in Vasudevan et al.
-    /// (SIGCOMM 2009); 0 in every kernel.
+    /// (SIGCOMM 2009); 0 in every kernel (sender linux-2.6).
     #[schemars(range(min = 0.0, max = 4.0))]
     pub rto_jitter: f64,
     /// Least delay of an acknowledgement, and the estimate's floor (TCP_ATO_MIN, TCP_DELACK_MIN).

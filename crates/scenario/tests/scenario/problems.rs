@@ -538,3 +538,26 @@ fn a_file_of_sizes_that_cannot_be_read_is_told_once() {
     let found = problem(STAR, &[workload]);
     assert!(found.contains("nowhere.txt cannot be read"), "{found}");
 }
+
+#[test]
+fn what_the_sender_of_today_does_not_know_is_told() {
+    let today = "stack.preset=linux-7.2";
+    for (set, expected) in [
+        (
+            "stack.fast_recovery=reno",
+            "stack.fast_recovery: the sender linux-7.2 knows no",
+        ),
+        (
+            "stack.cwnd_reduction=rate-halving",
+            "stack.cwnd_reduction: the sender linux-7.2 reduces its window by PRR alone",
+        ),
+        (
+            "stack.rto_jitter=0.5",
+            "stack.rto_jitter: the sender linux-7.2 has timeouts that are not randomised",
+        ),
+    ] {
+        let found = problem(STAR, &[today, set]);
+        assert!(found.contains(expected), "{found}");
+        assert_eq!(plan(STAR, &[set]).runs.len(), 1);
+    }
+}
