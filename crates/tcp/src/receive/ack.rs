@@ -54,7 +54,7 @@ pub(crate) struct AckPolicy {
     pub(crate) now: bool,
     pub(crate) pushed: bool,
     pub(crate) pushed_twice: bool,
-    /// No estimate is longer than the greatest.
+    /// 7.2's rules: no estimate is longer than the greatest, and only owed acknowledgements count.
     bounded: bool,
 }
 
@@ -222,10 +222,16 @@ impl AckPolicy {
         self.pushed = true;
     }
 
-    /// A segment with an acknowledgement has left; it stood for `segments` segments.
+    /// A segment with an acknowledgement has left; it stood for `segments` segments. Today one is taken off
+    /// what is to be acknowledged at once if an acknowledgement was owed (tcp_dec_quickack_mode of 7.2); once
+    /// it was all of the segments, whatever they were for.
     #[inline]
     pub(crate) fn sent(&mut self, segments: u32) {
         if self.quick > 0 {
+            let segments = match self.bounded {
+                true => u32::from(self.scheduled),
+                false => segments,
+            };
             if segments >= self.quick {
                 self.quick = 0;
                 self.ato = self.delay_min;

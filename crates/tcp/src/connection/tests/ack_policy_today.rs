@@ -36,3 +36,22 @@ fn no_acknowledgement_waits_as_long_as_the_least_timeout() {
         assert_eq!(net.data(CLIENT).count(), 1, "{rto_min_ms}");
     }
 }
+
+#[test]
+fn what_is_sent_for_itself_takes_nothing_off_quick_acknowledgements() {
+    let mut net = Net::of(preset("linux-7.2"));
+    net.open();
+    net.write(CLIENT, 100);
+    net.run_for(MS * 10);
+    assert_eq!(net.acks(SERVER).count(), 1);
+    let left = net.end(SERVER).receive.ack.quick;
+    assert!(left > 2, "{left}");
+    net.write(SERVER, 300 * MSS);
+    net.run_for(MS * 50);
+    assert_eq!(net.end(SERVER).receive.ack.quick, left);
+    // An acknowledgement that was owed does.
+    net.end(SERVER).receive.ack.exit_pingpong();
+    net.write(CLIENT, 100);
+    net.run_for(MS * 2);
+    assert_eq!(net.end(SERVER).receive.ack.quick, left - 1);
+}
