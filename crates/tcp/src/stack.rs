@@ -184,8 +184,8 @@ pub struct Stack {
     /// A segment that ends outside the window is not taken, and an old acknowledgement with an old
     /// timestamp is dropped in silence.
     pub checks_end_of_window: bool,
-    /// `tcp_retries2` and its like stand for the time that so many timeouts take from the least
-    /// one on, not for their number.
+    /// `tcp_retries2` and its like stand for the time that so many timeouts take from 200 ms on
+    /// (TCP_RTO_MIN; SYNs: from `rto_initial` on), not for their number.
     pub retries_by_time: bool,
     /// Challenges a second that a host sends; 2147483647 for no limit.
     #[schemars(range(min = 0, max = 2_147_483_647))]

@@ -4,7 +4,7 @@
 //! tcp_model_timeout, tcp_orphan_retries, tcp_rtx_probe0_timed_out,
 //! tcp_clamp_rto_to_user_timeout, tcp_probe_timer's limits (RFC 1122 section 4.2.3.5, RFC 5482's
 //! user timeout). With `retries_by_time` tcp_retries2 stands for the time that so many timeouts
-//! would take from the least one on (since 2.6.32); without, for their number.
+//! would take from 200 ms on (since 2.6.32); without, for their number.
 //! Left out: what the number of connections without an application changes, and ICMP's hints.
 
 use tailback_units::Duration;
@@ -15,6 +15,10 @@ use crate::clock::{Jiffies, Stamp};
 /// tcp_orphan_retries for a connection that is not hopeless yet.
 const ORPHAN_RETRIES: u32 = 8;
 
+/// The least timeout that the time is reckoned from, whatever the connection's own is (TCP_RTO_MIN,
+/// include/net/tcp.h).
+const RTO_MIN: Duration = Duration::from_ms(200);
+
 impl Connection {
     /// Whether the peer has not acknowledged data for so long that the connection is given up;
     /// `since` is when the first retransmission was sent, `retries` how many timeouts there were.
@@ -24,7 +28,7 @@ impl Connection {
         } else {
             self.stack.tcp_retries2
         };
-        self.retries_exhausted(now, since, retries, limit, self.stack.rto_min)
+        self.retries_exhausted(now, since, retries, limit, RTO_MIN)
     }
 
     /// The same for a SYN, or the answer to one.

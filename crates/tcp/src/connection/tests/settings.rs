@@ -377,3 +377,23 @@ fn tcp_workaround_signed_windows_bounds_a_window_without_scaling() {
         assert_eq!(most, Some(window), "{signed}");
     }
 }
+
+#[test]
+fn patience_does_not_follow_rto_min() {
+    for rto_min_ms in [5, 200] {
+        let mut net = Net::of(Stack {
+            rto_min: MS * rto_min_ms,
+            tcp_retries2: 3,
+            ..preset("linux-7.2")
+        });
+        net.open();
+        net.judge(CLIENT, |_| Fate::Drop);
+        net.write(CLIENT, 1000);
+        let start = net.now;
+        assert!(net.run_until(SECOND * 100, |n| n.happened(CLIENT, Event::Reset)));
+        // Four timeouts from 200 ms on are three seconds.
+        let waited = net.now.since(start);
+        assert!(waited >= MS * 3000, "{rto_min_ms}: {waited}");
+        assert!(waited < MS * 7000, "{rto_min_ms}: {waited}");
+    }
+}
