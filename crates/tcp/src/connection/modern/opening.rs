@@ -39,7 +39,7 @@ impl Connection {
         let measured = Measured {
             seq_us: sample,
             ca_us: sample,
-            acked: !self.passive,
+            acked: true,
             ..Measured::default()
         };
         let (ca_us, updated) = self.update_rtt(now, measured, Connection::echo_rtt_us);

@@ -2,7 +2,7 @@
 
 use tailback_units::{Duration, Time};
 
-use crate::testing::{CLIENT, Fate, Net, SERVER, config, stack};
+use crate::testing::{CLIENT, Fate, Net, SERVER, config, preset, stack};
 use crate::{Connection, Event, Flags, Stack};
 
 #[test]
@@ -173,4 +173,25 @@ fn a_reset_with_the_wrong_number_does_not_end_an_attempt() {
     reset.ack = net.end(CLIENT).snd_nxt;
     net.inject(CLIENT, &reset);
     assert!(net.happened(CLIENT, Event::Reset));
+}
+
+#[test]
+fn a_server_whose_answer_was_lost_has_a_round_trip_by_the_echo() {
+    let mut net = Net::of(preset("linux-7.2"));
+    let mut first = true;
+    net.judge(SERVER, move |_| {
+        if std::mem::take(&mut first) {
+            Fate::Drop
+        } else {
+            Fate::Pass
+        }
+    });
+    net.connect();
+    assert!(net.run_until(Duration::from_secs(4), |n| {
+        n.happened(SERVER, Event::Connected)
+    }));
+    let probe = net.end(SERVER).probe();
+    assert!(probe.srtt > Duration::ZERO);
+    // Not the three seconds of a connection that has none.
+    assert!(probe.rto < Duration::from_ms(300), "{}", probe.rto);
 }
