@@ -188,6 +188,7 @@ impl Connection {
         let interval = self.clock.ticks(self.stack.tcp_invalid_ratelimit);
         if flags.contains(Flags::SYN) && first && !ack && !reset && !stale {
             if self.answers.allows(now, interval) {
+                self.answered_again = self.answered_again.saturating_add(1);
                 self.send_syn(now);
             }
             return false;
@@ -281,7 +282,8 @@ impl Connection {
         self.last_sent = jiffies;
         self.pushed_seq = self.snd_una;
         if self.is_modern() {
-            self.establish_today(jiffies, segment, lost_syns);
+            let before = lost_syns + u32::from(self.answered_again);
+            self.establish_today(jiffies, segment, lost_syns, before);
         } else if segment.has_timestamps && segment.ts_ecr != 0 {
             let sample = self.ticks_since(segment.ts_ecr);
             self.rtt.sample(sample, self.snd_una, self.snd_nxt);

@@ -183,6 +183,8 @@ pub struct Connection {
     unaccepted: bool,
     /// The peer opened the connection.
     passive: bool,
+    /// Times that a repeated SYN was answered.
+    answered_again: u8,
     /// Why it ended, if not in order.
     failure: Option<Failure>,
     /// The MSS option of this side's SYN.
@@ -313,6 +315,7 @@ impl Connection {
             questions: 0,
             esce: false,
             passive: life == Life::SynReceived,
+            answered_again: 0,
             predicts: predicted::Predicts::of(stack.sender),
             sender: stack.sender,
             clock,

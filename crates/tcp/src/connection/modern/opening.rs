@@ -3,7 +3,7 @@
 //! Models Linux 7.2 net/ipv4/tcp_input.c (tcp_init_transfer, tcp_synack_rtt_meas), tcp_metrics.c
 //! (tcp_init_metrics without metrics of the route: no sample gives a timeout of three seconds,
 //! RFC 6298 section 5.7) and the initial window (RFC 6928; one segment after more than one lost
-//! SYN).
+//! SYN, unless the echo is the first one's: tcp_try_undo_spurious_syn).
 
 use super::super::Connection;
 use super::rtt::Measured;
@@ -19,12 +19,14 @@ impl Connection {
         self.modern.syn_ns = self.clock.ns();
     }
 
-    /// `segment` acknowledged this side's SYN, which had been sent `lost` times before.
+    /// `segment` acknowledged this side's SYN, which had timed out `timeouts` times and been sent `before` times
+    /// before, also for a repeated SYN of the peer's.
     pub(in crate::connection) fn establish_today(
         &mut self,
         now: Jiffies,
         segment: &Segment,
-        lost: u32,
+        timeouts: u32,
+        before: u32,
     ) {
         let una = self.snd_una;
         self.modern.highest_sack = una;
@@ -35,7 +37,7 @@ impl Connection {
             self.modern.ts_ecr = segment.ts_ecr;
         }
         let elapsed_us = (self.clock.ns() - self.modern.syn_ns) / 1000;
-        let sample = (lost == 0).then_some(elapsed_us as u32);
+        let sample = (before == 0).then_some(elapsed_us as u32);
         let measured = Measured {
             seq_us: sample,
             ca_us: sample,
@@ -50,7 +52,17 @@ impl Connection {
             self.modern.rtt.forget(FALLBACK_US);
             self.rtt.rto = self.clock.us_to_ticks(u64::from(FALLBACK_US));
         }
-        self.window.cwnd = if lost > 1 { 1 } else { self.initial_cwnd() };
+        let echo = if segment.has_timestamps {
+            segment.ts_ecr
+        } else {
+            0
+        };
+        let spurious = echo != 0 && echo == self.syn_stamp;
+        self.window.cwnd = if timeouts > 0 && before > 1 && !spurious {
+            1
+        } else {
+            self.initial_cwnd()
+        };
         if !self.congestion.full_control() {
             self.update_pacing_rate();
         }

@@ -195,3 +195,30 @@ fn a_server_whose_answer_was_lost_has_a_round_trip_by_the_echo() {
     // Not the three seconds of a connection that has none.
     assert!(probe.rto < Duration::from_ms(300), "{}", probe.rto);
 }
+
+#[test]
+fn syns_sent_again_for_nothing_do_not_cost_the_initial_window() {
+    for (delay_ms, lost, cwnd) in [(1, 0, 10), (1250, 0, 10), (1, 2, 1)] {
+        let mut net = Net::of(preset("linux-7.2"));
+        for wire in &mut net.wires {
+            wire.delay = Duration::from_ms(delay_ms);
+        }
+        let mut left = lost;
+        net.judge(CLIENT, move |_| match left {
+            0 => Fate::Pass,
+            _ => {
+                left -= 1;
+                Fate::Drop
+            }
+        });
+        net.connect();
+        assert!(net.run_until(Duration::from_secs(9), |n| {
+            n.happened(CLIENT, Event::Connected)
+        }));
+        assert_eq!(
+            net.end(CLIENT).probe().cwnd,
+            cwnd,
+            "{delay_ms} ms, {lost} lost"
+        );
+    }
+}
