@@ -46,7 +46,8 @@ pub struct Stack {
     /// (TCP_CONG_NEEDS_ECN).
     #[schemars(range(min = 0, max = 5))]
     pub tcp_ecn: u8,
-    /// A SYN that is sent again asks for no ECN (RFC 3168 section 6.1.1.1).
+    /// A SYN that is sent again asks for no ECN (RFC 3168 section 6.1.1.1); for accurate ECN one that is
+    /// sent for the third time.
     pub tcp_ecn_fallback: bool,
     /// Selective acknowledgements.
     pub tcp_sack: bool,

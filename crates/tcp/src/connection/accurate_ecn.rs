@@ -6,7 +6,8 @@
 //! other's had, and from then on it is how many marked packets have come, modulo 8. So there is neither a latched echo nor
 //! CWR; all packets are ECN-capable, acknowledgements and retransmissions too.
 //! Left out: the option with counters of bytes (`tcp_ecn_option` 1 and 2), and with it what tells a count that has wrapped
-//! from one that has not; paths that clear or change the bits (accecn_fail_mode) but for SYNs sent again.
+//! from one that has not; paths that clear or change the bits (accecn_fail_mode) but for SYNs sent again, and with
+//! that that an answer which is sent for the third time says nothing of ECN.
 
 use super::modern::Sender;
 use super::predicted::Predicts;
@@ -158,7 +159,7 @@ impl Connection {
         let answer = self.life == Life::SynSent && syn.flags.contains(Flags::ACK);
         let field = field_of(syn.flags);
         let accurate = match (self.ecn, answer) {
-            (EcnMode::Accurate, true) => !matches!(field, 0 | 1 | 5 | 7),
+            (EcnMode::Accurate, true) => !matches!(field, 0 | 1 | 7),
             (EcnMode::Accurate, false) => !matches!(field, 0 | 3),
             _ => false,
         };
@@ -180,8 +181,13 @@ impl Connection {
         }
     }
 
-    /// The flags of this end's SYN, or of its answer; `again` if it was sent before without an answer.
-    pub(super) fn syn_ecn_flags(&self, answering: bool, again: bool) -> Flags {
+    /// The flags of this end's SYN, or of its answer, which was sent so often before without an answer. A SYN
+    /// that asks for accurate ECN still does when it is sent again for the first time (RFC 9768 section 3.1.4.1).
+    pub(super) fn syn_ecn_flags(&self, answering: bool, before: u32) -> Flags {
+        let asked_in_vain = match self.ecn {
+            EcnMode::Accurate => before > 1,
+            _ => before > 0,
+        };
         let asks = Flags::ECE.with(Flags::CWR);
         match (self.ecn, answering) {
             (EcnMode::Off, _) => Flags::NONE,
@@ -190,7 +196,7 @@ impl Connection {
                 let syn = self.accurate.as_ref().map_or(Ecn::NotEct, |a| a.syn);
                 reflected(syn)
             }
-            (_, false) if again && self.stack.tcp_ecn_fallback => Flags::NONE,
+            (_, false) if asked_in_vain && self.stack.tcp_ecn_fallback => Flags::NONE,
             (EcnMode::Classic, false) => asks,
             (EcnMode::Accurate, false) => ACE,
         }

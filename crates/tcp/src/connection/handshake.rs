@@ -98,8 +98,8 @@ impl Connection {
             segment.flags = Flags::ACK;
             segment.ts_ecr = self.ts_recent;
         }
-        let again = self.retransmits > 0;
-        segment.flags = segment.flags.with(self.syn_ecn_flags(answering, again));
+        let asked = self.syn_ecn_flags(answering, self.retransmits);
+        segment.flags = segment.flags.with(asked);
         segment.set_syn_options(SynOptions {
             mss: self.syn_mss,
             window_scale: self.receive.scaling.then_some(self.receive.window_shift),

@@ -248,3 +248,31 @@ fn dctcp_goes_by_the_count() {
     assert_eq!(net.end(CLIENT).delivered_ce, 100);
     assert_eq!(net.end(SERVER).stats().retransmissions, 0);
 }
+
+#[test]
+fn a_syn_asks_for_accurate_ecn_twice() {
+    for (lost, fields, mode) in [
+        (1, vec![7, 7], EcnMode::Accurate),
+        (2, vec![7, 7, 0], EcnMode::Off),
+    ] {
+        let mut net = between(today(3), today(3));
+        let mut left = lost;
+        net.judge(CLIENT, move |_| match left {
+            0 => Fate::Pass,
+            _ => {
+                left -= 1;
+                Fate::Drop
+            }
+        });
+        net.connect();
+        net.run_for(Duration::from_secs(6));
+        let syns = net.sent(CLIENT).map(|s| s.segment);
+        let asked: Vec<u32> = syns
+            .filter(|s| s.flags.contains(Flags::SYN))
+            .map(|s| field(&s))
+            .collect();
+        assert_eq!(asked, fields);
+        let ends = [CLIENT, SERVER].map(|end| net.end(end).ecn);
+        assert_eq!(ends, [mode; 2]);
+    }
+}
