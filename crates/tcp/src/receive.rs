@@ -191,13 +191,33 @@ impl Receive {
 
     /// Takes over the socket's options, and settles the window that a SYN offers.
     pub(crate) fn apply(&mut self, options: &SocketOptions, stack: &Stack) {
-        self.rcvlowat = options.rcvlowat;
         if let Some(bytes) = options.rcvbuf_bytes(stack) {
             self.rcvbuf = bytes;
             self.locked = true;
         }
+        self.set_low_mark(options.rcvlowat);
         self.clamp = options.window_clamp;
         self.select_initial_window();
+    }
+
+    /// So many bytes are waited for (SO_RCVLOWAT). Today no more than half of what the buffer may be, and the
+    /// buffer grows to hold them (tcp_set_rcvlowat).
+    pub(crate) fn set_low_mark(&mut self, bytes: u32) {
+        self.rcvlowat = bytes;
+        if !self.today() {
+            return;
+        }
+        let most = match self.locked {
+            true => self.rcvbuf,
+            false => self.rmem_max,
+        };
+        let bytes = bytes.min(most / 2);
+        self.rcvlowat = bytes.max(1);
+        let space = self.space_of(bytes.into()).min(u64::from(u32::MAX / 2)) as u32;
+        if !self.locked && space > self.rcvbuf {
+            self.rcvbuf = space;
+            self.window_clamp = self.window_clamp.max(bytes);
+        }
     }
 
     /// The application sets the buffer's size (SO_RCVBUF).

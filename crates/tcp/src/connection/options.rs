@@ -244,7 +244,7 @@ impl Connection {
                     self.receive.lock_buffer(bytes);
                 }
             }
-            SocketOption::RcvLowat(_) => self.receive.rcvlowat = self.options.rcvlowat,
+            SocketOption::RcvLowat(_) => self.receive.set_low_mark(self.options.rcvlowat),
             SocketOption::Congestion(kind) => self.set_congestion(now, kind),
             SocketOption::WindowClamp(bytes) => self.receive.clamp_window(bytes),
             SocketOption::QuickAck(on) => self.set_quick_ack(on),

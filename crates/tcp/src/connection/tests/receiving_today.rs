@@ -4,8 +4,8 @@ use tailback_units::{Bytes, Duration};
 
 use crate::connection::accurate_ecn::EcnMode;
 use crate::segment::{Ecn, Segment};
-use crate::testing::{CLIENT, Fate, Net, SERVER, arrival, stack, with_receiver_of_today};
-use crate::{Flags, Stack};
+use crate::testing::{CLIENT, Fate, Net, SERVER, arrival, preset, stack, with_receiver_of_today};
+use crate::{Flags, SocketOption, Stack};
 
 const MS: Duration = Duration::from_ms(1);
 const MSS: u32 = 1448;
@@ -390,4 +390,36 @@ fn a_second_syn_asks_for_no_ecn() {
     assert_eq!(asks, [true, false]);
     let ends = [CLIENT, SERVER].map(|end| net.end(end).ecn);
     assert_eq!(ends, [EcnMode::Off; 2]);
+}
+
+#[test]
+fn what_a_reader_waits_for_fits_into_the_buffer() {
+    // SO_RCVBUF asked for, tcp_rmem's last, SO_RCVLOWAT; what is waited for.
+    for (locked, rmem_max, asked, waits) in [
+        (None, 6 << 20, 1_000_000, 1_000_000),
+        (None, 1 << 20, 1_000_000, 1 << 19),
+        (Some(65_536), 6 << 20, 1_000_000, 65_536),
+    ] {
+        let rmem = [4096, 131_072, rmem_max].map(Bytes::new);
+        let mut net = Net::of(Stack {
+            tcp_rmem: rmem,
+            ..preset("linux-7.2")
+        });
+        net.open();
+        if let Some(bytes) = locked {
+            net.set(SERVER, SocketOption::RcvBuf(Bytes::new(bytes)));
+        }
+        net.set(SERVER, SocketOption::RcvLowat(asked));
+        let receive = &net.end(SERVER).receive;
+        assert_eq!(receive.rcvlowat, waits);
+        if locked.is_some() {
+            assert_eq!(receive.rcvbuf(), 131_072);
+        } else {
+            assert!(receive.window_of(receive.rcvbuf()) >= waits);
+            net.reads[SERVER] = false;
+            net.write(CLIENT, u64::from(waits));
+            net.run_for(MS * 400);
+            assert!(net.end(SERVER).readable() + u64::from(MSS) >= waits.into());
+        }
+    }
 }
