@@ -196,7 +196,10 @@ impl Receive {
             self.locked = true;
         }
         self.set_low_mark(options.rcvlowat);
-        self.clamp = options.window_clamp;
+        self.clamp = match options.window_clamp {
+            0 => 0,
+            bytes => bytes.max(window::CLAMP_LEAST),
+        };
         self.select_initial_window();
     }
 

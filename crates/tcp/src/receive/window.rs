@@ -15,7 +15,7 @@ const SEGMENT_ROOM: u32 = 160 + 16 + 240;
 const WINDOW_SIGNED: u32 = 32_767;
 
 /// Least window that an application may set (half of SOCK_MIN_RCVBUF), bytes.
-const CLAMP_LEAST: u32 = 1152;
+pub(super) const CLAMP_LEAST: u32 = 1152;
 
 impl Receive {
     /// The application limits the window (tcp_set_window_clamp); zero is no limit.

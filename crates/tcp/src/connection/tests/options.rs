@@ -362,3 +362,13 @@ fn rcvbuf_bounds_what_is_on_its_way() {
     // Doubled, and by the part of frames that is payload: never above the buffer itself.
     assert!(most.is_some_and(|most| most <= 20_000), "{most:?}");
 }
+
+#[test]
+fn the_least_window_clamp_holds_before_opening_too() {
+    let mut client = config(stack(), 1);
+    Arc::make_mut(&mut client.options).window_clamp = 1;
+    let mut net = Net::between(client, config(stack(), 2));
+    net.connect();
+    net.run_for(Duration::from_ms(2));
+    assert_eq!(net.end(CLIENT).receive.window_clamp(), 1152);
+}
