@@ -13,6 +13,8 @@ pub(crate) type Jiffies = u32;
 const BASE: u64 = 100_000;
 const PS_PER_US: u64 = 1_000_000;
 const PS_PER_NS: u64 = 1000;
+/// A tick less half a millionth, times 2^64.
+const ROUND_UP: u128 = (1 << 64) - (1 << 64) / 2_000_000;
 
 /// A tick or a timestamp that may be none. Zero is none, as in Linux.
 #[derive(Clone, Copy, Debug)]
@@ -38,8 +40,7 @@ impl Stamp {
 pub(crate) struct JiffyClock {
     tick_ps: u64,
     phase_ps: u64,
-    /// 2^64 over the whole microseconds of a tick, rounded up: a product for a quotient. Zero
-    /// where a tick is but one.
+    /// Ticks a microsecond, times 2^64: a product for a quotient. Zero where it is one.
     us_inverse: u64,
     /// Added to every timestamp, so that none tells the uptime.
     timestamp_offset: u32,
@@ -60,10 +61,10 @@ impl JiffyClock {
     /// `timestamp_hz` ticks a second for timestamps, or the jiffies themselves if zero.
     pub(crate) fn new(hz: u32, timestamp_hz: u32, phase: Duration) -> JiffyClock {
         let tick_ps = Duration::from_secs(1).as_ps() / u64::from(hz.max(1));
-        let us_per_tick = (tick_ps / PS_PER_US).max(1);
+        let per_us = (u128::from(hz.max(1)) << 64) / 1_000_000;
         JiffyClock {
             hz,
-            us_inverse: (u64::MAX / us_per_tick).wrapping_add(1),
+            us_inverse: per_us as u64,
             tick_ps,
             phase_ps: phase.as_ps() % tick_ps,
             timestamp_hz,
@@ -168,13 +169,13 @@ impl JiffyClock {
     /// A span of microseconds in whole ticks, rounded up (usecs_to_jiffies).
     #[inline]
     pub(crate) fn us_to_ticks(&self, us: u64) -> Jiffies {
-        let raised = us + self.us_per_tick() - 1;
-        if raised > u64::from(u32::MAX) || self.us_inverse == 0 {
-            let ticks = raised / self.us_per_tick();
-            return ticks.min(u64::from(u32::MAX / 4)) as Jiffies;
+        if us > u64::from(u32::MAX) || self.us_inverse == 0 {
+            let ticks = (u128::from(us) * u128::from(self.hz)).div_ceil(1_000_000);
+            return ticks.min(u128::from(u32::MAX / 4)) as Jiffies;
         }
-        // Exact for numerators and divisors of 32 bits.
-        let ticks = (u128::from(raised) * u128::from(self.us_inverse)) >> 64;
+        // Exact for 32 bits: what is not whole is at least a millionth of a tick, and the product is less than
+        // 2^-32 too small.
+        let ticks = (u128::from(us) * u128::from(self.us_inverse) + ROUND_UP) >> 64;
         (ticks as Jiffies).min(u32::MAX / 4)
     }
 
@@ -247,11 +248,15 @@ impl JiffyClock {
         (ticks.abs_diff(next) < 1 << 30).then_some((BASE + ticks) as Jiffies)
     }
 
-    /// A span in ticks, at least one unless it is zero.
+    /// A span in ticks, rounded up; exact where a tick is no whole number of picoseconds.
     pub(crate) fn ticks(&self, span: Duration) -> Jiffies {
-        span.as_ps()
-            .div_ceil(self.tick_ps)
-            .min(u64::from(u32::MAX / 4)) as Jiffies
+        let second = Duration::from_secs(1).as_ps();
+        let (ps, hz) = (span.as_ps(), u64::from(self.hz.max(1)));
+        let ticks = match ps.checked_mul(hz) {
+            Some(product) => product.div_ceil(second),
+            None => (u128::from(ps) * u128::from(hz)).div_ceil(second.into()) as u64,
+        };
+        ticks.min(u64::from(u32::MAX / 4)) as Jiffies
     }
 
     /// Ticks as a span.

@@ -59,3 +59,37 @@ fn a_timer_set_when_the_counter_of_ticks_wraps_fires_at_the_next_tick() {
     let boot = BASE as u32 + 300_000;
     assert_eq!(wheel(1000, boot - 1, boot - 1), boot);
 }
+
+#[test]
+fn spans_are_exact_where_a_tick_is_no_whole_number_of_picoseconds() {
+    for hz in [10, 100, 250, 300, 1000, 1024, 999_983, 1_000_000] {
+        let clock = JiffyClock::new(hz, 0, Duration::ZERO);
+        for us in [
+            0,
+            1,
+            999,
+            1000,
+            3333,
+            3334,
+            200_000,
+            203_333,
+            1_000_000,
+            3_000_000_000,
+        ] {
+            let exact = (us * u64::from(hz)).div_ceil(1_000_000);
+            let most = u64::from(u32::MAX / 4);
+            assert_eq!(
+                u64::from(clock.us_to_ticks(us)),
+                exact.min(most),
+                "{hz} {us}"
+            );
+            let ticks = clock.ticks(Duration::from_us(us));
+            assert_eq!(u64::from(ticks), exact.min(most), "{hz} {us}");
+        }
+        let ticks = clock.ticks(Duration::from_secs(864_000));
+        assert_eq!(
+            u64::from(ticks),
+            (864_000 * u64::from(hz)).min(u64::from(u32::MAX / 4))
+        );
+    }
+}
