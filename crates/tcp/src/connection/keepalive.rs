@@ -1,7 +1,7 @@
 //! Keep-alive, and the timer it shares with FIN-WAIT-2 and TIME-WAIT.
 //!
 //! Models Linux 7.2 net/ipv4/tcp_timer.c: tcp_keepalive_timer (RFC 9293 section 3.8.4); alike in
-//! 2.6.18 but for the user timeout.
+//! 2.6.18 but for the user timeout and the wheel in which today's timers wait.
 
 use tailback_units::Duration;
 
@@ -10,7 +10,11 @@ use crate::clock::{self, Jiffies};
 
 impl Connection {
     pub(super) fn arm_life_timer(&mut self, now: Jiffies, wait: Jiffies) {
-        self.life_timer = Some(now.wrapping_add(wait.max(1)));
+        let due = now.wrapping_add(wait.max(1));
+        self.life_timer = Some(match self.is_modern() {
+            true => self.clock.wheel(due, now),
+            false => due,
+        });
     }
 
     /// Starts or stops asking.
