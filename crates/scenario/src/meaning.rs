@@ -29,6 +29,8 @@ const SMALLEST_MTU_BYTES: u64 = 576;
 const LARGEST_MTU_BYTES: u64 = 9216;
 /// One that copies a megabyte a second.
 const DEAREST_KILOBYTE: Duration = Duration::from_ms(1);
+/// Least of `tcp_rmem` (tcp_min_rcvbuf, net/ipv4/sysctl_net_ipv4.c).
+const RMEM_LEAST_BYTES: u64 = 4096;
 /// Ethernet header and FCS.
 const FRAME_OVERHEAD_BYTES: u64 = 18;
 
@@ -513,6 +515,31 @@ fn stack_findings(stack: &Stack, at: &str) -> Vec<Finding> {
                 "three sizes, none smaller than the one before it",
             ));
         }
+    }
+    let least = Bytes::new(RMEM_LEAST_BYTES);
+    if stack.tcp_rmem.iter().any(|size| *size < least) {
+        findings.push(Finding::new(
+            "tcp_rmem",
+            format!("Linux takes no size below {least}"),
+            format!("three sizes of at least {least}"),
+        ));
+    }
+    if stack.sender == Sender::Linux72 && stack.tcp_reordering > stack.tcp_max_reordering {
+        findings.push(Finding::new(
+            "tcp_reordering",
+            format!(
+                "it is more than tcp_max_reordering, {}",
+                stack.tcp_max_reordering
+            ),
+            "no more than tcp_max_reordering",
+        ));
+    }
+    if stack.sender == Sender::Linux72 && stack.tcp_notsent_lowat == 0 {
+        findings.push(Finding::new(
+            "tcp_notsent_lowat",
+            "nobody could ever write: there is never less than nothing unsent",
+            "more than 0, such as 131072; 4294967295 for no limit",
+        ));
     }
     if stack.sender == Sender::Linux72 && stack.fast_recovery == FastRecovery::Reno {
         findings.push(Finding::new(

@@ -75,7 +75,7 @@ pub struct Stack {
     /// Short packets are joined when they are retransmitted (sender linux-7.2).
     pub tcp_retrans_collapse: bool,
     /// Seconds over which the least round trip is taken (sender linux-7.2).
-    #[schemars(range(min = 1, max = 86_400))]
+    #[schemars(range(min = 0, max = 86_400))]
     pub tcp_min_rtt_wlen: u32,
     /// Segments of the initial window; 0: 2 to 4 by the segment size, as in Linux 2.6.
     #[schemars(range(min = 0, max = 65_535))]
@@ -91,7 +91,7 @@ pub struct Stack {
     /// Most that a connection has waiting in its own host (sender linux-7.2).
     pub tcp_limit_output_bytes: Bytes,
     /// Segments that a packet for offload has at least (sender linux-7.2).
-    #[schemars(range(min = 1, max = 65_535))]
+    #[schemars(range(min = 1, max = 255))]
     pub tcp_min_tso_segs: u32,
     /// Packets for offload are halved for every 2^n microseconds of the least round trip.
     #[schemars(range(min = 0, max = 31))]
@@ -157,7 +157,7 @@ pub struct Stack {
     #[schemars(range(min = 0, max = 255))]
     pub tcp_orphan_retries: u32,
     /// Times a SYN is sent again.
-    #[schemars(range(min = 0, max = 127))]
+    #[schemars(range(min = 1, max = 127))]
     pub tcp_syn_retries: u32,
     /// Of these, how many wait no longer than the first.
     #[schemars(range(min = 0, max = 127))]

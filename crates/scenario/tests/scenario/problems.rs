@@ -561,3 +561,34 @@ fn what_the_sender_of_today_does_not_know_is_told() {
         assert_eq!(plan(STAR, &[set]).runs.len(), 1);
     }
 }
+
+#[test]
+fn what_linux_takes_as_no_sysctl_is_told() {
+    for (set, expected) in [
+        (
+            "stack.tcp_rmem=[\"2KB\", \"4MB\", \"4MB\"]",
+            "stack.tcp_rmem: Linux takes no size below 4096B",
+        ),
+        (
+            "stack.tcp_min_tso_segs=256",
+            "stack.tcp_min_tso_segs: 256 is out of range",
+        ),
+        (
+            "stack.tcp_syn_retries=0",
+            "stack.tcp_syn_retries: 0 is out of range",
+        ),
+        (
+            "stack.tcp_reordering=301",
+            "stack.tcp_reordering: it is more than tcp_max_reordering, 300",
+        ),
+        (
+            "stack.tcp_notsent_lowat=0",
+            "stack.tcp_notsent_lowat: nobody could ever write",
+        ),
+    ] {
+        let found = problem(STAR, &["stack.preset=linux-7.2", set]);
+        assert!(found.contains(expected), "{found}");
+    }
+    let sound = ["stack.preset=linux-7.2", "stack.tcp_min_rtt_wlen=0"];
+    assert_eq!(plan(STAR, &sound).runs.len(), 1);
+}
