@@ -202,7 +202,8 @@ pub struct Stack {
     pub tcp_tso_win_divisor: u32,
     /// Segmentation offload.
     pub tso: bool,
-    /// Largest packet handed to segmentation offload, headers included.
+    /// Largest packet handed to segmentation offload: its payload with sender linux-7.2, headers included
+    /// with linux-2.6.
     pub tso_max: Bytes,
     /// Minimum retransmission timeout (the variance's floor; also per route).
     pub rto_min: Duration,

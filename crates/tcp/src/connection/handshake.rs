@@ -304,10 +304,13 @@ impl Connection {
             .ticks_of_timestamp(self.clock.timestamp().wrapping_sub(echo))
     }
 
-    /// The segment size: no more than half of the largest window seen (tcp_sync_mss).
+    /// The segment size: no more than half of the largest window seen; today all of a tiny one
+    /// (tcp_sync_mss, tcp_bound_to_half_wnd).
     pub(super) fn bound_mss(&mut self) {
         let options = if self.timestamps { TIMESTAMP_BYTES } else { 0 };
-        let half = (self.max_window >> 1).max(68 - 20 - options);
+        let tiny = self.is_modern() && self.max_window <= MSS_DEFAULT;
+        let part = self.max_window >> u32::from(!tiny);
+        let half = part.max(68 - 20 - options);
         self.mss = if self.max_window > 0 {
             self.mss_most.min(half)
         } else {

@@ -222,3 +222,20 @@ fn syns_sent_again_for_nothing_do_not_cost_the_initial_window() {
         );
     }
 }
+
+#[test]
+fn segments_are_half_of_the_window_and_today_all_of_a_tiny_one() {
+    for (name, window, mss) in [
+        ("linux-7.2", 1000, 500),
+        ("linux-7.2", 536, 536),
+        ("linux-7.2", 400, 400),
+        ("linux-2.6.18", 400, 200),
+    ] {
+        let mut net = Net::of(preset(name));
+        net.open();
+        let end = net.end(CLIENT);
+        end.max_window = window;
+        end.bound_mss();
+        assert_eq!(end.mss, mss, "{name} {window}");
+    }
+}
