@@ -42,15 +42,13 @@ pub(crate) fn findings(switch: &SwitchConfig) -> Vec<Finding> {
     };
     let mut found = queue_findings(queued, switch.ports);
     if let Some(control) = &switch.flow_control {
-        found.extend(control_findings(control, queued));
+        found.extend(control_findings(control, queued, switch.ports));
     }
     if let Some(config) = &switch.congestion_management {
         let within = |f: Finding| f.within("congestion_management");
-        found.extend(
-            management_findings(config, queued.port_capacity_bytes(0))
-                .into_iter()
-                .map(within),
-        );
+        let sent = queued.memory.rx_private_bytes(switch.ports);
+        let room = queued.port_capacity_bytes(switch.ports, sent);
+        found.extend(management_findings(config, room).into_iter().map(within));
     }
     found
 }
@@ -268,9 +266,14 @@ fn discipline_findings(queue: &QueueConfig) -> Vec<Finding> {
     found
 }
 
-fn control_findings(control: &FlowControlConfig, queued: &QueuedConfig) -> Vec<Finding> {
+fn control_findings(
+    control: &FlowControlConfig,
+    queued: &QueuedConfig,
+    ports: u16,
+) -> Vec<Finding> {
     let mut found = Vec::new();
-    let mut marks = |at: &str, room: u64, high: Bytes, low: Bytes| {
+    // Where too much would wait, and the most bytes that can.
+    let mut marks = |at: &str, (what, room): (&str, u64), high: Bytes, low: Bytes| {
         if low >= high {
             found.push(Finding::new(
                 format!("{at}low_watermark"),
@@ -281,26 +284,39 @@ fn control_findings(control: &FlowControlConfig, queued: &QueuedConfig) -> Vec<F
         if high.get() >= room {
             found.push(Finding::new(
                 format!("{at}high_watermark"),
-                format!("a queue holds {room}B at most, so none ever is above {high}"),
-                "less than a queue may hold, with room for what is on its way",
+                format!("{what} {room}B at most, so none ever is above {high}"),
+                "less than that, with room for what is on its way",
             ));
         }
     };
     let scheduler = &queued.scheduler;
-    let port_room = queued.port_capacity_bytes(0);
+    let memory = &queued.memory;
+    // What is watched at an egress port has come by any of the others, or has come by one for any of the others.
+    let room = |watched: Watched, queue_bytes: &dyn Fn(u64) -> u64| match watched {
+        Watched::Egress => ("a queue holds", queue_bytes(memory.rx_private_bytes(ports))),
+        Watched::Ingress => {
+            let each = queue_bytes(memory.rx_private.get());
+            (
+                "what comes in by a port holds",
+                memory.ingress_capacity_bytes(each, ports),
+            )
+        }
+    };
     match control {
         FlowControlConfig::Pause(pause) => {
             let (high, low) = (pause.high_watermark, pause.low_watermark);
-            marks("flow_control.", port_room, high, low);
+            let room = room(pause.watch, &|beyond| {
+                queued.port_capacity_bytes(ports, beyond)
+            });
+            marks("flow_control.", room, high, low);
         }
         FlowControlConfig::Pfc(pfc) => {
             for (i, class) in pfc.classes.iter().enumerate() {
                 let at = format!("flow_control.classes[{i}].");
-                // What came in by a port may wait for several, up to its class's cap at each.
-                let room = match pfc.watch {
-                    Watched::Egress => queued.band_capacity_bytes(scheduler.band(class.class), 0),
-                    Watched::Ingress => port_room,
-                };
+                let band = scheduler.band(class.class);
+                let room = room(pfc.watch, &|beyond| {
+                    queued.band_capacity_bytes(band, ports, beyond)
+                });
                 marks(&at, room, class.high_watermark, class.low_watermark);
             }
             let mut seen = BTreeSet::new();

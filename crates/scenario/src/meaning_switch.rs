@@ -45,18 +45,18 @@ pub(crate) fn findings(switch: &SwitchConfig) -> Vec<Finding> {
 
 /// Thresholds that no queue of the switch can come to.
 fn out_of_reach(switch: &SwitchConfig) -> Vec<Finding> {
-    let ports = u64::from(switch.ports);
     // What any port has sent may be for one queue, beyond that queue's cap.
-    let sent = |memory: &SharedConfig| ports * memory.rx_private.get();
+    let sent = |memory: &SharedConfig| memory.rx_private_bytes(switch.ports);
     // The most that a queue holds in which any of these classes waits.
     let room = |classes: Range<usize>| match &switch.buffer {
-        BufferConfig::Shared(memory) => memory.queue_capacity_bytes() + sent(memory),
+        BufferConfig::Shared(memory) => memory.queue_capacity_bytes(switch.ports) + sent(memory),
         BufferConfig::Queued(queued) => {
             let bands = classes.map(|class| queued.scheduler.band(class as u8));
-            let rooms = bands.map(|band| queued.band_capacity_bytes(band, sent(&queued.memory)));
+            let rooms = bands
+                .map(|band| queued.band_capacity_bytes(band, switch.ports, sent(&queued.memory)));
             rooms.max().unwrap_or(0)
         }
-        BufferConfig::Voq(voq) => ports * voq.port_buffer.get(),
+        BufferConfig::Voq(voq) => u64::from(switch.ports) * voq.port_buffer.get(),
     };
     let all = || 0..CLASSES;
     let from: Vec<(String, Range<usize>, Bytes)> = match &switch.marking {

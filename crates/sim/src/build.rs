@@ -303,7 +303,7 @@ fn switches(run: &Run, wiring: &Wiring, links: &[LinkState]) -> Vec<SwitchState>
             marker: Marker::new(
                 &config.marking,
                 count,
-                &config.buffer.band_capacities_bytes(),
+                &config.buffer.band_capacities_bytes(count),
                 Stream::new(run.seed, "marking", number as u64),
             ),
             cut_through: config.forwarding == Forwarding::CutThrough,

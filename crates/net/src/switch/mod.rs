@@ -78,23 +78,25 @@ pub enum BufferConfig {
 }
 
 impl BufferConfig {
-    /// The most bytes that can wait for one egress port, while nothing else waits in the switch.
+    /// The most bytes that can wait for one egress port of so many, while nothing else waits in the switch.
     #[must_use]
-    pub fn queue_capacity_bytes(&self) -> u64 {
+    pub fn queue_capacity_bytes(&self, ports: u16) -> u64 {
         match self {
-            BufferConfig::Shared(shared) => shared.queue_capacity_bytes(),
+            BufferConfig::Shared(shared) => shared.queue_capacity_bytes(ports),
             BufferConfig::Voq(voq) => voq.port_buffer.get(),
-            BufferConfig::Queued(queued) => queued.port_capacity_bytes(0),
+            BufferConfig::Queued(queued) => queued.port_capacity_bytes(ports, 0),
         }
     }
 
-    /// The most bytes that each queue of a port can hold, while nothing else waits in the switch.
+    /// The most bytes that each queue of one port of so many can hold, while nothing else waits in the switch.
     #[must_use]
-    pub fn band_capacities_bytes(&self) -> Vec<u64> {
+    pub fn band_capacities_bytes(&self, ports: u16) -> Vec<u64> {
         match self {
-            BufferConfig::Shared(_) | BufferConfig::Voq(_) => vec![self.queue_capacity_bytes()],
+            BufferConfig::Shared(_) | BufferConfig::Voq(_) => {
+                vec![self.queue_capacity_bytes(ports)]
+            }
             BufferConfig::Queued(queued) => (0..queued.scheduler.bands().max(1))
-                .map(|band| queued.band_capacity_bytes(band, 0))
+                .map(|band| queued.band_capacity_bytes(band, ports, 0))
                 .collect(),
         }
     }

@@ -43,11 +43,11 @@ pub struct QueuedConfig {
 }
 
 impl QueuedConfig {
-    /// The most bytes that one band of a port can hold while nothing else waits in the switch; `beyond` are bytes
-    /// that it may take of what ingress ports have to themselves.
+    /// The most bytes that one band of a port can hold while nothing else waits in the switch, which has `ports` ports;
+    /// `beyond` are bytes that it may take of what ingress ports have to themselves.
     #[must_use]
-    pub fn band_capacity_bytes(&self, band: usize, beyond: u64) -> u64 {
-        let port = self.memory.queue_capacity_bytes() + beyond;
+    pub fn band_capacity_bytes(&self, band: usize, ports: u16, beyond: u64) -> u64 {
+        let port = self.memory.queue_capacity_bytes(ports) + beyond;
         self.band_limits.get(band).map_or(port, |limit| {
             let own = self.memory.tx_private.get() + beyond;
             port.min(limit.capacity_bytes(self.memory.shared.get(), own))
@@ -56,12 +56,12 @@ impl QueuedConfig {
 
     /// The same of all bands of a port together.
     #[must_use]
-    pub fn port_capacity_bytes(&self, beyond: u64) -> u64 {
-        let bands =
-            (0..self.scheduler.bands().max(1)).map(|band| self.band_capacity_bytes(band, beyond));
+    pub fn port_capacity_bytes(&self, ports: u16, beyond: u64) -> u64 {
+        let bands = (0..self.scheduler.bands().max(1))
+            .map(|band| self.band_capacity_bytes(band, ports, beyond));
         bands
             .sum::<u64>()
-            .min(self.memory.queue_capacity_bytes() + beyond)
+            .min(self.memory.queue_capacity_bytes(ports) + beyond)
     }
 }
 

@@ -206,14 +206,14 @@ fn a_band_holds_as_much_as_its_cap_and_the_port_s_leave_it() {
             let mut buffer = QueuedBuffer::new(&config, 2, 1, 0);
             let admitted = (0..100).take_while(|_| offer(&mut buffer, of_class(band)).is_ok());
             let full = 1518 * admitted.count() as u64;
-            let most = config.band_capacity_bytes(band.into(), 0);
+            let most = config.band_capacity_bytes(band.into(), 2, 0);
             assert!(full.abs_diff(most) < 1518, "{full} {most} {config:?}");
         }
     }
     let two = config(&bands, vec![hog(1), hog(2), hog(3)]);
-    assert_eq!(two.port_capacity_bytes(0), 6 * 1518);
+    assert_eq!(two.port_capacity_bytes(2, 0), 6 * 1518);
     let three = config(&bands, vec![hog(8), hog(8)]);
-    assert_eq!(three.port_capacity_bytes(0), 10 * 1518);
+    assert_eq!(three.port_capacity_bytes(2, 0), 10 * 1518);
 }
 
 #[test]

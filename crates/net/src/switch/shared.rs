@@ -35,12 +35,36 @@ pub struct SharedConfig {
 }
 
 impl SharedConfig {
-    /// The most bytes one egress queue can hold while all others are empty: its private share, and
-    /// of the pool what its cap leaves it (of a dynamic threshold: where the queue meets it).
+    /// The most bytes one egress queue of a switch with `ports` ports can hold while all others are empty: its private
+    /// share, and of the pool what its cap leaves it (of a dynamic threshold: where the queue meets it), and what those
+    /// of all other ports leave it together.
     #[must_use]
-    pub fn queue_capacity_bytes(&self) -> u64 {
+    pub fn queue_capacity_bytes(&self, ports: u16) -> u64 {
         let most = self.tx_limit.capacity_bytes(self.shared.get(), 0);
-        self.tx_private.get() + most.min(self.rx_hog.map_or(u64::MAX, Bytes::get))
+        let others = u64::from(ports.saturating_sub(1));
+        let received = self
+            .rx_hog
+            .map_or(u64::MAX, |hog| hog.get().saturating_mul(others));
+        self.tx_private.get() + most.min(received)
+    }
+
+    /// What all ingress ports have to themselves; all of it may be for one queue, beyond that queue's cap.
+    #[must_use]
+    pub fn rx_private_bytes(&self, ports: u16) -> u64 {
+        u64::from(ports) * self.rx_private.get()
+    }
+
+    /// The most bytes that frames from one port can hold while nothing else waits in the switch, in queues that hold
+    /// up to `queue_bytes` each.
+    #[must_use]
+    pub fn ingress_capacity_bytes(&self, queue_bytes: u64, ports: u16) -> u64 {
+        let others = u64::from(ports.saturating_sub(1));
+        let pool = self
+            .shared
+            .get()
+            .min(self.rx_hog.map_or(u64::MAX, Bytes::get));
+        let memory = self.rx_private.get() + pool + others * self.tx_private.get();
+        queue_bytes.saturating_mul(others).min(memory)
     }
 }
 

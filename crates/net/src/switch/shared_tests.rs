@@ -156,3 +156,26 @@ fn what_nothing_but_the_pool_limits_is_admitted_as_where_more_is_asked() {
         assert!((1000..19_000).contains(&refused), "{refused} refused");
     }
 }
+
+#[test]
+fn a_queue_holds_what_the_marks_of_all_other_ports_leave_it() {
+    // Of 1 MB, three ports may send 100 KB each to the fourth: one fills all three queues with no more than 100 KB.
+    let mut config = config(1_000_000, TxLimit::None {});
+    config.rx_hog = Some(Bytes::new(100_000));
+    config.tx_private = Bytes::new(20_000);
+    let mut to_one = SharedBuffer::new(&config, 4);
+    for port in 1..4 {
+        fill(&mut to_one, port, 0);
+    }
+    let most = config.queue_capacity_bytes(4);
+    assert_eq!(most, 320_000);
+    assert!(to_one.queued_bytes(0).abs_diff(most) < 6 * u64::from(JUMBO));
+    let mut from_one = SharedBuffer::new(&config, 4);
+    for port in 1..4 {
+        fill(&mut from_one, 0, port);
+    }
+    let held: u64 = (1..4).map(|port| from_one.queued_bytes(port)).sum();
+    let most = config.ingress_capacity_bytes(config.queue_capacity_bytes(4), 4);
+    assert_eq!(most, 160_000);
+    assert!(held.abs_diff(most) < 6 * u64::from(JUMBO), "{held}");
+}

@@ -251,6 +251,48 @@ fn watermarks_beyond_the_cap_of_a_class_are_told() {
     );
 }
 
+/// A memory of 2 MB with this beside it.
+fn roomy(rest: &str) -> String {
+    let fixed = r#"kind = "queued", shared = "2MB", segment = "64B", tx_private = "0B""#;
+    format!("network.switch.buffer={{ {fixed}, {rest} }}")
+}
+
+const HOGGED: &str = r#"rx_private = "0B", rx_hog = "20KB", tx_limit = { kind = "none" }"#;
+
+#[test]
+fn what_several_ports_send_may_be_for_one_queue() {
+    // STAR's switch has 24 ports: 23 of them fill a queue with 20 KB each, or with 10 KB of their own.
+    let private = r#"rx_private = "10KB", tx_limit = { kind = "hog", bytes = "50KB" }"#;
+    for (buffer, most) in [(roomy(HOGGED), 460_000), (roomy(private), 290_000)] {
+        assert_eq!(plan(STAR, &[&buffer, PAUSE]).runs.len(), 1);
+        let qcn = r#"network.switch.congestion_management={ kind = "qcn", qeq = "100KB" }"#;
+        assert_eq!(plan(STAR, &[&buffer, qcn]).runs.len(), 1);
+        said(
+            &[
+                &buffer,
+                PAUSE,
+                "network.switch.flow_control.high_watermark=500KB",
+            ],
+            &format!("flow_control.high_watermark: a queue holds {most}B at most"),
+        );
+    }
+}
+
+#[test]
+fn what_one_port_sends_may_be_for_several_queues() {
+    let watch = "network.switch.flow_control.watch=ingress";
+    let capped = roomy(r#"rx_private = "0B", tx_limit = { kind = "hog", bytes = "50KB" }"#);
+    assert_eq!(plan(STAR, &[&capped, PAUSE, watch]).runs.len(), 1);
+    said(
+        &[&capped, PAUSE],
+        "flow_control.high_watermark: a queue holds 50000B at most",
+    );
+    said(
+        &[&roomy(HOGGED), PAUSE, watch],
+        "flow_control.high_watermark: what comes in by a port holds 20000B at most",
+    );
+}
+
 #[test]
 fn pfc_on_a_class_that_there_is_not_is_told() {
     let pfc = |class: u8| {

@@ -223,13 +223,16 @@ fn real_end(run: &Run, link: usize, node: Node) -> RealEnd {
             kind: "switch",
             number,
             port: run.network.links_of(node).position(|one| one == link),
-            queue_bytes: run.network.switches[number]
-                .config
-                .buffer
-                .queue_capacity_bytes()
-                .max(frame_bytes),
+            queue_bytes: switch_queue_bytes(run, number).max(frame_bytes),
         },
     }
+}
+
+/// The most bytes that one queue of a switch can hold.
+fn switch_queue_bytes(run: &Run, switch: usize) -> u64 {
+    let ports = run.network.links_of(Node::Switch(switch)).count() as u16;
+    let buffer = &run.network.switches[switch].config.buffer;
+    buffer.queue_capacity_bytes(ports)
 }
 
 /// All that real hosts cannot do, by its name in the scenario.
@@ -350,13 +353,13 @@ fn not_applied(run: &Run) -> Vec<String> {
             .to_owned(),
         "kernel.offloads: tso and gso; links carry frames".to_owned(),
     ];
-    for switch in &run.network.switches {
+    for (number, switch) in run.network.switches.iter().enumerate() {
         let (name, config) = (&switch.name, &switch.config);
         let memory = match &config.buffer {
             BufferConfig::Shared(_) | BufferConfig::Queued(_) => "a memory that the ports share",
             BufferConfig::Voq(_) => "virtual output queues",
         };
-        let most = config.buffer.queue_capacity_bytes();
+        let most = switch_queue_bytes(run, number);
         said.push(format!(
             "switch {name}: {memory}; each port has a FIFO of its own of {most} bytes, the most that one \
              queue can hold"
