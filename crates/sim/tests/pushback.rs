@@ -242,6 +242,33 @@ fn qcn_and_ecm_tell_sources_before_the_queue_is_full() {
 }
 
 #[test]
+fn nobody_is_told_of_room_who_has_no_limiter() {
+    let ecm = r#"preset.switch.queued.congestion_management={ kind = "ecm" }"#;
+    let workload = r#"
+[workload]
+kind = "udp"
+rate = "500Mbit"
+datagram = "1470B"
+socket_buffer = "1MB"
+duration = "20ms"
+pairs = { kind = "to-first" }
+"#;
+    // A fifth of the line: the queue is always below Qeq, and nobody has ever been told to send less.
+    let light = run(&network(1, 5, workload), &[ecm]);
+    let told = counts(&light, "ports", "congestion_messages");
+    assert_eq!(told.iter().sum::<u64>(), 0);
+    // Acknowledgements go to ports that are never full.
+    let bulk = run(&network(1, 5, TO_FIRST), &[ecm]);
+    let told = counts(&bulk, "ports", "congestion_messages");
+    let places = names(&bulk, "ports", "place");
+    let hotspot = places.iter().position(|place| place == "s0:0");
+    assert_eq!(
+        told.iter().sum::<u64>(),
+        told[hotspot.expect("the first host's port")]
+    );
+}
+
+#[test]
 fn a_port_that_is_served_slowly_for_a_time_carries_that_much() {
     let workload = TO_FIRST
         .replace("to-first", "listed\", list = [[\"h0-1\", \"h0-0\"]]")

@@ -20,7 +20,7 @@ use tailback_units::{Duration, Rate, Time};
 use super::World;
 use super::cut::Cut;
 use super::dcqcn::Dcqcn;
-use super::network::Sink;
+use super::network::{Sink, SwitchBuffer};
 
 /// Bytes of line time of a PAUSE frame or a switch's congestion message.
 const MESSAGE_WIRE_BYTES: u64 = (FRAME_BYTES_MIN + GAP_BYTES) as u64;
@@ -203,15 +203,24 @@ impl World {
         }
     }
 
-    /// A congestion point tells the source of a frame.
+    /// A congestion point tells the source of a frame, if it would obey: one above zero is only for a limiter
+    /// that is associated with this point. Frames carry no tag that says so, so its host is asked.
     pub(super) fn notify(&mut self, switch: u16, port: u16, sampled: Flight, feedback: Feedback) {
         let Some(endpoint) = self.endpoints.get(sampled.to.0 as usize) else {
             return;
         };
         let host = endpoint.peer_host;
         let point = self.switches[usize::from(switch)].first_rank + u32::from(port);
-        if let Some(pushback) = &mut self.pushback {
-            pushback.notices += 1;
+        let Some(pushback) = &mut self.pushback else {
+            return;
+        };
+        let card = &pushback.cards[usize::from(host.0)].port;
+        if feedback.fb > 0 && !card.is_associated(point, &sampled) {
+            return;
+        }
+        pushback.notices += 1;
+        if let SwitchBuffer::Queued(queues) = &mut self.switches[usize::from(switch)].buffer {
+            queues.ports[usize::from(port)].notices += 1;
         }
         let bytes = MESSAGE_WIRE_BYTES;
         let at = self.now + self.way_back(switch, host, sampled.to, bytes);

@@ -36,7 +36,7 @@ pub(crate) struct QueuedPort {
     pub(crate) paused: Paused,
     /// Frames it has sent.
     pub(crate) sent: u64,
-    /// Congestion messages about its queue.
+    /// Congestion messages sent about its queue.
     pub(crate) notices: u64,
     service: Vec<Service>,
     /// Served slower than its link, it takes no frame before.
@@ -148,7 +148,6 @@ impl World {
             .point
             .as_mut()
             .and_then(|point| point.arrive(queued_bytes, frame.frame_bytes));
-        own.notices += u64::from(feedback.is_some());
         let is_free = own.rests_until <= now;
         let egress = &self.links[port.out_link as usize].link;
         let earliest = self.links[in_link as usize].earliest_departure(
