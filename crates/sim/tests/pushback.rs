@@ -269,6 +269,37 @@ pairs = { kind = "to-first" }
 }
 
 #[test]
+fn background_traffic_is_told_to_send_less_too() {
+    let workload = r#"
+[workload]
+kind = "ping"
+interval = "1ms"
+pairs = { kind = "listed", list = [["h0-3", "h0-4"]] }
+duration = "20ms"
+[[background]]
+source = "h0-1"
+destination = "h0-0"
+rate = "6Gbit"
+[[background]]
+source = "h0-2"
+destination = "h0-0"
+rate = "6Gbit"
+"#;
+    let text = network(1, 5, workload);
+    let plain = run(&text, &[]);
+    for scheme in ["qcn", "ecm"] {
+        let set = format!(r#"preset.switch.queued.congestion_management={{ kind = "{scheme}" }}"#);
+        let told = run(&text, &[&set]);
+        assert!(
+            drops(&told) * 2 < drops(&plain),
+            "{scheme}: {} and {} without",
+            drops(&told),
+            drops(&plain)
+        );
+    }
+}
+
+#[test]
 fn a_port_that_is_served_slowly_for_a_time_carries_that_much() {
     let workload = TO_FIRST
         .replace("to-first", "listed\", list = [[\"h0-1\", \"h0-0\"]]")

@@ -11,7 +11,6 @@ use tailback_tcp::Ecn;
 use tailback_units::{Duration, Time};
 
 use super::World;
-use super::echo::Stray;
 use super::network::Sink;
 use super::pushback::Message;
 
@@ -48,13 +47,8 @@ impl World {
         else {
             return;
         };
-        let source = match Stray::of(frame.to) {
-            Some(Stray::Background(_)) => HostId(segment.ack.0 as u16),
-            Some(_) => return,
-            None => match self.endpoints.get(frame.to.0 as usize) {
-                Some(endpoint) => endpoint.peer_host,
-                None => return,
-            },
+        let Some(source) = self.limited_source(frame) else {
+            return;
         };
         let now = self.now;
         let Some(pushback) = &mut self.pushback else {

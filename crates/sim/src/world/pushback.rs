@@ -20,6 +20,7 @@ use tailback_units::{Duration, Rate, Time};
 use super::World;
 use super::cut::Cut;
 use super::dcqcn::Dcqcn;
+use super::echo::Stray;
 use super::network::{Sink, SwitchBuffer};
 
 /// Bytes of line time of a PAUSE frame or a switch's congestion message.
@@ -203,13 +204,23 @@ impl World {
         }
     }
 
+    /// The host that a frame comes from, if it may be limited: not a ping.
+    pub(super) fn limited_source(&self, frame: &Flight) -> Option<HostId> {
+        match Stray::of(frame.to) {
+            Some(Stray::Background(_)) => {
+                Some(HostId(self.frames.get(frame.frame).segment.ack.0 as u16))
+            }
+            Some(_) => None,
+            None => Some(self.endpoints.get(frame.to.0 as usize)?.peer_host),
+        }
+    }
+
     /// A congestion point tells the source of a frame, if it would obey: one above zero is only for a limiter
     /// that is associated with this point. Frames carry no tag that says so, so its host is asked.
     pub(super) fn notify(&mut self, switch: u16, port: u16, sampled: Flight, feedback: Feedback) {
-        let Some(endpoint) = self.endpoints.get(sampled.to.0 as usize) else {
+        let Some(host) = self.limited_source(&sampled) else {
             return;
         };
-        let host = endpoint.peer_host;
         let point = self.switches[usize::from(switch)].first_rank + u32::from(port);
         let Some(pushback) = &mut self.pushback else {
             return;
