@@ -6,7 +6,7 @@ use tailback_net::host::HostConfig;
 use tailback_net::host::machine::{Affinity, MachineConfig, Merging};
 use tailback_net::impairment::script::FrameAction;
 use tailback_net::link::LinkConfig;
-use tailback_net::switch::shared::TxLimit;
+use tailback_net::switch::shared::{SharedConfig, TxLimit};
 use tailback_net::switch::{BufferConfig, SwitchConfig};
 use tailback_units::{Bytes, Duration, Rate};
 
@@ -289,16 +289,12 @@ fn check_switch(switch: &SwitchConfig, mtu_bytes: u64) -> Vec<Finding> {
     };
     let unit = match &switch.buffer {
         BufferConfig::Shared(shared) => {
-            let private = shared.rx_private.get().max(shared.tx_private.get());
-            let room = shared.shared.get().max(private);
-            holds_no_frame("buffer.shared", room, shared.segment);
+            shared_memory(shared, &mut holds_no_frame);
             ("buffer.segment", shared.segment)
         }
         BufferConfig::Queued(queued) => {
             let shared = &queued.memory;
-            let private = shared.rx_private.get().max(shared.tx_private.get());
-            let room = shared.shared.get().max(private);
-            holds_no_frame("buffer.shared", room, shared.segment);
+            shared_memory(shared, &mut holds_no_frame);
             for (band, limit) in queued.band_limits.iter().enumerate() {
                 if let TxLimit::Hog { bytes } = limit {
                     let path = format!("buffer.band_limits[{band}].bytes");
@@ -320,6 +316,26 @@ fn check_switch(switch: &SwitchConfig, mtu_bytes: u64) -> Vec<Finding> {
         ));
     }
     findings
+}
+
+/// Asks `holds_no_frame`, with a path, of what a shared memory may hold of one queue, and in pieces of how many bytes.
+fn shared_memory(memory: &SharedConfig, holds_no_frame: &mut impl FnMut(&str, u64, Bytes)) {
+    let private = memory.rx_private.get().max(memory.tx_private.get());
+    let shared = memory.shared.get();
+    holds_no_frame("buffer.shared", shared.max(private), memory.segment);
+    let hog = match memory.tx_limit {
+        TxLimit::Hog { bytes } => Some(bytes),
+        TxLimit::None {} | TxLimit::Dynamic { .. } => None,
+    };
+    for (path, cap) in [
+        ("buffer.tx_limit.bytes", hog),
+        ("buffer.rx_hog", memory.rx_hog),
+    ] {
+        // Below its cap a queue takes a frame, so that any segment is enough.
+        if cap.is_some_and(|cap| cap < memory.segment) {
+            holds_no_frame(path, private, memory.segment);
+        }
+    }
 }
 
 fn check_host(host: &HostConfig) -> Vec<Finding> {

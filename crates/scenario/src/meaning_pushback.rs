@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use tailback_net::flow_control::{FlowControlConfig, Watched};
-use tailback_net::l2cm::L2cmConfig;
+use tailback_net::flow_control::{FlowControlConfig, Watched, quanta_time};
 use tailback_net::l2cm::qcn::Sampling;
+use tailback_net::l2cm::{L2cmConfig, PAGE_BYTES};
 use tailback_net::marking::Mark;
 use tailback_net::queue::QueueConfig;
 use tailback_net::queue::codel::CodelConfig;
@@ -12,7 +12,7 @@ use tailback_net::queue::fq_codel::FqCodelConfig;
 use tailback_net::queue::pie::PieConfig;
 use tailback_net::switch::queued::{QueuedConfig, Service};
 use tailback_net::switch::{BufferConfig, SwitchConfig};
-use tailback_units::{Bytes, Duration};
+use tailback_units::{Bytes, Duration, Rate};
 
 use crate::kernel::HostKind;
 use crate::period;
@@ -90,6 +90,8 @@ pub(crate) fn network_findings(network: &Topology) -> Vec<Finding> {
             }
         }
     }
+    found.extend(said_too_often(network));
+    found.extend(never_slower(network));
     let pushes_back = switches.iter().any(|s| s.config.pushes_back());
     let kernel = network.hosts.iter().find(|h| h.kind == HostKind::Kernel);
     if let (true, Some(host)) = (pushes_back, kernel) {
@@ -103,6 +105,55 @@ pub(crate) fn network_findings(network: &Topology) -> Vec<Finding> {
         ));
     }
     found
+}
+
+/// Switches whose PAUSE frames would be said again faster than anything goes.
+fn said_too_often(network: &Topology) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (number, switch) in network.switches.iter().enumerate() {
+        let Some(control) = &switch.config.flow_control else {
+            continue;
+        };
+        let links = network.links_of(Node::Switch(number));
+        let rates = links.map(|link| network.links[link].config.rate);
+        let half = |rate: Rate| quanta_time(control.quanta(), rate) / 2;
+        let Some(rate) = rates.max().filter(|rate| half(*rate) < period::SHORTEST) else {
+            continue;
+        };
+        found.push(Finding::new(
+            "network",
+            format!(
+                "switch {:?} says its PAUSE frames again when half of {} quanta are over: every {} at {rate}",
+                switch.name,
+                control.quanta(),
+                half(rate),
+            ),
+            format!("flow_control.quanta of at least {} on each link", period::SHORTEST * 2),
+        ));
+    }
+    found
+}
+
+/// A least rate of limiters at which every host may send all the time.
+fn never_slower(network: &Topology) -> Option<Finding> {
+    let mut configs = network.switches.iter();
+    let config = configs.find_map(|s| s.config.congestion_management.as_deref())?;
+    let least = match config {
+        L2cmConfig::Ecm(ecm) => ecm.r_min,
+        L2cmConfig::Qcn(qcn) => qcn.r_min,
+    };
+    let hosts = (network.links.iter())
+        .filter(|link| matches!((link.a, link.b), (Node::Host(_), _) | (_, Node::Host(_))));
+    let line = hosts.map(|link| link.config.rate).max()?;
+    (least >= line).then(|| {
+        Finding::new(
+            "network",
+            format!(
+                "congestion_management.r_min, {least}, is no less than the line of any host, {line}: nobody is slowed down"
+            ),
+            "an r_min far below the hosts' links, such as \"10Mbit\"",
+        )
+    })
 }
 
 fn queue_findings(queued: &QueuedConfig, ports: u16) -> Vec<Finding> {
@@ -386,6 +437,13 @@ fn management_findings(config: &L2cmConfig, room: u64) -> Vec<Finding> {
                 }
                 _ => {}
             }
+            if qcn.min_dec_factor >= 1.0 {
+                found.push(Finding::new(
+                    "min_dec_factor",
+                    "messages that leave all of a rate slow nobody down",
+                    "a part below one, such as 0.5",
+                ));
+            }
             (qcn.qeq, qcn.gd)
         }
     };
@@ -396,10 +454,10 @@ fn management_findings(config: &L2cmConfig, room: u64) -> Vec<Finding> {
             "a part above zero, such as 0.0078125, or no congestion_management",
         ));
     }
-    if qeq.get() == 0 {
+    if qeq.get() < PAGE_BYTES {
         found.push(Finding::new(
             "qeq",
-            "no queue is shorter than none: sources are never told of room",
+            format!("queues are counted in pages of {PAGE_BYTES}B, and none is shorter than none: sources are never told of room"),
             "the queue that is aimed at, such as \"26KB\"",
         ));
     }

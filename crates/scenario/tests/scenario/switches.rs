@@ -535,8 +535,8 @@ fn sources_that_are_never_told_or_never_slowed_are_told() {
     let ecm = r#"network.switch.congestion_management={ kind = "ecm" }"#;
     let key = |key: &str| format!("network.switch.congestion_management.{key}");
     for (scheme, set, expected) in [
-        (QCN, "qeq=0B", "qeq: no queue is shorter than none"),
-        (ecm, "qeq=0B", "qeq: no queue is shorter than none"),
+        (QCN, "qeq=0B", "qeq: queues are counted in pages"),
+        (ecm, "qeq=0B", "qeq: queues are counted in pages"),
         (QCN, "gd=0.0", "gd: messages that take nothing off"),
         (ecm, "gd=0.0", "gd: messages that take nothing off"),
         (
@@ -630,4 +630,42 @@ fn a_kind_without_its_table_is_told_how_it_is_written() {
         &[&without],
         r#"; one of { kind = "none" }, { kind = "hog" }"#,
     );
+}
+
+#[test]
+fn quanta_that_are_over_at_once_and_limiters_that_limit_nothing_are_told() {
+    let quanta = |n: u32| format!("network.switch.flow_control.quanta={n}");
+    assert_eq!(plan(STAR, &[QUEUED, PAUSE, &quanta(40)]).runs.len(), 1);
+    said(
+        &[QUEUED, PAUSE, &quanta(39)],
+        "says its PAUSE frames again when half of 39 quanta are over",
+    );
+    let key = |key: &str| format!("network.switch.congestion_management.{key}");
+    said(
+        &[QUEUED, QCN, &key("min_dec_factor=1.0")],
+        "min_dec_factor: messages that leave all of a rate slow nobody down",
+    );
+    said(
+        &[QUEUED, QCN, &key("r_min=10Gbit")],
+        "r_min, 10Gbit, is no less than the line of any host",
+    );
+    said(
+        &[QUEUED, QCN, &key("qeq=63B")],
+        "qeq: queues are counted in pages of 64B",
+    );
+}
+
+#[test]
+fn caps_of_no_bytes_are_told_where_ports_have_nothing_of_their_own() {
+    let none = r#"network.switch.buffer.tx_limit={ kind = "hog", bytes = "0B" }"#;
+    said(
+        &[QUEUED, none],
+        "buffer.tx_limit.bytes: there is no room for one frame",
+    );
+    said(
+        &[QUEUED, "network.switch.buffer.rx_hog=63B"],
+        "buffer.rx_hog: there is no room for one frame",
+    );
+    let own = "network.switch.buffer.tx_private=20KB";
+    assert_eq!(plan(STAR, &[QUEUED, none, own]).runs.len(), 1);
 }
