@@ -1,7 +1,7 @@
 //! QCN: quantised congestion notification.
 //!
-//! Models IEEE 802.1Qau-2010 clause 30 and annex Q's algorithm, and the pre-standard parts that the
-//! L2 congestion-management study of 2007 (Geisler, Wadekar) had switched on. The congestion point
+//! Models the algorithm of IEEE 802.1Qau-2010 clause 30 and annex Q in the form of its pseudo-code of 2007, and the
+//! pre-standard parts that the L2 congestion-management study of 2007 (Geisler, Wadekar) had switched on. The congestion point
 //! samples arriving frames; feedback is (Qeq − q) − W·(q − q at the last sample), in 6 bits; only
 //! what says "less" is sent. The reaction point cuts its rate by Gd·Fb, at most by
 //! `min_dec_factor`, then recovers towards the rate before: in stages of a byte counter and of a
@@ -9,7 +9,11 @@
 //! raises the target by `a` (active increase), beyond both by `r_hai` a stage (hyper-active). Without
 //! a timer the byte counter's stages count for both.
 //! Sources: the standard's behaviour as described in HPE's FlexFabric 5940 manual (QCN algorithm);
-//! the names of document au-rong-qcn-serial-hai-pseudo-code (IEEE 802.1, November 2007).
+//! the names and the reaction point's stages of document au-rong-qcn-serial-hai-pseudo-code (IEEE 802.1, November 2007).
+//! Where the state machine of the published standard (as qbb-net-device.cc of bobzhuyb/ns3-rdma has it) parts from that, the
+//! model is of 2007: fast recovery takes `fr_threshold` stages, not one less; a counter's period is halved after as many
+//! stages of its own, not in hyper-active increase only; a hyper-active step is `r_hai` times (the stages of the counter
+//! that has fewer − `fr_threshold`), not (these + 1).
 //!
 //! Reconstructed, because no public definition was found; each can be switched off:
 //! - `drift`: every `drift_interval` rates are multiplied by `drift_factor`.
@@ -107,7 +111,7 @@ pub enum Sampling {
 }
 
 impl Default for QcnConfig {
-    /// IEEE 802.1Qau-2010's defaults.
+    /// IEEE 802.1Qau-2010's defaults, for stages as of 2007.
     fn default() -> QcnConfig {
         QcnConfig {
             w: 2.0,

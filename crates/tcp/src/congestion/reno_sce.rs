@@ -4,7 +4,7 @@
 //! versions; `sce` has what they share. A window acknowledged with ESCE throughout shrinks by
 //! √cwnd segments in version A, by half of that in version B. On CE version A cuts a quarter or an
 //! eighth once a reduction is complete, version B takes it off acknowledgement by acknowledgement
-//! as long as ECE is set. With marks of probability p the window settles at ((1−p)/p)² in A and at
+//! as long as ECE is set; an acknowledgement with both is ESCE to B, to A it is CE. With marks of probability p the window settles at ((1−p)/p)² in A and at
 //! (2(1−p)/p)² in B. The kernel's root is whole, rounded up while the window grows and down while it
 //! shrinks; here it is to half a segment. Left out: its use of the largest window since the last mark for the threshold.
 
@@ -76,11 +76,14 @@ impl CongestionControl for RenoSce {
     }
 
     #[inline]
-    fn in_ack_event(&mut self, window: &mut Window, view: &View, kind: AckKind) {
+    fn in_ack_event(&mut self, window: &mut Window, view: &View, mut kind: AckKind) {
         let parts = match self.version {
             RenoSceVersion::A => 1,
             RenoSceVersion::B => 2,
         };
+        if self.version == RenoSceVersion::B {
+            kind.ece &= !kind.esce;
+        }
         self.sce.acked(window, view, kind, |window, bytes| {
             bytes * i64::from((4 * window.cwnd).isqrt()) / (2 * parts)
         });

@@ -140,6 +140,24 @@ fn version_b_answers_ce_on_every_acknowledgement() {
 }
 
 #[test]
+fn esce_goes_before_ce_in_version_b_and_after_it_in_version_a() {
+    for (version, left) in [(RenoSceVersion::A, 100..=100), (RenoSceVersion::B, 95..=96)] {
+        let mut sender = sender(CongestionKind::RenoSce, version);
+        let mut window = modern(100, 10);
+        let kind = AckKind {
+            ece: true,
+            esce: true,
+            marked_bytes: MSS,
+            ..AckKind::default()
+        };
+        for _ in 0..100 {
+            sender.in_ack_event(&mut window, &VIEW, kind);
+        }
+        assert!(left.contains(&window.cwnd), "{version:?}: {}", window.cwnd);
+    }
+}
+
+#[test]
 fn the_window_stays_at_two() {
     let mut sender = sender(CongestionKind::DctcpSce, RenoSceVersion::A);
     let mut window = modern(2, 2);
