@@ -330,6 +330,43 @@ fn pfc_stops_one_class_and_a_run_repeats() {
 }
 
 #[test]
+fn a_class_that_is_not_paused_loses_nothing_behind_one_that_is() {
+    let workload = r#"
+[workload]
+kind = "udp"
+rate = "1Gbit"
+datagram = "1470B"
+socket_buffer = "1MB"
+duration = "20ms"
+pairs = { kind = "listed", list = [["h0-2", "h0-3"]] }
+[[background]]
+source = "h0-1"
+destination = "h0-0"
+rate = "8Gbit"
+priority = 3
+[[background]]
+source = "h0-2"
+destination = "h0-0"
+rate = "8Gbit"
+priority = 3
+"#;
+    let pfc = r#"preset.switch.queued.flow_control={ kind = "pfc", watch = "ingress", classes = [{ class = 3, high_watermark = "60KB", low_watermark = "50KB" }] }"#;
+    let bands = r#"preset.switch.queued.buffer.scheduler={ strict = 0, quanta = ["1518B", "1518B"], priomap = [0, 0, 0, 1] }"#;
+    let outcome = run(
+        &network(1, 4, workload),
+        &[pfc, bands, "host.tx_queue_packets=100"],
+    );
+    // Class 3 is offered 16 Gb/s at a port of 10, so that h0-2 has it waiting all the time.
+    let refused = counts(&outcome, "background", "datagrams_refused");
+    assert!(refused.iter().all(|refused| *refused > 1000), "{refused:?}");
+    assert_eq!(counts(&outcome, "flows", "lost_tx_queue"), [0]);
+    assert_eq!(
+        counts(&outcome, "flows", "datagrams_received"),
+        counts(&outcome, "flows", "datagrams_due")
+    );
+}
+
+#[test]
 fn codel_keeps_the_queue_short_and_the_link_busy() {
     let text = network(1, 5, TO_FIRST);
     let codel = r#"preset.switch.queued.buffer.queue={ kind = "codel", target = "20us", interval = "500us" }"#;

@@ -2,9 +2,10 @@
 //!
 //! Stands behind the transmit queue of a host whose switch pauses it or sends it congestion
 //! messages: frames wait here until the link is free, their class may be sent and their rate
-//! limiter, if they have one, lets them. Classes take turns, so that one that is paused holds back
-//! no other; within a class limited flows and the rest take turns too.
-//! Left out: a bound on what waits at a limiter (the transmit queue's bound counts it).
+//! limiter, if they have one, lets them. Classes take turns, and each has the transmit queue's bound to itself, as
+//! the bands of pfifo_fast and the rings of a card with a queue for each class (mqprio) have, so that one that is
+//! paused holds back no other; within a class limited flows and the rest take turns too.
+//! Left out: a bound on what waits at a limiter (its class's bound counts it).
 
 use std::collections::VecDeque;
 
@@ -35,6 +36,8 @@ pub struct HostPort {
     line: Rate,
     queues: [VecDeque<Flight>; CLASSES],
     waiting: usize,
+    /// The same by class, at limiters too.
+    waiting_of: [usize; CLASSES],
     turn: usize,
     limiters: Vec<(u32, Limiter)>,
     scope: LimiterScope,
@@ -54,6 +57,7 @@ impl HostPort {
             line,
             queues: [const { VecDeque::new() }; CLASSES],
             waiting: 0,
+            waiting_of: [0; CLASSES],
             turn: 0,
             limiters: Vec::new(),
             scope: LimiterScope::default(),
@@ -67,6 +71,7 @@ impl HostPort {
     /// A frame is to be sent.
     pub fn push(&mut self, frame: Flight) {
         self.waiting += 1;
+        self.waiting_of[usize::from(frame.class)] += 1;
         let key = key(self.scope, &frame);
         match self.limiters.iter_mut().find(|(k, _)| *k == key) {
             Some((_, limiter)) => limiter.push(frame),
@@ -78,6 +83,12 @@ impl HostPort {
     #[must_use]
     pub fn len(&self) -> usize {
         self.waiting
+    }
+
+    /// Frames of one class that wait.
+    #[must_use]
+    pub fn len_of(&self, class: u8) -> usize {
+        self.waiting_of[usize::from(class)]
     }
 
     /// True if no frame waits.
@@ -112,6 +123,7 @@ impl HostPort {
             if let Some(frame) = frame {
                 self.turn = (place + 1) % places;
                 self.waiting -= 1;
+                self.waiting_of[usize::from(frame.class)] -= 1;
                 return Next::Frame(frame);
             }
         }

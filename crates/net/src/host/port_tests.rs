@@ -80,6 +80,21 @@ fn a_limiter_holds_back_its_own_destination_only() {
 }
 
 #[test]
+fn what_waits_is_counted_by_class_at_limiters_too() {
+    let config = L2cmConfig::Ecm(EcmConfig::default());
+    let mut port = port();
+    for frame in [to(1, 0), to(1, 3), to(2, 3)] {
+        port.push(frame);
+    }
+    port.message(at(0), &config, 5, &to(1, 0), WORST);
+    port.push(to(1, 3));
+    assert_eq!((port.len_of(0), port.len_of(3), port.len()), (1, 3, 4));
+    port.paused.pause(at(0), 1 << 3, Duration::from_us(100));
+    assert_eq!(sent(&mut port, at(0)), (1, 0));
+    assert_eq!((port.len_of(0), port.len_of(3), port.len()), (0, 3, 3));
+}
+
+#[test]
 fn good_news_makes_no_limiter() {
     let config = L2cmConfig::Ecm(EcmConfig::default());
     let mut port = port();

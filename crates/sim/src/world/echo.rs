@@ -101,7 +101,7 @@ impl World {
     pub(super) fn send_frame(&mut self, host: usize, frame: Frame) -> bool {
         let now = self.now;
         let (to, payload_bytes) = (frame.to, frame.segment.payload_bytes.into());
-        if let Some(waiting) = self.waiting_at_card(host) {
+        if let Some(waiting) = self.waiting_at_card(host, frame.class()) {
             let admitted = self.hosts[host].queue.admits_beside(waiting, payload_bytes);
             if admitted {
                 let flight = self.frames.put(now, &frame);

@@ -466,7 +466,7 @@ impl World {
                 break;
             };
             let priority = endpoint.priority;
-            let waiting = self.waiting_at_card(host).unwrap_or(0);
+            let waiting = self.waiting_at_card(host, priority & 7).unwrap_or(0);
             let payload_bytes = transmit.segment.payload_bytes.into();
             let queue = &mut self.hosts[host].queue;
             let admitted = queue.admits_beside(waiting, payload_bytes);

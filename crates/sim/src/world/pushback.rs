@@ -332,9 +332,9 @@ impl World {
         self.serve_card(host);
     }
 
-    /// Frames that wait at a host's card.
-    pub(super) fn waiting_at_card(&self, host: usize) -> Option<usize> {
-        Some(self.pushback.as_ref()?.cards[host].port.len())
+    /// Frames of a class that wait at a host's card.
+    pub(super) fn waiting_at_card(&self, host: usize, class: u8) -> Option<usize> {
+        Some(self.pushback.as_ref()?.cards[host].port.len_of(class))
     }
 
     /// Lets a card send what it may, and comes back when it may send more.
