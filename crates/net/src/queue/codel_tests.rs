@@ -1,10 +1,11 @@
+use tailback_tcp::Ecn;
 use tailback_units::{Duration, Time};
 
 use super::{Codel, CodelConfig};
+use crate::marking::Mark;
 use crate::pool::FramePool;
-use crate::queue::{Effects, Held};
-use crate::switch::shared::Pool;
-use crate::testing::{ect_frame, frame};
+use crate::queue::Effects;
+use crate::testing::held;
 
 fn at(ms: u64) -> Time {
     Time::ZERO + Duration::from_ms(ms)
@@ -12,19 +13,12 @@ fn at(ms: u64) -> Time {
 
 /// A queue that frames join and leave one a millisecond each, with `depth` ms of frames in it, for
 /// so many ms: when frames were dropped or marked.
-fn acted(config: &CodelConfig, depth: u64, ms: u64, ect: bool) -> (Vec<u64>, Vec<u64>) {
+fn acted(config: &CodelConfig, depth: u64, ms: u64, ecn: Ecn) -> (Vec<u64>, Vec<u64>) {
     let mut queue = Codel::new(config);
     let (mut frames, mut effects) = (FramePool::default(), Effects::default());
     let (mut dropped, mut marked) = (Vec::new(), Vec::new());
     let join = |queue: &mut Codel, now: Time, frames: &mut FramePool, effects: &mut Effects| {
-        let frame = if ect { ect_frame(1448) } else { frame(1448) };
-        let held = Held {
-            frame: frames.put(now, &frame),
-            in_port: 0,
-            pool: Pool::Shared,
-            since: now,
-        };
-        queue.enqueue(held, effects);
+        queue.enqueue(held(frames, now, 1, 1448, ecn), effects);
     };
     for now in 0..ms {
         join(&mut queue, at(now), &mut frames, &mut effects);
@@ -45,7 +39,7 @@ fn acted(config: &CodelConfig, depth: u64, ms: u64, ect: bool) -> (Vec<u64>, Vec
 #[test]
 fn a_queue_below_the_target_is_left_alone() {
     let config = CodelConfig::default();
-    assert_eq!(acted(&config, 4, 2000, false), (vec![], vec![]));
+    assert_eq!(acted(&config, 4, 2000, Ecn::NotEct), (vec![], vec![]));
 }
 
 #[test]
@@ -55,7 +49,7 @@ fn a_standing_queue_is_dropped_from_after_an_interval_and_ever_faster() {
         ..CodelConfig::default()
     };
     // Marks leave the delay as it is: their times show the law alone.
-    let (dropped, marked) = acted(&config, 20, 500, true);
+    let (dropped, marked) = acted(&config, 20, 500, Ecn::Ect0);
     assert!(dropped.is_empty());
     // The first frame that waited 20 ms leaves at 20 ms; from 120 ms on 100/1, 100/√2, 100/√3 … ms
     // apart.
@@ -68,10 +62,27 @@ fn frames_that_cannot_be_marked_are_dropped() {
         ecn: true,
         ..CodelConfig::default()
     };
-    let (dropped, marked) = acted(&config, 20, 500, false);
+    let (dropped, marked) = acted(&config, 20, 500, Ecn::NotEct);
     assert!(marked.is_empty());
     assert_eq!(dropped.first(), Some(&120));
     assert!(dropped.len() > 3);
+}
+
+#[test]
+fn what_bears_a_mark_already_is_neither_dropped_nor_counted() {
+    let config = CodelConfig {
+        ecn: true,
+        mark: Mark::Sce,
+        ..CodelConfig::default()
+    };
+    let (dropped, marked) = acted(&config, 20, 500, Ecn::Ect0);
+    assert!(dropped.is_empty());
+    assert_eq!(marked[..5], [120, 220, 291, 349, 399], "{marked:?}");
+    for ecn in [Ecn::Ect1, Ecn::Ce] {
+        assert_eq!(acted(&config, 20, 500, ecn), (vec![], vec![]), "{ecn:?}");
+    }
+    let (dropped, _) = acted(&config, 20, 500, Ecn::NotEct);
+    assert_eq!(dropped.first(), Some(&120));
 }
 
 #[test]
@@ -80,7 +91,7 @@ fn a_full_queue_takes_no_more() {
         limit: 2,
         ..CodelConfig::default()
     };
-    let (dropped, _) = acted(&config, 4, 6, false);
+    let (dropped, _) = acted(&config, 4, 6, Ecn::NotEct);
     // They join at 0 and 1; those of 2, 3 and 4 find it full; one has left when that of 5 comes.
     assert_eq!(dropped.len(), 3, "{dropped:?}");
 }

@@ -76,13 +76,14 @@ pub struct Effects {
 }
 
 impl Effects {
-    /// Marks a frame if its ECN field allows it; says whether it did.
+    /// Marks a frame if its ECN field allows it; says whether it bears this mark now, or had a greater one.
     fn mark(&mut self, held: &Held, frames: &mut FramePool, mark: Mark) -> bool {
-        let marked = frames.get_mut(held.frame.frame).mark(mark);
-        if marked {
+        let frame = frames.get_mut(held.frame.frame);
+        if frame.mark(mark) {
             self.marked.push(held.frame);
         }
-        marked
+        // Of what is ECN-capable, only a packet that bears as much is not marked anew.
+        frame.is_ecn_capable()
     }
 }
 

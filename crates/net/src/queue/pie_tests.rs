@@ -2,6 +2,7 @@ use tailback_tcp::Ecn;
 use tailback_units::{Duration, Time};
 
 use super::{ONE, Pie, PieConfig, damping};
+use crate::marking::Mark;
 use crate::pool::FramePool;
 use crate::queue::Effects;
 use crate::random::Stream;
@@ -73,6 +74,34 @@ fn marks_end_where_the_probability_passes_a_tenth() {
     assert!(marked < 0.01, "{marked}");
     // Without excess nothing happens.
     assert_eq!(shares(&config, 1000, 10, Ecn::Ect0).0, 0.0);
+}
+
+#[test]
+fn what_bears_sce_or_ce_already_is_neither_dropped_nor_counted() {
+    let config = PieConfig {
+        ecn: true,
+        mark: Mark::Sce,
+        ..PieConfig::default()
+    };
+    for (ecn, dropped, marked) in [
+        (Ecn::NotEct, 1, 0),
+        (Ecn::Ect0, 0, 1),
+        (Ecn::Ect1, 0, 0),
+        (Ecn::Ce, 0, 0),
+    ] {
+        let mut queue = pie(&config);
+        let (mut frames, mut effects) = (FramePool::default(), Effects::default());
+        // A probability at which frames are marked, and the sum at which the next is for sure.
+        queue.burst = Duration::ZERO;
+        queue.probability = ONE / 10;
+        queue.delay = config.target;
+        queue.bytes = 1_000_000;
+        queue.since_last = 9 * ONE;
+        let held = held(&mut frames, us(0), 1, 1448, ecn);
+        queue.enqueue(us(0), held, &mut frames, &mut effects);
+        let seen = (effects.dropped_now.len(), effects.marked.len());
+        assert_eq!(seen, (dropped, marked), "{ecn:?}");
+    }
 }
 
 #[test]
