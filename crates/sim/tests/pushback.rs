@@ -114,6 +114,13 @@ fn received(outcome: &RunOutcome) -> u64 {
     counts(outcome, "flows", "received_bytes").iter().sum()
 }
 
+/// A count of the row of table `ports` about that place.
+fn port_count(outcome: &RunOutcome, place: &str, name: &str) -> u64 {
+    let places = names(outcome, "ports", "place");
+    let row = places.iter().position(|p| p == place);
+    counts(outcome, "ports", name)[row.unwrap_or_else(|| panic!("{place} is not among {places:?}"))]
+}
+
 /// A figure of the row of table `ports` about that place.
 fn port(outcome: &RunOutcome, place: &str, values: &[f64]) -> f64 {
     let places = names(outcome, "ports", "place");
@@ -526,13 +533,17 @@ fn every_discipline_s_marks_are_comments_of_a_capture() {
     for queue in [
         r#"kind = "codel", target = "5us", interval = "50us", ecn = true"#,
         r#"kind = "dualpi2", target = "5us", tupdate = "5us", alpha = 100.0, beta = 1000.0"#,
+        r#"kind = "dualpi2", drop = "enqueue", target = "5us", tupdate = "5us", alpha = 100.0, beta = 1000.0"#,
         r#"kind = "cobalt", target = "5us", interval = "50us""#,
     ] {
         let outcome = through(queue, &settings);
         let marks: u64 = counts(&outcome, "ports", "marks").iter().sum();
         let capture = outcome.capture.as_deref().expect("a capture");
-        let told = capture.windows(9).filter(|w| w == b"marked at").count();
+        let told = |text: &[u8]| capture.windows(text.len()).filter(|w| *w == text).count() as u64;
         assert!(marks > 0, "{queue}");
-        assert_eq!(told as u64, marks, "{queue}");
+        assert_eq!(told(b"marked at"), marks, "{queue}");
+        // All at the port to the receiver: the others have acknowledgements to send, and no queue.
+        assert_eq!(told(b"marked at s0 (port 0, s0>h0-0)"), marks, "{queue}");
+        assert_eq!(port_count(&outcome, "s0:0", "marks"), marks, "{queue}");
     }
 }

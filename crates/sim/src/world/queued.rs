@@ -7,15 +7,15 @@
 
 use tailback_net::flow_control::{FlowControlConfig, Order, Paused, Watch};
 use tailback_net::l2cm::CongestionPoint;
-use tailback_net::pool::Flight;
+use tailback_net::pool::{Flight, FramePool};
 use tailback_net::queue::Held;
 use tailback_net::random::Stream;
 use tailback_net::switch::queued::{QueuedBuffer, QueuedConfig, Service};
 use tailback_net::switch::{DropCause, SwitchConfig};
 use tailback_units::{Duration, Rate, Time};
 
-use super::World;
-use super::network::SwitchBuffer;
+use super::network::{PortState, SwitchBuffer};
+use super::{Ledger, World};
 
 /// The queues of one switch, and what it does to those who send to it.
 #[derive(Debug)]
@@ -100,6 +100,20 @@ impl QueuedSwitch {
     }
 }
 
+/// Counts what the discipline of a port has just marked.
+#[inline]
+fn note_marks(
+    buffer: &mut QueuedBuffer,
+    port: &mut PortState,
+    at: (Time, u16, u16),
+    frames: &FramePool,
+    ledger: &mut Ledger,
+) {
+    for frame in buffer.take_marked() {
+        port.note_mark(at, &frame, frames, ledger);
+    }
+}
+
 impl World {
     /// A frame has arrived whole at a switch with such queues.
     #[inline(never)]
@@ -137,6 +151,9 @@ impl World {
             }
         }
         queues.buffer.enqueue(now, out_port, held, &mut self.frames);
+        // Before another port is served, which would have them to its account.
+        let at = (now, switch, out_port);
+        note_marks(&mut queues.buffer, port, at, &self.frames, &mut self.ledger);
         let queued_bytes = queues.buffer.queued_bytes(out_port);
         port.queued_bytes_max = port.queued_bytes_max.max(queued_bytes);
         if let Some(watch) = &mut queues.watch {
@@ -191,14 +208,8 @@ impl World {
         let next = queues
             .buffer
             .next(now, out_port, &own.paused, &mut self.frames);
-        for frame in queues.buffer.take_marked() {
-            port.note_mark(
-                (now, switch, out_port),
-                &frame,
-                &self.frames,
-                &mut self.ledger,
-            );
-        }
+        let at = (now, switch, out_port);
+        note_marks(&mut queues.buffer, port, at, &self.frames, &mut self.ledger);
         let Some(held) = next else {
             let end = own.paused.next_end(now);
             self.settle_queued(switch, out_port);
