@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tailback_net::frame::{EndpointId, HostId, IP_HEADER_BYTES};
+use tailback_net::frame::{ETHERNET_BYTES, EndpointId, HostId, IP_HEADER_BYTES};
 use tailback_net::host::{HostPort, Machine, PageBuffers, ReceiveRing, TransmitQueue};
 use tailback_net::impairment::script::Direction;
 use tailback_net::link::Link;
@@ -296,7 +296,12 @@ fn switches(run: &Run, wiring: &Wiring, links: &[LinkState]) -> Vec<SwitchState>
                 BufferConfig::Queued(queues) => {
                     let rates = ports.iter().map(|p| links[p.out_link as usize].link.rate());
                     let rates: Vec<Rate> = rates.collect();
-                    let queues = QueuedSwitch::new(config, queues, &rates, run.seed, number);
+                    let longest = wiring.ports[node]
+                        .iter()
+                        .map(|link| frame_bytes_max(run, *link));
+                    let longest: Vec<u32> = longest.collect();
+                    let place = (run.seed, number);
+                    let queues = QueuedSwitch::new(config, queues, &rates, &longest, place);
                     SwitchBuffer::Queued(Box::new(queues))
                 }
             },
@@ -398,8 +403,17 @@ fn hosts(run: &Run, wiring: &Wiring, outside: &[bool], first_machine: u32) -> Ve
 
 /// The largest IP packet of a host's link, bytes.
 fn mtu(run: &Run, wiring: &Wiring, host: usize) -> u32 {
-    let uplink = wiring.uplink(host) as usize / 2;
-    run.network.links[uplink].config.mtu.get() as u32
+    mtu_of(run, wiring.uplink(host))
+}
+
+/// The same of a link direction.
+fn mtu_of(run: &Run, link: u32) -> u32 {
+    run.network.links[link as usize / 2].config.mtu.get() as u32
+}
+
+/// The longest frame of a link direction, bytes.
+fn frame_bytes_max(run: &Run, link: u32) -> u32 {
+    mtu_of(run, link) + ETHERNET_BYTES
 }
 
 /// What a connection's end at `host` is made with; each gets a seed of its own. Hosts whose sockets are

@@ -3,7 +3,8 @@
 //! Models RFC 8289 with the parameters of Linux `tc codel`: once every frame of an `interval` has
 //! waited longer than `target`, the next is dropped (or marked, if `ecn` and it can be), and then
 //! further ones at times that come closer with the square root of their number, until one has
-//! waited less. A new episode soon after the last goes on near its rate.
+//! waited less. A new episode soon after the last goes on near its rate. A queue of no more than one frame
+//! of the link's MTU is left alone.
 //! Left out: `ce_threshold`; the law's square root is exact here, Linux steps towards it.
 
 use std::collections::VecDeque;
@@ -16,8 +17,6 @@ use super::{Effects, Held};
 use crate::marking::Mark;
 use crate::pool::FramePool;
 
-/// A queue no longer than this is left alone, bytes (RFC 8289 section 4.4: one MTU).
-const MAX_PACKET_BYTES: u64 = 1514;
 /// An episode begins anew if the last ended this many intervals ago (RFC 8289 section 4.2).
 const FORGET_INTERVALS: u64 = 16;
 
@@ -58,6 +57,8 @@ pub(super) struct Settings {
     pub(super) interval: Duration,
     /// What a frame that can be marked is marked with rather than dropped; none: all are dropped.
     pub(super) mark: Option<Mark>,
+    /// A queue no longer than this is left alone, bytes (RFC 8289 section 4.4: one MTU).
+    pub(super) frame_bytes_max: u64,
 }
 
 /// CoDel's state, whatever queue it looks after.
@@ -164,7 +165,9 @@ impl Managed {
             return None;
         };
         self.bytes -= u64::from(held.frame.frame_bytes);
-        if now.since(held.since) < settings.target || self.bytes + beside <= MAX_PACKET_BYTES {
+        if now.since(held.since) < settings.target
+            || self.bytes + beside <= settings.frame_bytes_max
+        {
             self.law.first_above = None;
             return Some((held, false));
         }
@@ -212,15 +215,16 @@ pub struct Codel {
 }
 
 impl Codel {
-    /// An empty queue.
+    /// An empty queue of frames of so many bytes at most.
     #[must_use]
-    pub fn new(config: &CodelConfig) -> Codel {
+    pub fn new(config: &CodelConfig, frame_bytes_max: u32) -> Codel {
         Codel {
             limit: config.limit as usize,
             settings: Settings {
                 target: config.target,
                 interval: config.interval,
                 mark: config.ecn.then_some(config.mark),
+                frame_bytes_max: frame_bytes_max.into(),
             },
             queue: Managed::default(),
         }

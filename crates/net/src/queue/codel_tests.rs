@@ -14,7 +14,18 @@ fn at(ms: u64) -> Time {
 /// A queue that frames join and leave one a millisecond each, with `depth` ms of frames in it, for
 /// so many ms: when frames were dropped or marked.
 fn acted(config: &CodelConfig, depth: u64, ms: u64, ecn: Ecn) -> (Vec<u64>, Vec<u64>) {
-    let mut queue = Codel::new(config);
+    acted_at(config, 1518, depth, ms, ecn)
+}
+
+/// The same where the longest frame has so many bytes.
+fn acted_at(
+    config: &CodelConfig,
+    frame_bytes_max: u32,
+    depth: u64,
+    ms: u64,
+    ecn: Ecn,
+) -> (Vec<u64>, Vec<u64>) {
+    let mut queue = Codel::new(config, frame_bytes_max);
     let (mut frames, mut effects) = (FramePool::default(), Effects::default());
     let (mut dropped, mut marked) = (Vec::new(), Vec::new());
     let join = |queue: &mut Codel, now: Time, frames: &mut FramePool, effects: &mut Effects| {
@@ -83,6 +94,24 @@ fn what_bears_a_mark_already_is_neither_dropped_nor_counted() {
     }
     let (dropped, _) = acted(&config, 20, 500, Ecn::NotEct);
     assert_eq!(dropped.first(), Some(&120));
+}
+
+#[test]
+fn one_frame_of_the_link_s_mtu_is_no_queue() {
+    let config = CodelConfig {
+        target: Duration::from_us(500),
+        ..CodelConfig::default()
+    };
+    // Frames of 1518 bytes: as many as are left when one leaves.
+    for (mtu, left, acts) in [
+        (1500, 1, false),
+        (1499, 1, true),
+        (9000, 5, false),
+        (9000, 6, true),
+    ] {
+        let (dropped, _) = acted_at(&config, mtu + 18, left, 500, Ecn::NotEct);
+        assert_eq!(!dropped.is_empty(), acts, "MTU {mtu}, {left} left");
+    }
 }
 
 #[test]

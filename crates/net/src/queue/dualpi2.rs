@@ -7,7 +7,8 @@
 //! and all that have waited longer than `step_thresh`. So a scalable sender (rate like 1/p) and a Reno
 //! (rate like 1/√p) come to like windows. The L queue goes first but for `classic_protection` percent
 //! of the bytes while both wait. Once the L queue's probability would be beyond certainty frames are
-//! dropped there too, if `overload` says so. Nothing is done with fewer than two frames waiting.
+//! dropped there too, if `overload` says so. Nothing is done with less than two frames of the link's MTU
+//! waiting.
 //! Left out: `memory_limit` (the switch's memory is the limit), filters, splitting of offloaded frames
 //! (frames here are what is on the wire), a step threshold in packets.
 
@@ -25,8 +26,6 @@ use crate::random::Stream;
 
 /// Certainty, in the probability's fixed point.
 const ONE: i64 = 1 << 32;
-/// A frame at MTU 1500, bytes.
-const FRAME_BYTES: u64 = 1514;
 /// Weights of both queues come to so much.
 const PERCENT: i64 = 100;
 
@@ -128,6 +127,8 @@ struct Waiting {
 #[derive(Clone, Debug)]
 pub struct Dualpi2 {
     config: Dualpi2Config,
+    /// The longest frame.
+    frame_bytes_max: u32,
     low: VecDeque<Waiting>,
     classic: VecDeque<Waiting>,
     bytes: u64,
@@ -140,14 +141,15 @@ pub struct Dualpi2 {
 }
 
 impl Dualpi2 {
-    /// Empty queues; `stream` draws what is drawn.
+    /// Empty queues of frames of so many bytes at most; `stream` draws what is drawn.
     #[must_use]
-    pub fn new(config: &Dualpi2Config, stream: Stream) -> Dualpi2 {
+    pub fn new(config: &Dualpi2Config, frame_bytes_max: u32, stream: Stream) -> Dualpi2 {
         Dualpi2 {
+            frame_bytes_max,
             low: VecDeque::new(),
             classic: VecDeque::new(),
             bytes: 0,
-            credit: first_credit(config),
+            credit: first_credit(config, frame_bytes_max),
             probability: 0,
             delay_before: Duration::ZERO,
             next_update: Time::ZERO + config.tupdate,
@@ -246,7 +248,7 @@ impl Dualpi2 {
     /// Whether it is the L queue's turn; none if both are empty, and the credit starts anew.
     fn is_low_next(&mut self) -> Option<bool> {
         if self.low.is_empty() && self.classic.is_empty() {
-            self.credit = first_credit(&self.config);
+            self.credit = first_credit(&self.config, self.frame_bytes_max);
             return None;
         }
         Some(self.low_is_next())
@@ -260,7 +262,7 @@ impl Dualpi2 {
         frames: &mut FramePool,
         effects: &mut Effects,
     ) -> bool {
-        if self.bytes < 2 * FRAME_BYTES {
+        if self.bytes < 2 * u64::from(self.frame_bytes_max) {
             return false;
         }
         let low_probability = self.probability * i64::from(self.config.coupling_factor);
@@ -327,9 +329,9 @@ impl Dualpi2 {
 }
 
 /// The credit of idle queues: the heavier queue goes first.
-fn first_credit(config: &Dualpi2Config) -> i64 {
+fn first_credit(config: &Dualpi2Config, frame_bytes_max: u32) -> i64 {
     let classic = i64::from(config.classic_protection);
-    FRAME_BYTES as i64 * (classic - (PERCENT - classic))
+    i64::from(frame_bytes_max) * (classic - (PERCENT - classic))
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ fn us(us: u64) -> Time {
 }
 
 fn queues(config: &Dualpi2Config) -> Dualpi2 {
-    Dualpi2::new(config, Stream::new(1, "queue", 0))
+    Dualpi2::new(config, 1518, Stream::new(1, "queue", 0))
 }
 
 /// No changes of the probability, and no step.
@@ -80,6 +80,24 @@ fn beyond_certainty_both_queues_drop_or_neither() {
     };
     // All but the ten that still wait.
     assert_eq!(acted(&overflow, 0.6, Ecn::Ect1), (0.0, 0.9999));
+}
+
+#[test]
+fn less_than_two_frames_of_the_link_s_mtu_pass() {
+    for (mtu, bytes, drops) in [
+        (1500, 3035, false),
+        (1500, 3036, true),
+        (9000, 18_035, false),
+        (9000, 18_036, true),
+    ] {
+        let mut queue = Dualpi2::new(&fixed(), mtu + 18, Stream::new(1, "queue", 0));
+        let (mut frames, mut effects) = (FramePool::default(), Effects::default());
+        queue.probability = ONE;
+        queue.bytes = bytes;
+        let held = held(&mut frames, us(0), 1, 1448, Ecn::NotEct);
+        let seen = queue.drops(&held, false, &mut frames, &mut effects);
+        assert_eq!(seen, drops, "MTU {mtu}, {bytes} B");
+    }
 }
 
 #[test]

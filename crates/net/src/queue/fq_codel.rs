@@ -84,14 +84,15 @@ pub struct FqCodel {
 }
 
 impl FqCodel {
-    /// Empty queues.
+    /// Empty queues of frames of so many bytes at most.
     #[must_use]
-    pub fn new(config: &FqCodelConfig) -> FqCodel {
+    pub fn new(config: &FqCodelConfig, frame_bytes_max: u32) -> FqCodel {
         FqCodel {
             settings: Settings {
                 target: config.target,
                 interval: config.interval,
                 mark: config.ecn.then_some(config.mark),
+                frame_bytes_max: frame_bytes_max.into(),
             },
             limit: config.limit as usize,
             quantum: config.quantum.get().max(1) as i64,

@@ -28,7 +28,7 @@ fn join(
 
 #[test]
 fn flows_get_like_bytes_whatever_their_frames() {
-    let mut queue = FqCodel::new(&FqCodelConfig::default());
+    let mut queue = FqCodel::new(&FqCodelConfig::default(), 1518);
     let mut frames = FramePool::default();
     join(&mut queue, &mut frames, ms(0), (1, 1448), 200);
     join(&mut queue, &mut frames, ms(0), (2, 448), 600);
@@ -46,7 +46,7 @@ fn flows_get_like_bytes_whatever_their_frames() {
 
 #[test]
 fn a_flow_that_was_idle_goes_ahead_of_those_that_are_not() {
-    let mut queue = FqCodel::new(&FqCodelConfig::default());
+    let mut queue = FqCodel::new(&FqCodelConfig::default(), 1518);
     let mut frames = FramePool::default();
     join(&mut queue, &mut frames, ms(0), (1, 1448), 50);
     let leave = |queue: &mut FqCodel, frames: &mut FramePool| {
@@ -68,7 +68,7 @@ fn only_the_queue_that_stands_is_dropped_from() {
         ecn: false,
         ..FqCodelConfig::default()
     };
-    let mut queue = FqCodel::new(&config);
+    let mut queue = FqCodel::new(&config, 1518);
     let (mut frames, mut effects) = (FramePool::default(), Effects::default());
     join(&mut queue, &mut frames, ms(0), (1, 1448), 40);
     // One frame a millisecond of each leaves; the first flow's have waited for 40 ms, the second's not.
@@ -89,7 +89,7 @@ fn beyond_the_limit_the_longest_queue_loses_half() {
         limit: 40,
         ..FqCodelConfig::default()
     };
-    let mut queue = FqCodel::new(&config);
+    let mut queue = FqCodel::new(&config, 1518);
     let mut frames = FramePool::default();
     join(&mut queue, &mut frames, ms(0), (1, 1448), 30);
     let effects = join(&mut queue, &mut frames, ms(0), (2, 1448), 11);
@@ -100,7 +100,7 @@ fn beyond_the_limit_the_longest_queue_loses_half() {
         drop_batch: 4,
         ..config
     };
-    let mut queue = FqCodel::new(&few);
+    let mut queue = FqCodel::new(&few, 1518);
     let effects = join(&mut queue, &mut frames, ms(0), (1, 1448), 41);
     assert_eq!(effects.dropped_now.len(), 4);
 }
@@ -111,7 +111,7 @@ fn a_turn_is_a_quantum() {
         quantum: Bytes::new(3 * 1518),
         ..FqCodelConfig::default()
     };
-    let mut queue = FqCodel::new(&config);
+    let mut queue = FqCodel::new(&config, 1518);
     let mut frames = FramePool::default();
     // MTU 1500: frames of 1518 bytes.
     join(&mut queue, &mut frames, ms(0), (1, 1448), 20);

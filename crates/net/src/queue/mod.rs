@@ -105,16 +105,21 @@ pub enum Discipline {
 }
 
 impl Discipline {
-    /// An empty queue; `stream` draws what is drawn.
+    /// An empty queue of frames of so many bytes at most, as the port's link has them; `stream` draws what is drawn.
     #[must_use]
-    pub fn new(config: &QueueConfig, stream: Stream) -> Discipline {
+    pub fn new(config: &QueueConfig, frame_bytes_max: u32, stream: Stream) -> Discipline {
+        let longest = frame_bytes_max;
         match config {
             QueueConfig::Fifo {} => Discipline::Fifo(VecDeque::new()),
-            QueueConfig::Codel(config) => Discipline::Codel(Codel::new(config)),
-            QueueConfig::FqCodel(config) => Discipline::FqCodel(Box::new(FqCodel::new(config))),
-            QueueConfig::Pie(config) => Discipline::Pie(Box::new(Pie::new(config, stream))),
+            QueueConfig::Codel(config) => Discipline::Codel(Codel::new(config, longest)),
+            QueueConfig::FqCodel(config) => {
+                Discipline::FqCodel(Box::new(FqCodel::new(config, longest)))
+            }
+            QueueConfig::Pie(config) => {
+                Discipline::Pie(Box::new(Pie::new(config, longest, stream)))
+            }
             QueueConfig::Dualpi2(config) => {
-                Discipline::Dualpi2(Box::new(Dualpi2::new(config, stream)))
+                Discipline::Dualpi2(Box::new(Dualpi2::new(config, longest, stream)))
             }
             QueueConfig::Cobalt(config) => {
                 Discipline::Cobalt(Box::new(Cobalt::new(config, stream)))

@@ -4,7 +4,7 @@
 //! `tupdate` the probability rises by `alpha` times the delay's excess over `target` and by `beta` times
 //! its growth, both scaled down while the probability is small; by two percent at most once it is a
 //! tenth, by two percent more beyond 250 ms; without a delay it decays by a 64th. The first 150 ms of a
-//! burst pass, as does what finds two frames or less, or little delay and a probability below a fifth.
+//! burst pass, as does what finds less than two frames of the link's MTU, or little delay and a probability below a fifth.
 //! A frame is dropped no sooner than the probabilities since the last one have come to 0.85, and at 8.5
 //! for sure. Delay is that of the frame that left last. With `ecn` a frame that can be is marked while the
 //! probability is at most a tenth.
@@ -29,8 +29,6 @@ const GAIN_PARTS: i128 = 16;
 const MAX_BURST: Duration = Duration::from_ms(150);
 /// A delay beyond which the probability rises faster, ms (RFC 8033 section 5.5).
 const LONG_DELAY: Duration = Duration::from_ms(250);
-/// Two frames of MTU 1500 are no queue, bytes.
-const SMALL_QUEUE_BYTES: u64 = 2 * 1514;
 
 /// Parameters of PIE, by the names of `tc pie`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -74,6 +72,8 @@ impl Default for PieConfig {
 #[derive(Clone, Debug)]
 pub struct Pie {
     config: PieConfig,
+    /// Less is no queue (RFC 8033 section 4.1: two frames).
+    small_queue_bytes: u64,
     queue: VecDeque<Held>,
     bytes: u64,
     stream: Stream,
@@ -88,10 +88,11 @@ pub struct Pie {
 }
 
 impl Pie {
-    /// An empty queue; `stream` draws what is drawn.
+    /// An empty queue of frames of so many bytes at most; `stream` draws what is drawn.
     #[must_use]
-    pub fn new(config: &PieConfig, stream: Stream) -> Pie {
+    pub fn new(config: &PieConfig, frame_bytes_max: u32, stream: Stream) -> Pie {
         Pie {
+            small_queue_bytes: 2 * u64::from(frame_bytes_max),
             queue: VecDeque::new(),
             bytes: 0,
             stream,
@@ -163,7 +164,7 @@ impl Pie {
     /// Whether the frame that comes is to be dropped or marked.
     fn acts(&mut self) -> bool {
         let is_short = self.delay < self.config.target / 2 && self.probability < ONE / 5;
-        if !self.burst.is_zero() || is_short || self.bytes < SMALL_QUEUE_BYTES {
+        if !self.burst.is_zero() || is_short || self.bytes < self.small_queue_bytes {
             return false;
         }
         if self.probability == 0 {

@@ -13,7 +13,7 @@ fn us(us: u64) -> Time {
 }
 
 fn pie(config: &PieConfig) -> Pie {
-    Pie::new(config, Stream::new(1, "queue", 0))
+    Pie::new(config, 1518, Stream::new(1, "queue", 0))
 }
 
 /// Shares of the frames dropped and marked, and the mean delay in ms, of a queue that gets a frame
@@ -101,6 +101,24 @@ fn what_bears_sce_or_ce_already_is_neither_dropped_nor_counted() {
         queue.enqueue(us(0), held, &mut frames, &mut effects);
         let seen = (effects.dropped_now.len(), effects.marked.len());
         assert_eq!(seen, (dropped, marked), "{ecn:?}");
+    }
+}
+
+#[test]
+fn less_than_two_frames_of_the_link_s_mtu_pass() {
+    let config = PieConfig::default();
+    for (mtu, bytes, acts) in [
+        (1500, 3035, false),
+        (1500, 3036, true),
+        (9000, 18_035, false),
+        (9000, 18_036, true),
+    ] {
+        let mut queue = Pie::new(&config, mtu + 18, Stream::new(1, "queue", 0));
+        queue.burst = Duration::ZERO;
+        queue.probability = ONE / 5;
+        queue.since_last = 9 * ONE;
+        queue.bytes = bytes;
+        assert_eq!(queue.acts(), acts, "MTU {mtu}, {bytes} B");
     }
 }
 

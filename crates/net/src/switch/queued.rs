@@ -109,13 +109,21 @@ pub struct QueuedBuffer {
 }
 
 impl QueuedBuffer {
-    /// The empty queues of switch number `number` of a run with `seed`, which has `ports` ports.
+    /// The empty queues of switch number `number` of a run with `seed`, which has as many ports as there are longest
+    /// frames, bytes.
     #[must_use]
-    pub fn new(config: &QueuedConfig, ports: u16, seed: u64, number: usize) -> QueuedBuffer {
+    pub fn new(
+        config: &QueuedConfig,
+        frame_bytes_max: &[u32],
+        seed: u64,
+        number: usize,
+    ) -> QueuedBuffer {
+        let ports = frame_bytes_max.len() as u16;
         let bands = config.scheduler.bands().max(1) as u64;
         let band = |port: u16, band: u64| {
             let place = ((((number as u64) << 16) | u64::from(port)) << 3) | band;
-            Discipline::new(&config.queue, Stream::new(seed, "queue", place))
+            let longest = frame_bytes_max[usize::from(port)];
+            Discipline::new(&config.queue, longest, Stream::new(seed, "queue", place))
         };
         let port = |port: u16| Port {
             scheduler: Ets::new(&config.scheduler),

@@ -16,7 +16,7 @@ fn buffer(scheduler: &EtsConfig) -> QueuedBuffer {
 }
 
 fn limited(scheduler: &EtsConfig, band_limits: Vec<TxLimit>) -> QueuedBuffer {
-    QueuedBuffer::new(&config(scheduler, band_limits), 2, 1, 0)
+    QueuedBuffer::new(&config(scheduler, band_limits), &[1518; 2], 1, 0)
 }
 
 fn config(scheduler: &EtsConfig, band_limits: Vec<TxLimit>) -> QueuedConfig {
@@ -203,7 +203,7 @@ fn a_band_holds_as_much_as_its_cap_and_the_port_s_leave_it() {
         config.memory.tx_private = frames(own);
         config.memory.tx_limit = port;
         for band in 0..3 {
-            let mut buffer = QueuedBuffer::new(&config, 2, 1, 0);
+            let mut buffer = QueuedBuffer::new(&config, &[1518; 2], 1, 0);
             let admitted = (0..100).take_while(|_| offer(&mut buffer, of_class(band)).is_ok());
             let full = 1518 * admitted.count() as u64;
             let most = config.band_capacity_bytes(band.into(), 2, 0);
@@ -231,7 +231,7 @@ fn weighted_bands_have_equal_bytes_where_a_discipline_drops_what_was_looked_at()
         interval: Duration::from_ms(1),
         ..CodelConfig::default()
     });
-    let mut buffer = QueuedBuffer::new(&config, 2, 1, 0);
+    let mut buffer = QueuedBuffer::new(&config, &[1518; 2], 1, 0);
     let mut pool = FramePool::default();
     let mut sizes = Stream::new(1, "sizes", 0);
     let mut now = Time::ZERO;

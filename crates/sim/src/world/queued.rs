@@ -47,13 +47,14 @@ pub(crate) struct QueuedPort {
 }
 
 impl QueuedSwitch {
-    /// The empty queues of switch number `number`, whose ports send at these rates.
+    /// The empty queues of switch number `number` of a run with `seed`, whose ports send at these rates frames of so
+    /// many bytes at most.
     pub(crate) fn new(
         config: &SwitchConfig,
         queues: &QueuedConfig,
         rates: &[Rate],
-        seed: u64,
-        number: usize,
+        frame_bytes_max: &[u32],
+        (seed, number): (u64, usize),
     ) -> QueuedSwitch {
         let ports = rates.len() as u16;
         let port = |port: u16| QueuedPort {
@@ -74,7 +75,7 @@ impl QueuedSwitch {
             }),
         };
         QueuedSwitch {
-            buffer: QueuedBuffer::new(queues, ports, seed, number),
+            buffer: QueuedBuffer::new(queues, frame_bytes_max, seed, number),
             ports: (0..ports).map(port).collect(),
             watch: config
                 .flow_control
