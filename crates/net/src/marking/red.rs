@@ -38,7 +38,7 @@ pub struct RedConfig {
     pub bandwidth: Rate,
     /// Mark packets that are ECN-capable and drop the others; without it, drop all.
     pub ecn: bool,
-    /// Above `max` drop even what is ECN-capable.
+    /// Above `max` drop all: what is ECN-capable too, and in spite of `nodrop`.
     #[serde(default)]
     pub harddrop: bool,
     /// With `ecn`, let packets that are not ECN-capable pass where they would be dropped.
@@ -137,10 +137,14 @@ impl Red {
 }
 
 fn punish(config: &RedConfig, may_mark: bool, frame: &mut Frame) -> Verdict {
-    if config.ecn && may_mark && frame.is_ecn_capable() {
+    // In this order: beyond `max`, `harddrop` is asked before `nodrop` (RED_HARD_MARK in sch_red.c).
+    if !config.ecn || !may_mark {
+        return Verdict::Drop;
+    }
+    if frame.is_ecn_capable() {
         return super::marked(frame.mark(config.mark));
     }
-    if config.ecn && config.nodrop && !frame.is_ecn_capable() {
+    if config.nodrop {
         return Verdict::Pass;
     }
     Verdict::Drop

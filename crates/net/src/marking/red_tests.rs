@@ -89,6 +89,9 @@ fn ecn_says_who_is_marked_and_who_is_dropped() {
     assert_eq!(of(|c| c.nodrop = true, false), Verdict::Pass);
     assert_eq!(of(|c| c.harddrop = true, true), Verdict::Drop);
     assert_eq!(of(|c| c.ecn = false, true), Verdict::Drop);
+    let both = |c: &mut RedConfig| (c.harddrop, c.nodrop) = (true, true);
+    assert_eq!(of(both, false), Verdict::Drop);
+    assert_eq!(of(both, true), Verdict::Drop);
 }
 
 #[test]
