@@ -21,6 +21,7 @@ use super::{Effects, Held};
 use crate::marking::Mark;
 use crate::pool::FramePool;
 use crate::random::Stream;
+use crate::switch::DropCause;
 
 /// BLUE's step up, of 2^32 (CAKE: 1/256).
 const P_INC: u64 = 1 << 24;
@@ -99,7 +100,7 @@ impl Cobalt {
             && let Some(held) = self.queue.pop_front()
         {
             self.bytes -= u64::from(held.frame.frame_bytes);
-            effects.dropped_now.push(held);
+            effects.drop(held, DropCause::Early);
             if self.blue_may_move(now) {
                 self.law.blue = (self.law.blue + P_INC).min(ONE);
             }
@@ -121,7 +122,7 @@ impl Cobalt {
             self.bytes -= u64::from(held.frame.frame_bytes);
             let is_last = self.queue.is_empty();
             if self.drops(now, &held, frames, effects) && !is_last {
-                effects.dropped_now.push(held);
+                effects.drop(held, DropCause::Early);
                 continue;
             }
             if is_last {

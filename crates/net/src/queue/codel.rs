@@ -16,6 +16,7 @@ use tailback_units::{Duration, Time};
 use super::{Effects, Held};
 use crate::marking::Mark;
 use crate::pool::FramePool;
+use crate::switch::DropCause;
 
 /// An episode begins anew if the last ended this many intervals ago (RFC 8289 section 4.2).
 const FORGET_INTERVALS: u64 = 16;
@@ -131,7 +132,7 @@ impl Managed {
                     self.law.drop_next = self.law.after(settings, from);
                     return Some(held);
                 }
-                effects.dropped_now.push(held);
+                effects.drop(held, DropCause::Early);
                 let Some(next) = self.pop(settings, now, beside) else {
                     self.law.dropping = false;
                     return None;
@@ -151,7 +152,7 @@ impl Managed {
         let next = if marks(settings, &held, frames, effects) {
             Some(held)
         } else {
-            effects.dropped_now.push(held);
+            effects.drop(held, DropCause::Early);
             self.pop(settings, now, beside).map(|(next, _)| next)
         };
         self.law.begin(settings, now);
@@ -233,7 +234,7 @@ impl Codel {
     /// A frame joins the queue, or is dropped if it is full.
     pub fn enqueue(&mut self, held: Held, effects: &mut Effects) {
         if self.queue.len() >= self.limit {
-            effects.dropped_now.push(held);
+            effects.drop(held, DropCause::Early);
         } else {
             self.queue.push(held);
         }

@@ -23,6 +23,7 @@ use super::{Effects, Held};
 use crate::marking::Mark;
 use crate::pool::FramePool;
 use crate::random::Stream;
+use crate::switch::DropCause;
 
 /// Certainty, in the probability's fixed point.
 const ONE: i64 = 1 << 32;
@@ -175,7 +176,7 @@ impl Dualpi2 {
         let full = self.low.len() + self.classic.len() >= self.config.limit as usize;
         let early = self.config.drop == DropAt::Enqueue;
         if full || early && self.drops(&held, is_low, frames, effects) {
-            effects.dropped_now.push(held);
+            effects.drop(held, DropCause::Early);
             return;
         }
         self.bytes += u64::from(held.frame.frame_bytes);
@@ -209,7 +210,7 @@ impl Dualpi2 {
             self.bytes = bytes_before - bytes;
             let late = self.config.drop == DropAt::Dequeue;
             if late && self.drops(&held, is_low, frames, effects) {
-                effects.dropped_now.push(held);
+                effects.drop(held, DropCause::Early);
                 continue;
             }
             if step && now.since(held.since) > self.config.step_thresh {

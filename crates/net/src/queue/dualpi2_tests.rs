@@ -38,9 +38,9 @@ fn acted(config: &Dualpi2Config, probability: f64, ecn: Ecn) -> (f64, f64) {
             let held = queue.dequeue(us(0), &mut frames, &mut effects);
             frames.release(held.expect("frames that wait").frame.frame);
         }
-        for held in effects.dropped_now.drain(..) {
+        for (held, cause) in effects.dropped_now.drain(..) {
             frames.release(held.frame.frame);
-            effects.dropped.push(held);
+            effects.dropped.push((held, cause));
         }
     }
     let share = |n: u64| n as f64 / f64::from(count);

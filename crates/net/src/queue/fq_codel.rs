@@ -4,8 +4,9 @@
 //! `flows` queues; queues take turns of `quantum` bytes by deficit round robin; a queue that was empty is
 //! new and goes ahead of the old ones for one turn, so that sparse flows hardly wait. `codel` is the
 //! law of each queue. Beyond `limit` the longest queue loses half of what it holds at its head, 64 frames
-//! at most (`drop_batch`). A flow is one direction of a connection; hashes collide as they do there.
-//! Left out: `memory_limit` (the switch's memory is the limit), `ce_threshold`, filters.
+//! at most (`drop_batch`); so it does where the switch's memory has no room for a frame that comes, as
+//! Linux's at its `memory_limit`. A flow is one direction of a connection; hashes collide as they do there.
+//! Left out: a `memory_limit` of its own (the switch's memory is the limit), `ce_threshold`, filters.
 
 use std::collections::VecDeque;
 
@@ -18,6 +19,7 @@ use super::{Effects, Held};
 use crate::marking::Mark;
 use crate::pool::FramePool;
 use crate::random::mix;
+use crate::switch::DropCause;
 
 /// Parameters of FQ-CoDel, by the names of `tc fq_codel`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -118,26 +120,28 @@ impl FqCodel {
             self.new.push_back(number);
         }
         if self.waiting > self.limit {
-            self.drop_from_longest(effects);
+            self.drop_from_longest(DropCause::Early, effects);
         }
     }
 
-    fn drop_from_longest(&mut self, effects: &mut Effects) {
+    /// The longest queue loses half of what it holds, `drop_batch` frames at most; says whether there was any.
+    pub(super) fn drop_from_longest(&mut self, cause: DropCause, effects: &mut Effects) -> bool {
         let Some(longest) = self.flows.iter_mut().max_by_key(|flow| flow.queue.bytes()) else {
-            return;
+            return false;
         };
         let before = longest.queue.bytes();
         for _ in 0..self.drop_batch {
             let Some(held) = longest.queue.overflow() else {
-                return;
+                break;
             };
             self.waiting -= 1;
             self.bytes -= u64::from(held.frame.frame_bytes);
-            effects.dropped_now.push(held);
+            effects.drop(held, cause);
             if before - longest.queue.bytes() >= before / 2 {
-                return;
+                break;
             }
         }
+        before > 0
     }
 
     /// The next frame, if any is left.

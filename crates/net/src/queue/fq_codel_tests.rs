@@ -80,7 +80,12 @@ fn only_the_queue_that_stands_is_dropped_from() {
         }
     }
     assert!(!effects.dropped_now.is_empty());
-    assert!(effects.dropped_now.iter().all(|held| held.frame.to.0 == 1));
+    assert!(
+        effects
+            .dropped_now
+            .iter()
+            .all(|(held, _)| held.frame.to.0 == 1)
+    );
 }
 
 #[test]
@@ -93,7 +98,8 @@ fn beyond_the_limit_the_longest_queue_loses_half() {
     let mut frames = FramePool::default();
     join(&mut queue, &mut frames, ms(0), (1, 1448), 30);
     let effects = join(&mut queue, &mut frames, ms(0), (2, 1448), 11);
-    let lost: Vec<u32> = effects.dropped_now.iter().map(|h| h.frame.to.0).collect();
+    let lost = effects.dropped_now.iter().map(|(held, _)| held.frame.to.0);
+    let lost: Vec<u32> = lost.collect();
     assert_eq!(lost, [1; 15]);
     assert_eq!(queue.waiting().count(), 26);
     let few = FqCodelConfig {

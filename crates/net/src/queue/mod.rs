@@ -2,7 +2,7 @@
 //!
 //! A discipline takes frames, gives them back one by one, and may mark or drop on either occasion;
 //! one discipline, one file. A port has one for each traffic class, and `ets` says whose turn it
-//! is. Memory is not theirs: the switch admits a frame before it is queued.
+//! is. Memory is not theirs: the switch admits a frame before it is queued, and may ask a discipline for room.
 
 pub mod cobalt;
 pub mod codel;
@@ -25,6 +25,7 @@ use self::pie::{Pie, PieConfig};
 use crate::marking::Mark;
 use crate::pool::{Flight, FramePool};
 use crate::random::Stream;
+use crate::switch::DropCause;
 use crate::switch::shared::Pool;
 
 /// A frame that waits, and what it holds.
@@ -67,15 +68,20 @@ impl Default for QueueConfig {
 /// What a discipline did beside what it was asked for.
 #[derive(Clone, Debug, Default)]
 pub struct Effects {
-    /// Frames it has dropped just now; their memory is still held.
-    pub dropped_now: Vec<Held>,
+    /// Frames it has dropped just now, and why; their memory is still held.
+    pub dropped_now: Vec<(Held, DropCause)>,
     /// Frames it dropped before, of which nobody has asked yet.
-    pub dropped: Vec<Held>,
+    pub dropped: Vec<(Held, DropCause)>,
     /// Frames it marked, of which nobody has asked yet.
     pub marked: Vec<Flight>,
 }
 
 impl Effects {
+    /// Drops a frame.
+    fn drop(&mut self, held: Held, cause: DropCause) {
+        self.dropped_now.push((held, cause));
+    }
+
     /// Marks a frame if its ECN field allows it; says whether it bears this mark now, or had a greater one.
     fn mark(&mut self, held: &Held, frames: &mut FramePool, mark: Mark) -> bool {
         let frame = frames.get_mut(held.frame.frame);
@@ -142,6 +148,19 @@ impl Discipline {
             Discipline::Pie(pie) => pie.enqueue(now, held, frames, effects),
             Discipline::Dualpi2(queues) => queues.enqueue(now, held, frames, effects),
             Discipline::Cobalt(cobalt) => cobalt.enqueue(now, held, effects),
+        }
+    }
+
+    /// The memory has no room for a frame that comes, for this cause: a discipline that keeps flows apart drops from
+    /// the longest in its favour. Says whether it dropped any.
+    pub fn make_room(&mut self, cause: DropCause, effects: &mut Effects) -> bool {
+        match self {
+            Discipline::FqCodel(queues) => queues.drop_from_longest(cause, effects),
+            Discipline::Fifo(_)
+            | Discipline::Codel(_)
+            | Discipline::Pie(_)
+            | Discipline::Dualpi2(_)
+            | Discipline::Cobalt(_) => false,
         }
     }
 

@@ -20,6 +20,7 @@ use super::{Effects, Held};
 use crate::marking::Mark;
 use crate::pool::FramePool;
 use crate::random::Stream;
+use crate::switch::DropCause;
 
 /// Certainty, in the probability's fixed point.
 const ONE: i64 = 1 << 56;
@@ -121,13 +122,13 @@ impl Pie {
             let may_mark = self.config.ecn && self.probability <= ONE / 10;
             if !may_mark || !effects.mark(&held, frames, self.config.mark) {
                 self.since_last = 0;
-                effects.dropped_now.push(held);
+                effects.drop(held, DropCause::Early);
                 return;
             }
         }
         if full {
             self.since_last = 0;
-            effects.dropped_now.push(held);
+            effects.drop(held, DropCause::Early);
             return;
         }
         self.bytes += u64::from(held.frame.frame_bytes);

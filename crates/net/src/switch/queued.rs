@@ -140,8 +140,38 @@ impl QueuedBuffer {
     }
 
     /// Whether a frame that has arrived at `in_port` for `out_port` may be queued, or the cause why
-    /// it is dropped.
+    /// it is dropped. What the discipline drops to make room for it is to be asked for with
+    /// [`QueuedBuffer::take_dropped`].
     pub fn admit(
+        &mut self,
+        now: Time,
+        in_port: u16,
+        out_port: u16,
+        frame: Flight,
+    ) -> Result<Held, DropCause> {
+        self.place(now, in_port, out_port, frame).or_else(|cause| {
+            if !self.make_room(now, out_port, frame.class, cause) {
+                return Err(cause);
+            }
+            self.place(now, in_port, out_port, frame)
+        })
+    }
+
+    /// Has the discipline of a frame's queue drop others, if that may help; says whether it did.
+    #[cold]
+    fn make_room(&mut self, now: Time, out_port: u16, class: u8, cause: DropCause) -> bool {
+        if cause == DropCause::IngressLimit {
+            return false; // what waits here need not have come in there
+        }
+        let port = &mut self.ports[usize::from(out_port)];
+        let band = port.scheduler.band(class);
+        let made = port.bands[band].make_room(cause, &mut self.effects);
+        self.release_dropped(now, out_port);
+        made
+    }
+
+    #[inline]
+    fn place(
         &mut self,
         now: Time,
         in_port: u16,
@@ -207,8 +237,8 @@ impl QueuedBuffer {
         }
     }
 
-    /// A frame that a discipline has dropped, and of which nobody has heard yet.
-    pub fn take_dropped(&mut self) -> Option<Held> {
+    /// A frame that a discipline has dropped, and why, of which nobody has heard yet.
+    pub fn take_dropped(&mut self) -> Option<(Held, DropCause)> {
         self.effects.dropped.pop()
     }
 
@@ -230,9 +260,9 @@ impl QueuedBuffer {
     }
 
     fn release_dropped(&mut self, now: Time, out_port: u16) {
-        while let Some(held) = self.effects.dropped_now.pop() {
+        while let Some((held, cause)) = self.effects.dropped_now.pop() {
             self.release(now, out_port, &held);
-            self.effects.dropped.push(held);
+            self.effects.dropped.push((held, cause));
         }
     }
 

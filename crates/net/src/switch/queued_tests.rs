@@ -2,9 +2,11 @@ use tailback_units::{Bytes, Duration, Rate, Time};
 
 use super::{QueuedBuffer, QueuedConfig};
 use crate::flow_control::Paused;
+use crate::frame::EndpointId;
 use crate::pool::{Flight, FramePool};
 use crate::queue::codel::CodelConfig;
 use crate::queue::ets::EtsConfig;
+use crate::queue::fq_codel::FqCodelConfig;
 use crate::queue::{Held, QueueConfig};
 use crate::random::Stream;
 use crate::switch::DropCause;
@@ -68,6 +70,56 @@ fn memory_is_held_until_a_frame_is_taken() {
     assert_eq!(offer(&mut buffer, of_class(0)), Ok(()));
     assert_eq!(buffer.waiting().count(), 10);
     assert!(next(&mut buffer, Time::ZERO, 1, &free).is_none());
+}
+
+#[test]
+fn where_memory_ends_a_sparse_flow_has_room_made_for_it() {
+    let of = |to: u32| {
+        let mut frame = of_class(0);
+        frame.to = EndpointId(to);
+        frame
+    };
+    let hog = TxLimit::Hog {
+        bytes: Bytes::new(10 * 1518),
+    };
+    // The memory has room for ten frames, or for twenty of which a port, or its band, may have ten.
+    for (frames, port, band, cause) in [
+        (10, TxLimit::None {}, vec![], DropCause::BufferFull),
+        (20, hog, vec![], DropCause::QueueLimit),
+        (20, TxLimit::None {}, vec![hog], DropCause::QueueLimit),
+    ] {
+        let mut config = config(&EtsConfig::default(), band);
+        config.memory.shared = Bytes::new(frames * 1518);
+        config.memory.tx_limit = port;
+        let mut fifo = QueuedBuffer::new(&config, &[1518; 2], 1, 0);
+        config.queue = QueueConfig::FqCodel(FqCodelConfig::default());
+        let mut fair = QueuedBuffer::new(&config, &[1518; 2], 1, 0);
+        for buffer in [&mut fifo, &mut fair] {
+            for _ in 0..10 {
+                assert_eq!(offer(buffer, of(1)), Ok(()));
+            }
+        }
+        assert_eq!(offer(&mut fifo, of(2)), Err(cause));
+        assert!(fifo.take_dropped().is_none());
+        // The long queue loses half, as beyond the limit.
+        assert_eq!(offer(&mut fair, of(2)), Ok(()));
+        for _ in 0..5 {
+            let (held, why) = fair.take_dropped().expect("a frame that made room");
+            assert_eq!((held.frame.to.0, why), (1, cause));
+        }
+        assert!(fair.take_dropped().is_none());
+        assert_eq!(fair.queued_bytes(0), 6 * 1518);
+    }
+    // What came in by one port need not wait where its next frame would.
+    let mut config = config(&EtsConfig::default(), Vec::new());
+    config.memory.rx_hog = Some(Bytes::new(5 * 1518));
+    config.queue = QueueConfig::FqCodel(FqCodelConfig::default());
+    let mut buffer = QueuedBuffer::new(&config, &[1518; 2], 1, 0);
+    for _ in 0..5 {
+        assert_eq!(offer(&mut buffer, of(1)), Ok(()));
+    }
+    assert_eq!(offer(&mut buffer, of(2)), Err(DropCause::IngressLimit));
+    assert!(buffer.take_dropped().is_none());
 }
 
 #[test]

@@ -133,7 +133,10 @@ impl World {
         let admitted = queues.buffer.admit(now, in_port, out_port, frame);
         let held = match admitted {
             Ok(held) => held,
-            Err(cause) => return self.drop_frame(switch, out_port, cause, &frame),
+            Err(cause) => {
+                self.drop_frame(switch, out_port, cause, &frame);
+                return self.settle_queued(switch, out_port);
+            }
         };
         if state.marker.is_on() {
             let free_at = self.links[port.out_link as usize].link.free_at();
@@ -148,7 +151,8 @@ impl World {
                 frames,
                 ledger,
             ) {
-                return self.drop_frame(switch, out_port, DropCause::Early, &frame);
+                self.drop_frame(switch, out_port, DropCause::Early, &frame);
+                return self.settle_queued(switch, out_port);
             }
         }
         queues.buffer.enqueue(now, out_port, held, &mut self.frames);
@@ -260,9 +264,9 @@ impl World {
             else {
                 return;
             };
-            if let Some(held) = queues.buffer.take_dropped() {
+            if let Some((held, cause)) = queues.buffer.take_dropped() {
                 queues.left(now, out_port, &held);
-                self.drop_frame(switch, out_port, DropCause::Early, &held.frame);
+                self.drop_frame(switch, out_port, cause, &held.frame);
             } else {
                 break;
             }
