@@ -6,6 +6,7 @@ use tailback_net::host::HostConfig;
 use tailback_net::host::machine::{Affinity, MachineConfig, Merging};
 use tailback_net::impairment::script::FrameAction;
 use tailback_net::link::LinkConfig;
+use tailback_net::queue::QueueConfig;
 use tailback_net::switch::shared::{SharedConfig, TxLimit};
 use tailback_net::switch::{BufferConfig, SwitchConfig};
 use tailback_units::{Bytes, Duration, Rate};
@@ -300,6 +301,12 @@ fn check_switch(switch: &SwitchConfig, mtu_bytes: u64) -> Vec<Finding> {
                     let path = format!("buffer.band_limits[{band}].bytes");
                     holds_no_frame(&path, bytes.get(), Bytes::new(1));
                 }
+            }
+            if let QueueConfig::Cobalt(cobalt) = &queued.queue
+                && cobalt.memlimit.get() > 0
+            {
+                let room = cobalt.memlimit.get();
+                holds_no_frame("buffer.queue.memlimit", room, Bytes::new(1));
             }
             ("buffer.segment", shared.segment)
         }

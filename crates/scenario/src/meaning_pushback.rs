@@ -289,6 +289,11 @@ fn discipline_findings(queue: &QueueConfig) -> Vec<Finding> {
             "with beta = 0 as well the probability is never moved".to_owned(),
             "alpha or beta above zero",
         ),
+        QueueConfig::Dualpi2(queues) if queues.alpha == 0.0 && queues.beta == 0.0 => add(
+            "alpha",
+            "with beta = 0 as well the probability is never moved".to_owned(),
+            "alpha or beta above zero",
+        ),
         QueueConfig::FqCodel(codel) if codel.quantum.get() == 0 => add(
             "quantum",
             "a turn of no bytes serves nobody".to_owned(),

@@ -156,6 +156,16 @@ fn red_findings(red: &RedConfig, at: &str) -> Vec<Finding> {
             "the rate of the link, such as \"10Gbit\"",
         ));
     }
+    if red.avpkt.get() > 0 && red.min < red.max && red.wlog().is_none() {
+        found.push(Finding::new(
+            "burst",
+            format!(
+                "no weight of the average suits a burst of {} packets of {} with min at {}",
+                red.burst, red.avpkt, red.min
+            ),
+            "a burst above min / avpkt, a min of avpkt at least, or burst = 0 for no averaging",
+        ));
+    }
     for (path, set, reason) in [
         (
             "harddrop",

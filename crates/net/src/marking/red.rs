@@ -18,6 +18,9 @@ use super::{Mark, QueueLook, Verdict};
 use crate::frame::Frame;
 use crate::random::{self, Stream};
 
+/// The least weight's negative logarithm (`tc red`).
+const WLOG_MAX: u32 = 31;
+
 /// Parameters of RED, by the names of `tc red`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -31,7 +34,7 @@ pub struct RedConfig {
     pub probability: f64,
     /// Mean size of a packet: with `burst` and `bandwidth` it gives the average's time constant.
     pub avpkt: Bytes,
-    /// Packets that may come at once before the average follows; 0: no averaging at all.
+    /// Packets that may come at once before the average follows, at least `min` / `avpkt`; 0: no averaging at all.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub burst: u32,
     /// Rate by which the average is aged while the queue is empty.
@@ -91,7 +94,8 @@ impl Red {
         let profile = |config: &RedConfig| {
             let span = config.max.get().saturating_sub(config.min.get()).max(1);
             Profile {
-                wlog: wlog(config),
+                // Without any the average would not move; the scenario's checks refuse it.
+                wlog: config.wlog().unwrap_or(WLOG_MAX),
                 rise_per_byte: random::threshold(config.probability / span as f64),
                 packet_time: config.bandwidth.time_for(config.avpkt.get().max(1)),
                 config: config.clone(),
@@ -174,27 +178,30 @@ impl Average {
     }
 }
 
-/// The weight's negative logarithm: the greatest weight with which `burst` packets that come at
-/// once do not lift the average of an empty queue above `min` (Floyd and Jacobson, section 6, with
-/// L = burst, as `tc red` solves it).
-fn wlog(config: &RedConfig) -> u32 {
-    if config.burst == 0 {
-        return 0;
-    }
-    let least =
-        f64::from(config.burst) + 1.0 - config.min.get() as f64 / config.avpkt.get().max(1) as f64;
-    let mut weight = 0.5;
-    for log in 1..32 {
-        let mut rest = 1.0;
-        for _ in 0..config.burst {
-            rest *= 1.0 - weight;
+impl RedConfig {
+    /// The weight's negative logarithm: the greatest weight with which `burst` packets that come at
+    /// once do not lift the average of an empty queue above `min` (Floyd and Jacobson, section 6, with
+    /// L = burst, as `tc red` solves it), 0 without averaging. None where `tc red` finds none either: a burst that
+    /// does not come to `min`, or a `min` below a packet.
+    #[must_use]
+    pub fn wlog(&self) -> Option<u32> {
+        if self.burst == 0 {
+            return Some(0);
         }
-        if least <= (1.0 - rest) / weight {
-            return log;
+        let min_packets = self.min.get() as f64 / self.avpkt.get().max(1) as f64;
+        let least = f64::from(self.burst) + 1.0 - min_packets;
+        if least < 1.0 {
+            return None;
         }
-        weight /= 2.0;
+        (1..=WLOG_MAX).find(|log| {
+            let weight = 0.5_f64.powi(*log as i32);
+            let mut rest = 1.0;
+            for _ in 0..self.burst {
+                rest *= 1.0 - weight;
+            }
+            least <= (1.0 - rest) / weight
+        })
     }
-    31
 }
 
 #[cfg(test)]

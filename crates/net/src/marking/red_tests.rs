@@ -1,7 +1,7 @@
 use tailback_tcp::Ecn;
 use tailback_units::{Bytes, Duration, Rate, Time};
 
-use super::{Average, Red, RedConfig, wlog};
+use super::{Average, Red, RedConfig};
 use crate::marking::{Mark, QueueLook, Verdict};
 use crate::random::Stream;
 use crate::testing::{ect_frame, frame};
@@ -110,7 +110,7 @@ fn sce_turns_ect_0_into_ect_1_only() {
 fn the_average_follows_by_its_weight_and_ages_over_idle_time() {
     let mut config = config();
     config.burst = 200;
-    let log = wlog(&config);
+    let log = config.wlog().expect("a weight");
     // (1 - (1 - w)^200) / w >= 201 - 100 holds for w = 1/128 (101.3) and not for 1/64 (61.3).
     assert_eq!(log, 7);
     let profile = red(&config).profiles[0].clone();
@@ -125,6 +125,24 @@ fn the_average_follows_by_its_weight_and_ages_over_idle_time() {
     average.update(&profile, Time::ZERO + Duration::from_us(128), look(0));
     let aged = (average.scaled >> log) as f64;
     assert!((aged / value - 0.366).abs() < 0.005, "{aged}");
+}
+
+#[test]
+fn a_burst_that_does_not_come_to_min_has_no_weight() {
+    let wlog = |burst, min| {
+        let config = RedConfig {
+            burst,
+            min: Bytes::new(min),
+            ..config()
+        };
+        config.wlog()
+    };
+    // Packets of 1000 B; tc's condition is burst + 1 - min / avpkt >= 1.
+    assert_eq!(wlog(0, 100_000), Some(0));
+    assert_eq!(wlog(99, 100_000), None);
+    assert_eq!(wlog(100, 100_000), Some(1));
+    assert_eq!(wlog(100, 999), None);
+    assert!(wlog(100, 2000).is_some());
 }
 
 #[test]

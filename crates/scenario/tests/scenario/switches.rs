@@ -20,6 +20,19 @@ fn red_in_order_is_accepted_and_out_of_order_is_told() {
         &[RED, "network.switch.marking.bandwidth=0bit"],
         "marking.bandwidth: the average never ages",
     );
+    for set in ["burst=29", "min=999B"] {
+        let set = format!("network.switch.marking.{set}");
+        said(
+            &[RED, &set],
+            "marking.burst: no weight of the average suits",
+        );
+    }
+    assert_eq!(
+        plan(STAR, &[RED, "network.switch.marking.burst=30"])
+            .runs
+            .len(),
+        1
+    );
 }
 
 #[test]
@@ -506,6 +519,7 @@ fn marking_that_no_queue_comes_to_is_told() {
         RED,
         "network.switch.marking.min=200KB",
         "network.switch.marking.max=300KB",
+        "network.switch.marking.burst=200",
     ];
     said(&far, "network.switch.marking.min: a queue of this switch");
     // Where classes have caps of their own it is the longest queue that counts, or that of the profile's classes.
@@ -592,6 +606,21 @@ fn queues_that_aim_at_nothing_or_hold_no_frame_are_told() {
         ],
         "buffer.queue.alpha: with beta = 0 as well",
     );
+    said(
+        &[
+            QUEUED,
+            r#"network.switch.buffer.queue={ kind = "dualpi2", alpha = 0.0, beta = 0.0 }"#,
+        ],
+        "buffer.queue.alpha: with beta = 0 as well",
+    );
+    let memlimit = |bytes: &str| {
+        format!(r#"network.switch.buffer.queue={{ kind = "cobalt", memlimit = "{bytes}" }}"#)
+    };
+    said(
+        &[QUEUED, &memlimit("9017B")],
+        "buffer.queue.memlimit: there is no room for one frame of 9018 bytes",
+    );
+    assert_eq!(plan(STAR, &[QUEUED, &memlimit("9018B")]).runs.len(), 1);
     let limits = |bytes: &str| {
         format!(r#"network.switch.buffer.band_limits=[{{ kind = "hog", bytes = "{bytes}" }}]"#)
     };
