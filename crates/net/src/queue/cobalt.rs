@@ -100,7 +100,7 @@ impl Cobalt {
             && let Some(held) = self.queue.pop_front()
         {
             self.bytes -= u64::from(held.frame.frame_bytes);
-            effects.drop(held, DropCause::Early);
+            effects.drop(held, DropCause::QueueLimit);
             if self.blue_may_move(now) {
                 self.law.blue = (self.law.blue + P_INC).min(ONE);
             }

@@ -234,7 +234,7 @@ impl Codel {
     /// A frame joins the queue, or is dropped if it is full.
     pub fn enqueue(&mut self, held: Held, effects: &mut Effects) {
         if self.queue.len() >= self.limit {
-            effects.drop(held, DropCause::Early);
+            effects.drop(held, DropCause::QueueLimit);
         } else {
             self.queue.push(held);
         }

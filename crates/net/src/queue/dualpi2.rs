@@ -175,7 +175,11 @@ impl Dualpi2 {
         };
         let full = self.low.len() + self.classic.len() >= self.config.limit as usize;
         let early = self.config.drop == DropAt::Enqueue;
-        if full || early && self.drops(&held, is_low, frames, effects) {
+        if full {
+            effects.drop(held, DropCause::QueueLimit);
+            return;
+        }
+        if early && self.drops(&held, is_low, frames, effects) {
             effects.drop(held, DropCause::Early);
             return;
         }

@@ -120,7 +120,7 @@ impl FqCodel {
             self.new.push_back(number);
         }
         if self.waiting > self.limit {
-            self.drop_from_longest(DropCause::Early, effects);
+            self.drop_from_longest(DropCause::QueueLimit, effects);
         }
     }
 

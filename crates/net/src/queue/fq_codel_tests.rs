@@ -3,7 +3,8 @@ use tailback_units::{Bytes, Duration, Time};
 
 use super::{FqCodel, FqCodelConfig};
 use crate::pool::FramePool;
-use crate::queue::Effects;
+use crate::queue::{Effects, Held};
+use crate::switch::DropCause;
 use crate::testing::held;
 
 fn ms(ms: u64) -> Time {
@@ -101,6 +102,8 @@ fn beyond_the_limit_the_longest_queue_loses_half() {
     let lost = effects.dropped_now.iter().map(|(held, _)| held.frame.to.0);
     let lost: Vec<u32> = lost.collect();
     assert_eq!(lost, [1; 15]);
+    let of_limit = |(_, cause): &(Held, DropCause)| *cause == DropCause::QueueLimit;
+    assert!(effects.dropped_now.iter().all(of_limit));
     assert_eq!(queue.waiting().count(), 26);
     let few = FqCodelConfig {
         drop_batch: 4,

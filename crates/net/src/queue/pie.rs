@@ -128,7 +128,7 @@ impl Pie {
         }
         if full {
             self.since_last = 0;
-            effects.drop(held, DropCause::Early);
+            effects.drop(held, DropCause::QueueLimit);
             return;
         }
         self.bytes += u64::from(held.frame.frame_bytes);

@@ -6,6 +6,7 @@ use crate::marking::Mark;
 use crate::pool::FramePool;
 use crate::queue::Effects;
 use crate::random::Stream;
+use crate::switch::DropCause;
 use crate::testing::held;
 
 fn us(us: u64) -> Time {
@@ -172,6 +173,22 @@ fn a_burst_of_150_ms_passes() {
     }
     let first = first.expect("a drop");
     assert!((150_000..250_000).contains(&first), "{first} us");
+}
+
+#[test]
+fn beyond_the_limit_it_is_the_queue_that_is_full() {
+    let config = PieConfig {
+        limit: 2,
+        ..PieConfig::default()
+    };
+    let mut queue = pie(&config);
+    let (mut frames, mut effects) = (FramePool::default(), Effects::default());
+    for _ in 0..3 {
+        let held = held(&mut frames, us(0), 1, 1448, Ecn::NotEct);
+        queue.enqueue(us(0), held, &mut frames, &mut effects);
+    }
+    let causes: Vec<DropCause> = effects.dropped_now.iter().map(|(_, why)| *why).collect();
+    assert_eq!(causes, [DropCause::QueueLimit]);
 }
 
 #[test]
