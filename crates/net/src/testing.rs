@@ -68,5 +68,6 @@ pub(crate) fn held(frames: &mut FramePool, now: Time, to: u32, bytes: u16, ecn: 
         in_port: 0,
         pool: Pool::Shared,
         since: now,
+        marked: false,
     }
 }

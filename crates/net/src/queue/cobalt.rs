@@ -118,10 +118,10 @@ impl Cobalt {
         effects: &mut Effects,
     ) -> Option<Held> {
         loop {
-            let held = self.queue.pop_front()?;
+            let mut held = self.queue.pop_front()?;
             self.bytes -= u64::from(held.frame.frame_bytes);
             let is_last = self.queue.is_empty();
-            if self.drops(now, &held, frames, effects) && !is_last {
+            if self.drops(now, &mut held, frames, effects) && !is_last {
                 effects.drop(held, DropCause::Early);
                 continue;
             }
@@ -147,7 +147,7 @@ impl Cobalt {
     fn drops(
         &mut self,
         now: Time,
-        held: &Held,
+        held: &mut Held,
         frames: &mut FramePool,
         effects: &mut Effects,
     ) -> bool {

@@ -128,7 +128,7 @@ impl Managed {
             while self.law.dropping && now >= self.law.drop_next {
                 self.law.count += 1;
                 let from = self.law.drop_next;
-                if marks(settings, &held, frames, effects) {
+                if marks(settings, &mut held, frames, effects) {
                     self.law.drop_next = self.law.after(settings, from);
                     return Some(held);
                 }
@@ -149,7 +149,7 @@ impl Managed {
         if !may_drop {
             return Some(held);
         }
-        let next = if marks(settings, &held, frames, effects) {
+        let next = if marks(settings, &mut held, frames, effects) {
             Some(held)
         } else {
             effects.drop(held, DropCause::Early);
@@ -201,7 +201,12 @@ impl Law {
     }
 }
 
-fn marks(settings: &Settings, held: &Held, frames: &mut FramePool, effects: &mut Effects) -> bool {
+fn marks(
+    settings: &Settings,
+    held: &mut Held,
+    frames: &mut FramePool,
+    effects: &mut Effects,
+) -> bool {
     settings
         .mark
         .is_some_and(|mark| effects.mark(held, frames, mark))

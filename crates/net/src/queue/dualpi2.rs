@@ -163,7 +163,7 @@ impl Dualpi2 {
     pub fn enqueue(
         &mut self,
         now: Time,
-        held: Held,
+        mut held: Held,
         frames: &mut FramePool,
         effects: &mut Effects,
     ) {
@@ -179,7 +179,7 @@ impl Dualpi2 {
             effects.drop(held, DropCause::QueueLimit);
             return;
         }
-        if early && self.drops(&held, is_low, frames, effects) {
+        if early && self.drops(&mut held, is_low, frames, effects) {
             effects.drop(held, DropCause::Early);
             return;
         }
@@ -209,16 +209,16 @@ impl Dualpi2 {
             } else {
                 &mut self.classic
             };
-            let Waiting { held, step } = queue.pop_front()?;
+            let Waiting { mut held, step } = queue.pop_front()?;
             let bytes = u64::from(held.frame.frame_bytes);
             self.bytes = bytes_before - bytes;
             let late = self.config.drop == DropAt::Dequeue;
-            if late && self.drops(&held, is_low, frames, effects) {
+            if late && self.drops(&mut held, is_low, frames, effects) {
                 effects.drop(held, DropCause::Early);
                 continue;
             }
             if step && now.since(held.since) > self.config.step_thresh {
-                effects.mark(&held, frames, Mark::Ce);
+                effects.mark(&mut held, frames, Mark::Ce);
             }
             let weight = i64::from(self.config.classic_protection);
             if is_low && !self.classic.is_empty() {
@@ -262,7 +262,7 @@ impl Dualpi2 {
     /// Whether a frame is to be dropped; it may be marked instead.
     fn drops(
         &mut self,
-        held: &Held,
+        held: &mut Held,
         is_low: bool,
         frames: &mut FramePool,
         effects: &mut Effects,

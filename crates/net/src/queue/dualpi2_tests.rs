@@ -94,8 +94,8 @@ fn less_than_two_frames_of_the_link_s_mtu_pass() {
         let (mut frames, mut effects) = (FramePool::default(), Effects::default());
         queue.probability = ONE;
         queue.bytes = bytes;
-        let held = held(&mut frames, us(0), 1, 1448, Ecn::NotEct);
-        let seen = queue.drops(&held, false, &mut frames, &mut effects);
+        let mut held = held(&mut frames, us(0), 1, 1448, Ecn::NotEct);
+        let seen = queue.drops(&mut held, false, &mut frames, &mut effects);
         assert_eq!(seen, drops, "MTU {mtu}, {bytes} B");
     }
 }
@@ -143,6 +143,29 @@ fn what_waited_longer_than_the_step_is_marked() {
         queue.enqueue(us(0), held, &mut frames, &mut effects);
         queue.dequeue(us(waits_us), &mut frames, &mut effects);
         assert_eq!(effects.marked.len(), marks, "{waits_us} us, {ecn:?}");
+    }
+}
+
+#[test]
+fn a_frame_that_is_marked_twice_counts_once() {
+    for drop in [DropAt::Enqueue, DropAt::Dequeue] {
+        let config = Dualpi2Config {
+            tupdate: Duration::from_secs(1_000_000),
+            drop,
+            ..Dualpi2Config::default()
+        };
+        let mut queue = queues(&config);
+        queue.probability = ONE / 2;
+        let (mut frames, mut effects) = (FramePool::default(), Effects::default());
+        for _ in 0..10 {
+            let held = held(&mut frames, us(0), 1, 1448, Ecn::Ect1);
+            queue.enqueue(us(0), held, &mut frames, &mut effects);
+        }
+        // By the controller where two frames are there, and by the step beyond a millisecond.
+        for _ in 0..10 {
+            queue.dequeue(us(2000), &mut frames, &mut effects);
+        }
+        assert_eq!(effects.marked.len(), 10, "{drop:?}");
     }
 }
 

@@ -39,6 +39,8 @@ pub struct Held {
     pub pool: Pool,
     /// Since when it waits.
     pub since: Time,
+    /// It has been marked at this port already: each frame counts once.
+    pub marked: bool,
 }
 
 /// How the frames of one class wait.
@@ -83,9 +85,9 @@ impl Effects {
     }
 
     /// Marks a frame if its ECN field allows it; says whether it bears this mark now, or had a greater one.
-    fn mark(&mut self, held: &Held, frames: &mut FramePool, mark: Mark) -> bool {
+    fn mark(&mut self, held: &mut Held, frames: &mut FramePool, mark: Mark) -> bool {
         let frame = frames.get_mut(held.frame.frame);
-        if frame.mark(mark) {
+        if frame.mark(mark) && !std::mem::replace(&mut held.marked, true) {
             self.marked.push(held.frame);
         }
         // Of what is ECN-capable, only a packet that bears as much is not marked anew.

@@ -112,7 +112,7 @@ impl Pie {
     pub fn enqueue(
         &mut self,
         now: Time,
-        held: Held,
+        mut held: Held,
         frames: &mut FramePool,
         effects: &mut Effects,
     ) {
@@ -120,7 +120,7 @@ impl Pie {
         let full = self.queue.len() >= self.config.limit as usize;
         if !full && self.acts() {
             let may_mark = self.config.ecn && self.probability <= ONE / 10;
-            if !may_mark || !effects.mark(&held, frames, self.config.mark) {
+            if !may_mark || !effects.mark(&mut held, frames, self.config.mark) {
                 self.since_last = 0;
                 effects.drop(held, DropCause::Early);
                 return;

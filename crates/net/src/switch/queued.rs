@@ -194,6 +194,7 @@ impl QueuedBuffer {
             in_port,
             pool: admitted.pool,
             since: now,
+            marked: false,
         })
     }
 

@@ -158,20 +158,31 @@ impl PortState {
     pub(super) fn judge(
         &mut self,
         marker: &mut Marker,
-        (now, switch): (Time, u16),
+        at: (Time, u16),
         look: QueueLook,
         frame: &Flight,
         frames: &mut FramePool,
         ledger: &mut Ledger,
     ) -> bool {
-        match marker.arrive(now, look, frames.get_mut(frame.frame)) {
-            Verdict::Pass => true,
-            Verdict::Marked => {
-                self.note_mark((now, switch, look.port), frame, frames, ledger);
-                true
-            }
-            Verdict::Drop => false,
+        self.verdict(marker, at, look, frame, frames, ledger) != Verdict::Drop
+    }
+
+    /// The same, and whether it marked the frame.
+    #[inline(always)]
+    pub(super) fn verdict(
+        &mut self,
+        marker: &mut Marker,
+        (now, switch): (Time, u16),
+        look: QueueLook,
+        frame: &Flight,
+        frames: &mut FramePool,
+        ledger: &mut Ledger,
+    ) -> Verdict {
+        let verdict = marker.arrive(now, look, frames.get_mut(frame.frame));
+        if verdict == Verdict::Marked {
+            self.note_mark((now, switch, look.port), frame, frames, ledger);
         }
+        verdict
     }
 
     /// A frame of this port's queue has been marked.

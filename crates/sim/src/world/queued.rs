@@ -7,6 +7,7 @@
 
 use tailback_net::flow_control::{FlowControlConfig, Order, Paused, Watch};
 use tailback_net::l2cm::CongestionPoint;
+use tailback_net::marking::Verdict;
 use tailback_net::pool::{Flight, FramePool};
 use tailback_net::queue::Held;
 use tailback_net::random::Stream;
@@ -131,7 +132,7 @@ impl World {
         };
         let port = &mut state.ports[usize::from(out_port)];
         let admitted = queues.buffer.admit(now, in_port, out_port, frame);
-        let held = match admitted {
+        let mut held = match admitted {
             Ok(held) => held,
             Err(cause) => {
                 self.drop_frame(switch, out_port, cause, &frame);
@@ -143,17 +144,19 @@ impl World {
             let look = queues.buffer.look(out_port, frame.class, free_at);
             let frames = &mut self.frames;
             let ledger = &mut self.ledger;
-            if !port.judge(
+            let verdict = port.verdict(
                 &mut state.marker,
                 (now, switch),
                 look,
                 &frame,
                 frames,
                 ledger,
-            ) {
+            );
+            if verdict == Verdict::Drop {
                 self.drop_frame(switch, out_port, DropCause::Early, &frame);
                 return self.settle_queued(switch, out_port);
             }
+            held.marked = verdict == Verdict::Marked;
         }
         queues.buffer.enqueue(now, out_port, held, &mut self.frames);
         // Before another port is served, which would have them to its account.
