@@ -41,11 +41,12 @@ pub struct Dualpi2Config {
     pub target: Duration,
     /// Time between two changes of the probability.
     pub tupdate: Duration,
-    /// Weight of the delay's excess, Hz.
-    #[schemars(range(min = 0.0, max = 1000.0))]
+    /// Weight of the delay's excess, Hz; 0.1 × `tupdate` / RTT² (RFC 9332 appendix A.1), at most 2^23 - 1 as in Linux
+    /// (ALPHA_BETA_MAX).
+    #[schemars(range(min = 0.0, max = 8_388_607.0))]
     pub alpha: f64,
-    /// Weight of the delay's growth, Hz.
-    #[schemars(range(min = 0.0, max = 1000.0))]
+    /// Weight of the delay's growth, Hz; 0.3 / RTT, at most as much.
+    #[schemars(range(min = 0.0, max = 8_388_607.0))]
     pub beta: f64,
     /// Frames of the L queue that have waited longer are marked.
     pub step_thresh: Duration,

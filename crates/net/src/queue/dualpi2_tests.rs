@@ -188,6 +188,24 @@ fn the_controller_moves_by_the_older_head() {
 }
 
 #[test]
+fn the_greatest_gains_stay_within_certainty() {
+    let config = Dualpi2Config {
+        alpha: 8_388_607.0,
+        beta: 8_388_607.0,
+        ..Dualpi2Config::default()
+    };
+    let mut queue = queues(&config);
+    let (mut frames, mut effects) = (FramePool::default(), Effects::default());
+    let held = held(&mut frames, us(0), 1, 1448, Ecn::NotEct);
+    queue.enqueue(us(0), held, &mut frames, &mut effects);
+    queue.update_until(us(3_600_000_000));
+    assert_eq!(queue.probability, ONE);
+    queue.dequeue(us(3_600_000_000), &mut frames, &mut effects);
+    queue.update_until(us(3_600_016_000));
+    assert_eq!(queue.probability, 0);
+}
+
+#[test]
 fn a_steady_overload_settles_at_the_target() {
     let mut queue = queues(&Dualpi2Config::default());
     let (mut frames, mut effects) = (FramePool::default(), Effects::default());

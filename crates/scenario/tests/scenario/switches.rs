@@ -613,6 +613,9 @@ fn queues_that_aim_at_nothing_or_hold_no_frame_are_told() {
         ],
         "buffer.queue.alpha: with beta = 0 as well",
     );
+    // RFC 9332's gains for a round trip of 100 us.
+    let near = r#"network.switch.buffer.queue={ kind = "dualpi2", target = "50us", tupdate = "33us", alpha = 330.0, beta = 3000.0 }"#;
+    assert_eq!(plan(STAR, &[QUEUED, near]).runs.len(), 1);
     let memlimit = |bytes: &str| {
         format!(r#"network.switch.buffer.queue={{ kind = "cobalt", memlimit = "{bytes}" }}"#)
     };
