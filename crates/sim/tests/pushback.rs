@@ -529,7 +529,7 @@ fn every_discipline_s_marks_are_comments_of_a_capture() {
         "workload.duration=2ms",
         "record.pcap={ snap = \"64B\" }",
     ];
-    // Not PIE: the first 150 ms of a burst pass it.
+    // Not PIE: its probability takes longer to rise.
     for queue in [
         r#"kind = "codel", target = "5us", interval = "50us", ecn = true"#,
         r#"kind = "dualpi2", target = "5us", tupdate = "5us", alpha = 100.0, beta = 1000.0"#,

@@ -3,10 +3,10 @@
 //! Models RFC 8033 with the parameters and defaults of Linux `tc pie` (net/sched/sch_pie.c of 7.2): every
 //! `tupdate` the probability rises by `alpha` times the delay's excess over `target` and by `beta` times
 //! its growth, both scaled down while the probability is small; by two percent at most once it is a
-//! tenth, by two percent more beyond 250 ms; without a delay it decays by a 64th. The first 150 ms of a
-//! burst pass, as does what finds less than two frames of the link's MTU, or little delay and a probability below a fifth.
-//! A frame is dropped no sooner than the probabilities since the last one have come to 0.85, and at 8.5
-//! for sure. Delay is that of the frame that left last. With `ecn` a frame that can be is marked while the
+//! tenth, by two percent more beyond 250 ms; without a delay it decays by a 64th. The first `max_burst`
+//! of a burst passes (a constant in Linux), as does what finds less than two frames of the link's MTU, or
+//! little delay and a probability below a fifth. A frame is dropped no sooner than the probabilities since
+//! the last one have come to 0.85, and at 8.5 for sure. Delay is that of the frame that left last. With `ecn` a frame that can be is marked while the
 //! probability is at most a tenth.
 //! Left out: `dq_rate_estimator` (off there by default), `bytemode`.
 
@@ -26,8 +26,6 @@ use crate::switch::DropCause;
 const ONE: i64 = 1 << 56;
 /// `alpha` and `beta` are in sixteenths (RFC 8033 section 5.2: 2 is 0.125 Hz).
 const GAIN_PARTS: i128 = 16;
-/// A burst that passes, ms (MAX_BURST, RFC 8033 section 4.1).
-const MAX_BURST: Duration = Duration::from_ms(150);
 /// A delay beyond which the probability rises faster, ms (RFC 8033 section 5.5).
 const LONG_DELAY: Duration = Duration::from_ms(250);
 
@@ -48,6 +46,9 @@ pub struct PieConfig {
     /// Weight of the delay's growth, in sixteenths a second.
     #[schemars(range(min = 0, max = 32))]
     pub beta: u32,
+    /// The beginning of a burst that passes, after a time without a queue (MAX_BURST, RFC 8033 section 4.1; `tc pie` has it
+    /// fixed).
+    pub max_burst: Duration,
     /// Mark frames that can be rather than drop them, while the probability is at most a tenth.
     pub ecn: bool,
     /// What a mark is.
@@ -63,6 +64,7 @@ impl Default for PieConfig {
             tupdate: Duration::from_ms(15),
             alpha: 2,
             beta: 20,
+            max_burst: Duration::from_ms(150),
             ecn: false,
             mark: Mark::Ce,
         }
@@ -101,7 +103,7 @@ impl Pie {
             since_last: 0,
             delay: Duration::ZERO,
             delay_before: Duration::ZERO,
-            burst: MAX_BURST,
+            burst: config.max_burst,
             left_last: None,
             next_update: Time::ZERO + config.tupdate,
             config: config.clone(),
@@ -227,7 +229,7 @@ impl Pie {
         }
         let half = config.target / 2;
         if delay < half && before < half && self.probability == 0 {
-            self.burst = MAX_BURST;
+            self.burst = config.max_burst;
             self.since_last = 0;
             self.left_last = None;
         }

@@ -149,16 +149,27 @@ fn small_probabilities_move_slowly() {
 }
 
 #[test]
-fn a_burst_of_150_ms_passes() {
+fn the_beginning_of_a_burst_passes() {
+    // 150 ms by default, as in Linux; then the probability has to rise.
+    let first = first_drop_us(&PieConfig::default());
+    assert!((150_000..250_000).contains(&first), "{first} us");
+    let short = PieConfig {
+        max_burst: Duration::from_ms(20),
+        ..PieConfig::default()
+    };
+    let first = first_drop_us(&short);
+    assert!((20_000..150_000).contains(&first), "{first} us");
+}
+
+/// When the first frame is dropped of four times what leaves.
+fn first_drop_us(config: &PieConfig) -> u64 {
     let config = PieConfig {
         limit: 100_000,
-        ..PieConfig::default()
+        ..config.clone()
     };
     let mut queue = pie(&config);
     let (mut frames, mut effects) = (FramePool::default(), Effects::default());
-    let mut first = None;
     for now in 0..1_000_000 {
-        // Four times what leaves.
         if now % 250 == 0 {
             let held = held(&mut frames, us(now), 1, 1448, Ecn::NotEct);
             queue.enqueue(us(now), held, &mut frames, &mut effects);
@@ -167,12 +178,10 @@ fn a_burst_of_150_ms_passes() {
             queue.dequeue(us(now));
         }
         if !effects.dropped_now.is_empty() {
-            first = Some(now);
-            break;
+            return now;
         }
     }
-    let first = first.expect("a drop");
-    assert!((150_000..250_000).contains(&first), "{first} us");
+    panic!("no drop in a second");
 }
 
 #[test]
@@ -201,6 +210,6 @@ fn the_probability_decays_over_idle_time() {
     assert!(one < ONE / 2 && one > ONE * 48 / 100);
     queue.update_until(us(100_000_000));
     assert_eq!(queue.probability, 0);
-    assert_eq!(queue.burst, super::MAX_BURST);
+    assert_eq!(queue.burst, Duration::from_ms(150));
     assert!(queue.next_update > us(100_000_000));
 }
