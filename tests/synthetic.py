@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from tailback import published
+from tailback.scenario import built_in
 
 RTO_MS = 201.0
 SERVERS = tuple(range(1, 24))
@@ -20,8 +21,11 @@ def incast_folder(
     servers: Sequence[int] = SERVERS,
     iterations: int = 40,
     off: float = 0.0,
+    overrides: Sequence[str] = (),
 ) -> Path:
     """A folder of incast-8mb around the published table; `off` shifts all of its metrics.
+
+    `overrides` change the scenario that the folder says it is of, not its numbers.
 
     A transaction's time is a clean transfer plus whole timeouts, so that means fit the table.
     """
@@ -83,6 +87,11 @@ def incast_folder(
             "queues": queues,
             "progress": progress,
         },
+        overrides=[
+            f"sweep.servers={list(servers)}",
+            f"workload.iterations={iterations}",
+            *overrides,
+        ],
     )
 
 
@@ -166,11 +175,16 @@ def write_folder(
     parameters: list[str],
     tables: dict[str, list[dict[str, Any]]],
     network: dict[str, Any] | None = None,
+    overrides: Sequence[str] = (),
 ) -> Path:
-    """Writes tables and manifest as the one writer of run folders does."""
+    """Writes tables and manifest as the one writer of run folders does.
+
+    A built-in scenario's are of it under `overrides`.
+    """
     path.mkdir(parents=True)
     for table, rows in tables.items():
         pl.DataFrame(rows).write_parquet(path / f"{table}.parquet")
+    own = built_in().get(name)
     manifest = {
         "format": 1,
         "status": "complete",
@@ -178,7 +192,9 @@ def write_folder(
         "title": title,
         "description": "Every server answers the client at once.",
         "study": study,
-        "scenario": {
+        "scenario": own.override(*overrides).resolved
+        if own
+        else {
             "name": name,
             "title": title,
             "network": network or {},

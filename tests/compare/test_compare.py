@@ -135,6 +135,13 @@ def test_a_prediction_off_by_a_third_fails_where_it_should(tmp_path: Path) -> No
     assert not any("/" in claim for claim in outside)  # a common factor leaves the ratios
 
 
+def test_what_is_outside_by_little_shows_it(tmp_path: Path) -> None:
+    checks = incast_checks(View(Results(incast_folder(tmp_path / "r", off=0.100_04))))
+    first = checks[0]
+    assert (first.verdict, first.limit) == ("outside", "mean absolute error ≤ 10 %")
+    assert first.ours.startswith("off by 10.004 %")
+
+
 def test_points_not_run_are_said_not_judged(tmp_path: Path) -> None:
     checks = incast_checks(View(Results(incast_folder(tmp_path / "r", servers=[2, 9]))))
     assert [c.claim for c in checks if c.verdict == "not run"] == [

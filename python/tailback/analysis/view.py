@@ -10,6 +10,7 @@ from tailback import published
 from tailback.analysis.axes import Axes, choose, label_of
 from tailback.analysis.beside import BESIDE, beside_points
 from tailback.analysis.columns import Label, label
+from tailback.analysis.differences import departures
 from tailback.published import PublishedTable
 from tailback.results import Results
 
@@ -94,9 +95,19 @@ class View:
         return self.labelled(self.optional("transactions"))
 
     @cached_property
+    def departures(self) -> list[str]:
+        """Paths at which the scenario is another than the built-in one of its name."""
+        return departures(self.results.manifest["scenario"])
+
+    @property
+    def predicts(self) -> PublishedTable | None:
+        """The published table of the scenario, if it was run as it is built in."""
+        return None if self.departures else published.for_scenario(self.results.name)
+
+    @cached_property
     def table(self) -> PublishedTable | None:
         """The published table that this scenario predicts, if its axes are in the sweep."""
-        found = published.for_scenario(self.results.name)
+        found = self.predicts
         if found is None or not set(found.axes) <= set(self.axes.all_names):
             return None
         return found

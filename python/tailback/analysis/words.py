@@ -1,5 +1,9 @@
 """Numbers in words, the same in findings, tables and terminal."""
 
+from collections.abc import Sequence
+
+_DECIMALS_MAX = 6
+
 
 def number(value: float, digits: int = 3) -> str:
     """Return a number with so many significant digits, thousands separated."""
@@ -11,6 +15,20 @@ def number(value: float, digits: int = 3) -> str:
 def written(value: object) -> str:
     """Return a value of a sweep as a scenario file has it, with `true` and `false` in small."""
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def few(names: Sequence[str], most: int = 3) -> str:
+    """Return names in a sentence, at most so many and how many more there are."""
+    if len(names) > most:
+        return f"{', '.join(names[:most])} and {len(names) - most} more"
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
+def beside(value: float, limit: float, decimals: int) -> int:
+    """Return how many decimals show on which side of a limit a value is, `decimals` at least."""
+    while decimals < _DECIMALS_MAX and value != limit and round(value - limit, decimals) == 0:
+        decimals += 1
+    return decimals
 
 
 def percent(value: float | None, *, signed: bool = False, decimals: int = 1) -> str:

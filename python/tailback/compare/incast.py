@@ -11,7 +11,7 @@ import polars as pl
 from tailback.analysis.curves import Pair, pair
 from tailback.analysis.excess import with_excess
 from tailback.analysis.view import GROUP, View
-from tailback.analysis.words import percent
+from tailback.analysis.words import beside, percent
 from tailback.compare import between
 from tailback.compare.checks import Check
 from tailback.compare.model import Comparison
@@ -56,10 +56,11 @@ def _mean_errors(comparison: Comparison) -> Iterator[Check]:
             if error is None or error.mean_absolute_error is None:
                 yield Check.not_run(claim, "table", allowed)
                 continue
+            decimals = beside(100 * error.mean_absolute_error, 100 * limit, 1)
             yield Check.judged(
                 claim,
                 f"{error.rows} points",
-                f"off by {percent(error.mean_absolute_error)} "
+                f"off by {percent(error.mean_absolute_error, decimals=decimals)} "
                 f"(bias {percent(error.bias, signed=True)})",
                 allowed,
                 holds=error.mean_absolute_error <= limit,
@@ -75,10 +76,11 @@ def _excess(view: View, reference: pl.DataFrame) -> Iterator[Check]:
         difference: float = rows.select(
             (pl.col("excess_rto") - pl.col("published")).abs().mean()
         ).item()
+        decimals = beside(difference, _EXCESS_LIMIT, 2)
         yield Check.judged(
             f"Excess time in timeouts of 201 ms, {group}",
             _range(rows["published"]),
-            f"{_range(rows['excess_rto'])}; off by {difference:.2f} on average",
+            f"{_range(rows['excess_rto'])}; off by {difference:.{decimals}f} on average",
             f"≤ {_EXCESS_LIMIT} on average",
             holds=difference <= _EXCESS_LIMIT,
         )

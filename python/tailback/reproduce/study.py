@@ -9,6 +9,7 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from tailback.analysis.view import View
+from tailback.analysis.words import few
 from tailback.compare.checks import Check
 from tailback.compare.studies import claims_for
 from tailback.compare.terminal import checks_table
@@ -239,6 +240,12 @@ def _existing(name: str, parent: Path | None) -> Results | None:
     results = Results(path)
     if results.name != name:
         raise InputError(f"{path}: holds {results.name}, not {name}; name another folder")
+    unlike = View(results).departures
+    if unlike:
+        raise InputError(
+            f"{path}: was not run as {name} is built in, but with other {few(unlike)}; "
+            "name another folder"
+        )
     return results
 
 

@@ -3,7 +3,6 @@
 import altair as alt
 import polars as pl
 
-from tailback import published
 from tailback.analysis.flows import flow_rates
 from tailback.analysis.view import View
 from tailback.report.charts.data import AnyChart, inline
@@ -19,7 +18,7 @@ def flows(view: View) -> AnyChart:
     if rates.is_empty() or rates.height > _FLOWS_MAX:
         raise NothingToDrawError(f"it draws a single run with at most {_FLOWS_MAX} flows")
     ranked = _ranked(rates.get_column("mbps"), "this run")
-    table = published.for_scenario(view.results.name)
+    table = view.predicts
     shown = table is not None and "bandwidth_mbps" in table.frame.columns
     layers: list[alt.Chart] = [_base(ranked, legend=shown).mark_bar(opacity=0.45)]
     least, most = (float(str(v)) for v in (rates["mbps"].min(), rates["mbps"].max()))

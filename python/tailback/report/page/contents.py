@@ -54,7 +54,7 @@ def contents(view: View, kept: Collection[str] = ()) -> Page:
     sections = [make(key, view) for key, make in _SECTIONS.items() if not kept or key in kept]
     return Page(
         title=manifest["title"],
-        description=manifest["description"].strip(),
+        description=" ".join(filter(None, (manifest["description"].strip(), facts.unlike(view)))),
         strap=facts.strap(view),
         facts=facts.facts(view),
         findings=key_findings(view),
@@ -161,8 +161,13 @@ def _totals_over_time(key: str, view: View) -> Section | None:
 def _published(key: str, view: View) -> Section | None:
     """Claims held against the run, then the published table point by point."""
     claims = claims_for(view.results.name)
-    checks = claims.judge(view) if claims else []
-    if claims is None or not checks:
+    if claims is None:
+        return None
+    title = "Against what was published"
+    if view.departures:
+        return Section(key, title, lead=f"{claims.source} Not judged. {facts.unlike(view)}")
+    checks = claims.judge(view)
+    if not checks:
         return None
     held = sum(check.verdict == "within" for check in checks)
     judged = held + sum(check.verdict == "outside" for check in checks)
@@ -172,8 +177,8 @@ def _published(key: str, view: View) -> Section | None:
         verdict = f" Of {judged} claims that could be checked, {held} hold." if judged else ""
     section = Section(
         key,
-        "Against what was published",
-        lead=claims.source + verdict,
+        title,
+        lead=" ".join(filter(None, (claims.source, facts.unlike(view)))) + verdict,
         tables=[tables.checks(checks, claims.note)],
     )
     if view.table is not None:

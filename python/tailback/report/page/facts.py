@@ -2,8 +2,9 @@
 
 from tailback.analysis.anatomy import Anatomy
 from tailback.analysis.axes import Axis
+from tailback.analysis.differences import share
 from tailback.analysis.view import View
-from tailback.analysis.words import number, written
+from tailback.analysis.words import few, number, written
 from tailback.results.columns import own_column
 
 
@@ -53,6 +54,15 @@ def duration(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+
+
+def unlike(view: View) -> str:
+    """Return what a run has other than the built-in scenario of its name: nothing, most often."""
+    name = view.results.name
+    if view.departures:
+        return f"This run differs from the built-in {name} in {few(view.departures)}."
+    fewer = share(view.results.manifest["scenario"])
+    return f"This run has {' and '.join(fewer)} of the built-in {name}." if fewer else ""
 
 
 def waiting(one: Anatomy) -> str:

@@ -47,18 +47,19 @@ def _overview(pages: Iterable[tuple[View, Page]]) -> Section:
         name = view.results.name
         claims = claims_for(name)
         study = claims.source.rstrip(".") if claims else ""
-        marked = [row for s in page.sections if s.key == "published" for row in s.tables[0].rows]
+        marked = [row for table in _claims(page) for row in table.rows]
         held = [row[0].text for row in marked if row[-1].mark == "within"]
         missed = [row[0].text for row in marked if row[-1].mark == "outside"]
         judged = len(held) + len(missed)
+        departs = claims is not None and view.departures
         links = [(section.title, f"{name}-{section.key}") for section in page.sections]
         rows.append(
             [
                 Cell(study if study != before else ""),
                 Cell(name),
                 Cell(
-                    f"{len(held)} of {judged}" if judged else "",
-                    mark="outside" if missed else "within",
+                    f"{len(held)} of {judged}" if judged else "not judged" * bool(departs),
+                    mark="outside" if missed else "" if departs else "within",
                 ),
                 Cell("; ".join(missed)),
                 Cell("", links=links),
@@ -66,6 +67,11 @@ def _overview(pages: Iterable[tuple[View, Page]]) -> Section:
         )
         before = study
     return Section("held", "What holds", tables=[Table([Cell(head) for head in heads], rows)])
+
+
+def _claims(page: Page) -> list[Table]:
+    """The table of claims, if the page has one."""
+    return [table for s in page.sections if s.key == "published" for table in s.tables[:1]]
 
 
 def _span(manifest: Mapping[str, Any]) -> tuple[float, float]:
