@@ -34,6 +34,9 @@ def with_values(folder: Path, values: list[float | None]) -> View:
         ([1.0, 2.0], "1 ms at loss 0.0, 2 ms at loss 1.0"),
         ([1.0, None, None, 4.0], "1 ms at loss 0.0, 4 ms at loss 3.0, none at loss 1.0 and 2.0"),
         ([3.0, *[None] * 4], "3 ms at loss 0.0, none at 4 other values"),
+        ([940.0, 940.2], "940 ms, all within 1 %"),
+        ([940.0, None, 940.2], "940 ms, all within 1 %, none at loss 1.0"),
+        ([940.0, 300.0, 941.0], "from 300 ms (loss 1.0) to 941 ms (loss 2.0)"),
     ],
 )
 def test_what_has_no_value_is_said_to_have_none(
@@ -56,6 +59,24 @@ def test_none_is_ahead_of_equals(tmp_path: Path, controls: list[str], everyone: 
     # Zero at the end and something before.
     said = headline(view, METRIC)
     assert said == f"Completion time at delay 1ms: 0 ms with {everyone}."
+
+
+@pytest.mark.parametrize(
+    ("at_the_end", "said"),
+    [
+        ([7.691, 7.694], "7.69 ms with both, within 1 %"),
+        ([7.691, 7.68, 7.694], "7.69 ms with all, within 1 %"),
+        ([7.691, None, 7.694], "7.69 ms with 2 of 3, within 1 %"),
+        ([7.6, 7.694], "7.6 ms with a against 7.69 with b"),
+    ],
+)
+def test_none_is_ahead_within_one_per_cent(
+    tmp_path: Path, at_the_end: list[float | None], said: str
+) -> None:
+    controls = ["a", "b", "c"][: len(at_the_end)]
+    folder = sweep_folder(tmp_path / "r", {"delay": ["1us", "1ms"], "tcp": controls})
+    view = with_values(folder, [1.0] * len(controls) + at_the_end)
+    assert headline(view, METRIC) == f"Completion time at delay 1ms: {said}."
 
 
 def test_a_switch_is_named_with_its_value_as_scenarios_write_it(

@@ -88,6 +88,11 @@ def test_thousands_of_mbps_are_said_as_such(tmp_path: Path) -> None:
     assert farthest_apart(view) == said
 
 
+def test_who_gets_as_much_is_not_the_least(tmp_path: Path) -> None:
+    view = folder(tmp_path / "own", [], {"": {"bbr": [250_000_000], "cubic": [250_100_000]}})
+    assert farthest_apart(view) == "A flow gets the same with each congestion control, within 1 %."
+
+
 def test_where_all_have_one_control_there_is_nothing_to_tell_apart(tmp_path: Path) -> None:
     same = {"fifo": {"cubic": [1, 2]}, "pie": {"reno": [1, 2]}}
     view = folder(tmp_path / "own", ["queue"], same)

@@ -5,12 +5,13 @@ import polars as pl
 from tailback.analysis.axes import in_words
 from tailback.analysis.flows import with_rate
 from tailback.analysis.view import GROUP, View
-from tailback.analysis.words import number
+from tailback.analysis.words import ALIKE, are_alike, number, percent
 
 CONTROL = "sender_congestion_control"
 """Column of the table `flows`."""
 PRIORITY = "priority"
 """Column of the table `flows`, of workloads whose packets have one."""
+_TOLD = {CONTROL: "congestion control", PRIORITY: "priority"}
 
 
 def control_rates(view: View, by: str = CONTROL) -> pl.DataFrame:
@@ -63,6 +64,8 @@ def farthest_apart(view: View, by: str = CONTROL) -> str:
     # Nothing at all is farther from something than anything is.
     part = pl.when(pl.col("most") > 0).then(pl.col("least") / pl.col("most")).otherwise(1.0)
     row = ends_of.sort(part, maintain_order=True).row(0, named=True)
+    if are_alike(row["least"], row["most"]):
+        return f"A flow gets the same with each {_TOLD[by]}, within {percent(ALIKE, decimals=0)}."
     place = ", ".join(in_words(axis, row[axis.name]) for axis in view.axes.varying)
     of = "priority " if by == PRIORITY else ""
     least, most = (f"{number(row[end])} Mb/s" for end in ("least", "most"))

@@ -12,7 +12,7 @@ from tailback.analysis.curves import pair
 from tailback.analysis.noted import noted
 from tailback.analysis.rates import short_of_rate
 from tailback.analysis.view import GROUP, View
-from tailback.analysis.words import number, percent, written
+from tailback.analysis.words import ALIKE, are_alike, number, percent, written
 
 _METRIC = "completion_ms_mean"
 _OF_TIMED = (
@@ -24,8 +24,9 @@ _OF_TIMED = (
 )
 """What runs that last as long as they are told to are judged by: that whose first they have."""
 _NEARLY_ALL = 0.95
-_ALIKE = 1.01
+_ALIKE = 1.0 + ALIKE
 """Where two end, below this ratio neither is ahead."""
+_ABOUT = percent(ALIKE, decimals=0)
 _HARDLY = 1.05
 """Times that differ by less hardly differ."""
 _NAMED_MAX = 3
@@ -46,12 +47,17 @@ def headline(view: View, metric: str) -> str:
     if x is None:
         return f"{words.said}: {_quantity(float(points.get_column(metric)[0]), words)}."
     if x.kind == "nominal":
-        return _ends(points, x, metric, words)
+        return f"{_span(points, x, metric, words)}."
     # From the first to the last value of x that has one: of some runs there may be none.
     found = points.get_column(x.name).to_list()
     ends = [value for value in x.values if value in found]
     last = _at(points, x, ends[-1])
     if len(view.groups) == 1:
+        first, final = (
+            float(_at(points, x, end).get_column(metric)[0]) for end in (ends[0], ends[-1])
+        )
+        if len(ends) > 1 and are_alike(first, final):
+            return f"{', '.join([_span(points, x, metric, words), *_none(x, ends)])}."
         parts = [
             f"{_quantity(float(_at(points, x, end).get_column(metric)[0]), words)} "
             f"at {_named(x, end)}"
@@ -64,10 +70,12 @@ def headline(view: View, metric: str) -> str:
     if ranked.height == 1:
         return f"{words.said} at {_named(x, ends[-1])}: {_quantity(least, words)} with {best}."
     pair = ranked.height == 2
-    if ranked.height == len(view.groups) and least == greatest:
-        everyone = "both" if pair else "all"
-        value = _quantity(least, words)
-        return f"{words.said} at {_named(x, ends[-1])}: {value} with {everyone}."
+    if are_alike(least, greatest):
+        every = ranked.height == len(view.groups)
+        who = ("both" if pair else "all") if every else f"{ranked.height} of {len(view.groups)}"
+        value = _quantity(greatest, words)
+        near = "" if least == greatest else f", within {_ABOUT}"
+        return f"{words.said} at {_named(x, ends[-1])}: {value} with {who}{near}."
     joint = "against" if pair else "to"
     return (
         f"{words.said} at {_named(x, ends[-1])}: {_quantity(least, words)} with {best} "
@@ -84,8 +92,11 @@ def _none(x: Axis, found: Collection[object]) -> list[str]:
     return [f"none at {_listed(x, missing) if few else f'{len(missing)} other values'}"]
 
 
-def _ends(points: pl.DataFrame, x: Axis, metric: str, words: Label) -> str:
-    """The least and the greatest: along names neither the first nor the last says anything."""
+def _span(points: pl.DataFrame, x: Axis, metric: str, words: Label) -> str:
+    """The least and the greatest: along names neither the first nor the last says anything.
+
+    Nor do they where they are alike.
+    """
     rows = points.sort(metric, maintain_order=True)
 
     def said(i: int, value: str) -> str:
@@ -93,12 +104,11 @@ def _ends(points: pl.DataFrame, x: Axis, metric: str, words: Label) -> str:
         return f"{value} ({'; '.join(filter(None, place))})"
 
     least, greatest = (float(rows.get_column(metric)[i]) for i in (0, -1))
-    if rows.height > 1 and 0 < least <= greatest < _ALIKE * least:
-        share = percent(_ALIKE - 1, decimals=0)
-        return f"{words.said}: {_quantity(greatest, words)}, all within {share}."
+    if rows.height > 1 and least > 0 and are_alike(least, greatest):
+        return f"{words.said}: {_quantity(greatest, words)}, all within {_ABOUT}"
     return (
         f"{words.said}: from {said(0, _quantity(least, words))} "
-        f"to {said(-1, _quantity(greatest, words))}."
+        f"to {said(-1, _quantity(greatest, words))}"
     )
 
 
@@ -161,7 +171,9 @@ def _two(view: View, x: Axis) -> list[str]:
         return []
     contest = _Contest(a, b, ratio) if ratio >= 1 else _Contest(b, a, 1 / ratio)
     if contest.ratio < _ALIKE:
-        tied = f"At {_place(x, -1)}, transactions with {a} and {b} take the same time within 1 %."
+        tied = (
+            f"At {_place(x, -1)}, transactions with {a} and {b} take the same time within {_ABOUT}."
+        )
         return [tied, *_crossing(view, x, contest), *_crossing(view, x, contest.turned)]
     first = (
         f"At {_place(x, -1)}, a transaction takes {(contest.ratio - 1) * 100:.3g} % longer with "

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+ALIKE = 0.01
+"""Values that differ by less are said to be alike: which is ahead may be chance."""
 _DECIMALS_MAX = 6
 
 
@@ -22,6 +24,11 @@ def few(names: Sequence[str], most: int = 3) -> str:
     if len(names) > most:
         return f"{', '.join(names[:most])} and {len(names) - most} more"
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
+def are_alike(a: float, b: float) -> bool:
+    """Return whether two values, neither below zero, are so near that none is ahead."""
+    return max(a, b) < (1 + ALIKE) * min(a, b) or a == b
 
 
 def beside(value: float, limit: float, decimals: int) -> int:
