@@ -16,6 +16,7 @@ from tailback.analysis.paused import stopped
 from tailback.analysis.places import PLACE, places
 from tailback.analysis.probes import probes
 from tailback.report import Plots, write_report
+from tailback.report.charts.heat import Cells
 from tailback.report.charts.nothing import NothingToDrawError
 from tailback.report.charts.surface import sides
 from tailback.report.page.contents import contents
@@ -128,6 +129,34 @@ def test_cores_stand_by_run_and_host(tmp_path: Path) -> None:
         "rate 2,a 0,97,97",
         "rate 2,a 1,3,3",
     ]
+
+
+def test_cores_have_whole_per_cents_that_fit(tmp_path: Path) -> None:
+    busy = [0.0, 0.0055, 0.999, 9.5, 64.2, 100.0]
+    row = {"run": 0, "repetition": 0, "host": "a", "busy_s": 1.0}
+    cores = [row | {"core": i, "busy_percent": b} for i, b in enumerate(busy)]
+    view = folder(tmp_path / "own", [], summary=[summary(0)], cores=cores)
+    (rows,) = Plots(view.results).cores().to_dict()["datasets"].values()
+    texts = [line.rpartition(",")[2] for line in rows.splitlines()[1:]]
+    assert texts == ["0", "<1", "<1", "10", "64", "100"]
+
+
+@pytest.mark.parametrize(
+    ("value", "room", "text"),
+    [
+        (None, 100, None),
+        (0.00551, 60, "0.0055"),
+        (0.00551, 31, "0.006"),
+        (0.00551, 18, "<1"),
+        (9.55, 20, "9.6"),
+        (9.44, 16, "9"),
+        (1234.0, 20, None),
+    ],
+)
+def test_a_cell_s_number_stays_within_it(
+    value: float | None, room: float, text: str | None
+) -> None:
+    assert Cells("loss", 1.0).text(value, room) == text
 
 
 def test_without_machines_there_are_no_cores(tmp_path: Path) -> None:

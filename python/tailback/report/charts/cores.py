@@ -49,7 +49,7 @@ def cores(view: View) -> AnyChart:
         more += f" {every.len() - len(names)} cores of further hosts are not shown."
     most = rows.sort(_BUSY, descending=True).row(0, named=True)
     return titled(
-        heat(rows, Side(RUN, runs), Side(_CORE, names), Cells(_BUSY, 100), tips),
+        heat(rows, Side(RUN, runs), Side(_CORE, names), Cells(_BUSY, 100, digits=1, least=1), tips),
         "How busy the cores were",
         f"Per cent of the run, by host and core.{more}",
         f"Share of time that each core worked. "

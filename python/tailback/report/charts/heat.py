@@ -17,6 +17,8 @@ from tailback.report.theme import NEUTRAL, WAITING, WIDTH
 ROW = 22
 """Height of a row, px."""
 _TEXT = "text"
+_LETTER = 6.2
+"""Width of a digit in a cell, px."""
 
 
 @dataclass(frozen=True)
@@ -41,21 +43,36 @@ class Cells:
     Attributes:
         column: the frame's column with the number.
         greatest: the number of the full colour.
-        digits: of the number written, significant ones.
+        digits: of the number written, significant ones; fewer where the cell is too narrow.
+        least: below it only that it is less is written, but for zero.
         colour: what a cell with `greatest` has; one with zero is transparent.
     """
 
     column: str
     greatest: float
     digits: int = 2
+    least: float = 0.0
     colour: str = WAITING
+
+    def text(self, value: float | None, room: float) -> str | None:
+        """Return a number as it is written where it has so much room, px; nothing in too little."""
+        if value is None:
+            return None
+        less = f"<{max(self.least, 1):g}"
+        texts = [number(value, digits) for digits in range(self.digits, 0, -1)]
+        if 0 < value < self.least:
+            texts = [less]
+        elif 0 < value < 1:
+            texts.append(less)
+        return next((text for text in texts if len(text) * _LETTER <= room), None)
 
 
 def heat(
     rows: pl.DataFrame, y: Side, x: Side, cells: Cells, tips: Sequence[alt.Tooltip]
 ) -> AnyChart:
     """Return a cell for each row of the frame, coloured by its number, which is written in it."""
-    texts = [None if value is None else number(value, cells.digits) for value in rows[cells.column]]
+    room = WIDTH / max(len(x.names), 1)
+    texts = [cells.text(value, room) for value in rows[cells.column]]
     drawn = rows.with_columns(pl.Series(_TEXT, texts, dtype=pl.String))
     plain: dict[str, Any] = {"domain": False, "ticks": False, "labelOverlap": False}
     down = alt.Y(field(y.column), type="nominal", sort=list(y.names), title=y.title)
