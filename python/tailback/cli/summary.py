@@ -1,8 +1,11 @@
 """What `tailback run` prints at the end: a row per run, and the totals."""
 
+from math import floor, inf, log10
+
 import polars as pl
 from rich.table import Table
 
+from tailback.analysis.columns import COUNTS
 from tailback.analysis.rates import RATES, short_of_rate
 from tailback.analysis.view import View
 from tailback.analysis.words import written
@@ -35,7 +38,10 @@ _SHOWN = {
     "retransmissions_mean": ("retrans-\nmissions", 1),
     "timeouts_mean": ("timeouts\n", 2),
 }
-"""Column of the summary → heading, decimals."""
+"""Column of the summary → heading, decimals: of measures more where the greatest needs them."""
+_DECIMALS_MAX = 6
+_DIGITS = 3
+"""Of the greatest figure of a column, significant ones."""
 _WHERE_SEEN = {"link_losses_mean"}
 """Columns that are there if any run has something of it."""
 
@@ -57,6 +63,7 @@ def print_summary(results: Results) -> None:
         metrics = [name for name in metrics if name != "completion_ms_mean"]
     for name in metrics:
         table.add_column(_SHOWN[name][0], justify="right", no_wrap=True)
+    decimals = {name: _decimals(summary, name) for name in metrics}
     group = None
     for row in summary.iter_rows(named=True):
         first = row[keys[0]] if len(keys) > 1 else None
@@ -65,7 +72,7 @@ def print_summary(results: Results) -> None:
         group = first
         table.add_row(
             *(written(row[key]) for key in keys),
-            *(_figure(row[name], _SHOWN[name][1]) for name in metrics),
+            *(_figure(row[name], decimals[name]) for name in metrics),
         )
     console.out.out(results.manifest["title"])
     console.print_table(table)
@@ -75,6 +82,15 @@ def print_summary(results: Results) -> None:
         f"Total duration  {totals.duration_s:,.3f} s\n"
         f"Goodput         {totals.goodput_mbps:,.1f} Mb/s"
     )
+
+
+def _decimals(summary: pl.DataFrame, metric: str) -> int:
+    """How many decimals a column has; counts have the same everywhere."""
+    least = _SHOWN[metric][1]
+    greatest = float(str(summary.get_column(metric).abs().max()))
+    if metric in COUNTS or least == 0 or not 0 < greatest < inf:
+        return least
+    return min(max(least, _DIGITS - 1 - floor(log10(greatest))), _DECIMALS_MAX)
 
 
 def _figure(value: float | None, decimals: int) -> str:
