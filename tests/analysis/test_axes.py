@@ -78,8 +78,23 @@ def test_a_value_is_named_with_its_axis_and_unit() -> None:
         ("duration_s", 120, "duration 120 s"),
         ("start_percent", 30.0, "start 30 %"),
         ("p_s_mean", 1, "p_s_mean 1"),
+        ("rto_ms", "20us", "rto_ms 20us"),
     ):
         assert in_words(Axis(name, "numeric", (value,)), value) == words
+
+
+def test_what_is_no_name_of_its_own_is_named_with_its_axis() -> None:
+    values = ("cubic", "off", "none", "step threshold=585KB", "10ms", "1 KB cells", True)
+    axis = Axis("marking", "nominal", values)
+    assert [in_words(axis, value) for value in values] == [
+        "cubic",
+        "marking off",
+        "marking none",
+        "marking step threshold=585KB",
+        "marking 10ms",
+        "1 KB cells",
+        "marking true",
+    ]
 
 
 def test_a_wide_range_of_numbers_is_logarithmic() -> None:

@@ -285,8 +285,8 @@ def test_who_was_stopped_and_for_how_long(tmp_path: Path) -> None:
         ports=[port(run, link, of[run]) for run in (0, 1) for link, of in shares.items()],
     )
     assert stopped(view).rows() == [
-        ("none", "a>leaf", 0.0),
-        ("none", "leaf>spine", 0.0),
+        ("control none", "a>leaf", 0.0),
+        ("control none", "leaf>spine", 0.0),
         ("pfc", "a>leaf", 50.0),
         ("pfc", "leaf>spine", 20.0),
     ]

@@ -24,6 +24,8 @@ _UNITS = {
     "bytes": "B",
 }
 """Units as they end an axis' name -> as they are written."""
+_OF_SOMETHING = {"off", "on", "none"}
+"""Names that any axis may have."""
 _FEW = 3
 _MANY = 6
 
@@ -152,16 +154,27 @@ def choose(summary: pl.DataFrame, parameters: Sequence[str]) -> Axes:
     )
 
 
+def is_name(axis: Axis, value: object) -> bool:
+    """Return whether an axis' value says of itself what it is: `cubic` does.
+
+    `off`, a quantity among names and a table's text (`step threshold=585KB`) do not.
+    """
+    if axis.kind != "nominal" or isinstance(value, bool):
+        return False
+    text = str(value)
+    return text not in _OF_SOMETHING and "=" not in text and not _QUANTITY.match(text)
+
+
 def in_words(axis: Axis, value: object) -> str:
-    """Return an axis' value as a label: names stand alone, numbers name their axis.
+    """Return an axis' value as a label: names stand alone, all else names its axis.
 
     A number has its axis' unit: `duration_s` 20 is `duration 20 s`, `senders` 3 `senders 3`.
     """
-    if axis.kind == "nominal" and not isinstance(value, bool):
+    if is_name(axis, value):
         return str(value)
     text = f"{value:g}" if isinstance(value, float) else written(value)
     name, _, last = axis.name.rpartition("_")
-    if name and last in _UNITS:
+    if name and last in _UNITS and not isinstance(value, str):
         return f"{name.replace('_', ' ')} {text} {_UNITS[last]}"
     return f"{axis.name} {text}"
 

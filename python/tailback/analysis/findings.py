@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from tailback.analysis.axes import Axis
+from tailback.analysis.axes import Axis, is_name
 from tailback.analysis.columns import Label
 from tailback.analysis.curves import pair
 from tailback.analysis.noted import noted
@@ -267,7 +267,7 @@ def _named(x: Axis, value: object) -> str:
 def _listed(x: Axis, values: list[Any]) -> str:
     texts = [written(v) for v in values]
     joined = texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
-    alone = x.kind == "nominal" and not isinstance(values[0], bool)
+    alone = all(is_name(x, v) for v in values)
     return joined if alone else _PLACES.get(x.name, f"{x.name} {{}}").format(joined)
 
 
