@@ -122,6 +122,33 @@ def test_counts_of_runs_that_last_as_told_are_of_the_run(tmp_path: Path) -> None
         assert f"Retransmission timeouts (per {unit})" in text.getvalue()
 
 
+def test_what_differs_between_the_scenarios_is_said(tmp_path: Path) -> None:
+    a = incast_folder(tmp_path / "a", servers=[2, 9])
+    more = [f"stack.{name}" for name in ("rto_min=10ms", "tcp_sack=false", "tcp_fack=false")]
+    b = incast_folder(tmp_path / "b", iterations=10, overrides=["run.seed=2", *more])
+
+    def said(one: str | Path, two: str | Path) -> str:
+        text = io.StringIO()
+        print_comparison(compare(one, two), Console(file=text, width=160))
+        return text.getvalue()
+
+    assert "scenarios differ" not in said(a, a)
+    expected = "The scenarios differ in stack.rto_min, stack.tcp_sack, stack.tcp_fack and 2 more."
+    assert expected in said(b, a)
+    assert compare(b, a).to_dict()["differs"][3:] == ["workload.iterations", "run.seed"]
+    assert "The scenarios differ in workload.iterations." in said(a, "published:incast-8MB")
+
+
+def test_durations_that_were_told_are_not_compared(tmp_path: Path) -> None:
+    folder = sweep_folder(tmp_path / "timed", {})
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["scenario"]["workload"] = {"kind": "bulk", "duration": "1s"}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    metrics = {error.metric for error in compare(folder, folder).errors}
+    assert "goodput_mbps_mean" in metrics
+    assert not {"completion_ms_mean", "duration_s_total"} & metrics
+
+
 def test_a_prediction_within_limits_passes_every_check(tmp_path: Path) -> None:
     checks = incast_checks(View(Results(incast_folder(tmp_path / "r", off=0.05))))
     assert len(checks) == 11

@@ -5,10 +5,10 @@ from typing import Any, TypeGuard
 
 from tailback.scenario import built_in
 
-_WORDS = {"name", "title", "study", "description"}
-"""What is told of a scenario and changes nothing in its runs."""
+_WORDS = {"name", "title", "study", "description", "record"}
+"""What is told of a scenario, or recorded of it, and changes nothing in its runs."""
 _HOW_MANY = {"workload.iterations", "run.repetitions", "run.seed"}
-"""How much of a study is run; what is recorded of it changes nothing either."""
+"""How much of a study is run."""
 
 
 def differences(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[str]:
@@ -29,7 +29,7 @@ def departures(scenario: Mapping[str, Any]) -> list[str]:
     if own is None:
         return []
     found = _apart(scenario, own.resolved, lambda ours, theirs: _holds(theirs, ours))
-    return [p for p in found if p not in _HOW_MANY and p.partition(".")[0] != "record"]
+    return [path for path in found if path not in _HOW_MANY]
 
 
 def share(scenario: Mapping[str, Any]) -> list[str]:

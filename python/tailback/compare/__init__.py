@@ -10,6 +10,9 @@ from tailback.errors import InputError
 if TYPE_CHECKING:
     from tailback.results import Results
 
+_TOLD = ("completion_ms", "duration_s_total")
+"""What says nothing of runs that last as long as they are told to."""
+
 
 def compare(a: "str | Path | Results", b: "str | Path | Results") -> Comparison:
     """Return how the results `a` differ from `b`, the reference, joined on the sweep's axes.
@@ -28,6 +31,8 @@ def between(a: Side, b: Side) -> Comparison:
     """Return how `a` differs from `b`, both read already."""
     keys = _keys(a, b)
     metrics = [m for m in a.metrics if m in b.metrics]
+    if a.timed or b.timed:
+        metrics = [m for m in metrics if not m.startswith(_TOLD)]
     if not metrics:
         raise InputError(f"{a.name} and {b.name} have no metric in common to compare")
     joined = a.joined(b, keys, metrics)

@@ -7,6 +7,8 @@ import polars as pl
 
 from tailback.analysis.axes import Axis, in_words
 from tailback.analysis.columns import COUNTS, Label, label, of_whole_run
+from tailback.analysis.differences import differences
+from tailback.analysis.words import few
 
 if TYPE_CHECKING:
     from tailback.compare.side import Side
@@ -81,6 +83,7 @@ class Comparison:
         errors: one entry per group and metric.
         joined: the points side by side, the reference's metrics with the ending `_reference`.
         timed: whether counts are of whole runs, not of transactions.
+        differs: paths at which the scenarios of the two differ, but for the points only one has.
     """
 
     a: str
@@ -92,6 +95,7 @@ class Comparison:
     errors: tuple[MetricError, ...]
     joined: pl.DataFrame
     timed: bool = False
+    differs: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -124,6 +128,7 @@ class Comparison:
             errors=tuple(errors),
             joined=joined,
             timed=a.timed or b.timed,
+            differs=tuple(differences(a.scenario, b.scenario)),
         )
 
     def label(self, metric: str) -> Label:
@@ -133,6 +138,11 @@ class Comparison:
     def find(self, group: str, metric: str) -> MetricError | None:
         """Return the errors of one metric of one group, if both sides have it."""
         return next((e for e in self.errors if (e.group, e.metric) == (group, metric)), None)
+
+    @property
+    def unlike(self) -> str:
+        """In which values the two scenarios differ, in a sentence; empty if in none."""
+        return f"The scenarios differ in {few(self.differs)}." if self.differs else ""
 
     @property
     def groups(self) -> list[str]:
@@ -148,6 +158,7 @@ class Comparison:
             "points": self.points,
             "only_a": self.only_a,
             "only_b": self.only_b,
+            "differs": list(self.differs),
             "errors": [asdict(error) for error in self.errors],
             "rows": self.joined.to_dicts(),
         }

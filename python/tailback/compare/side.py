@@ -1,8 +1,9 @@
 """One side of a comparison: a run folder's summary or a published table."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -10,6 +11,7 @@ from tailback import published
 from tailback.analysis.axes import Axes, choose
 from tailback.analysis.view import View
 from tailback.published import PublishedTable
+from tailback.scenario import built_in
 
 if TYPE_CHECKING:
     from tailback.results import Results
@@ -28,6 +30,7 @@ class Side:
         metrics: its metrics' columns.
         roles: the part each axis plays.
         timed: whether counts are of whole runs, which lasted as long as they were told to.
+        scenario: as resolved; of a published table the built-in one that predicts it.
     """
 
     name: str
@@ -36,6 +39,7 @@ class Side:
     metrics: tuple[str, ...]
     roles: Axes
     timed: bool = False
+    scenario: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def varying(self) -> list[str]:
@@ -71,6 +75,7 @@ def of_published(table: PublishedTable) -> Side:
         axes=table.axes,
         metrics=tuple(table.metrics),
         roles=choose(table.frame, table.axes),
+        scenario=built_in()[table.scenario].resolved,
     )
 
 
@@ -89,7 +94,8 @@ def of_results(results: "Results") -> Side:
         else summary.select(pl.col(m).mean() for m in metrics)
     )
     timed = View(results).timed
-    return Side(str(results.path), frame, axes, metrics, choose(summary, axes), timed)
+    scenario = results.manifest["scenario"]
+    return Side(str(results.path), frame, axes, metrics, choose(summary, axes), timed, scenario)
 
 
 def _common(a: pl.DataType, b: pl.DataType) -> pl.DataType | type[pl.DataType]:

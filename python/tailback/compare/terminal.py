@@ -16,7 +16,7 @@ _PIPE_WIDTH = 200
 
 
 def print_comparison(comparison: Comparison, console: Console) -> None:
-    """Print one line per group and metric, then how many points one side lacks.
+    """Print one line per group and metric, then how many points one side lacks, and what differs.
 
     Into a pipe or file as wide as it needs to be; in a narrow terminal groups stand above their
     metrics.
@@ -31,6 +31,8 @@ def print_comparison(comparison: Comparison, console: Console) -> None:
     for count, name in ((comparison.only_a, comparison.a), (comparison.only_b, comparison.b)):
         if count:
             console.print(f"{count} point(s) are in {name} only.", highlight=False, markup=False)
+    if comparison.unlike:
+        console.print(comparison.unlike, highlight=False, markup=False)
 
 
 def comparison_table(comparison: Comparison, *, narrow: bool = False) -> Table:

@@ -196,14 +196,15 @@ def _beside(key: str, view: View) -> Section | None:
     if not view.others:
         return None
     ours = of_results(view.results)
-    found = [
-        tables.comparison(
-            between(ours, of_results(other)),
+    found = []
+    for name, other in view.others.items():
+        comparison = between(ours, of_results(other))
+        note = (
             f"Relative to {name}: {other.path}, backend {other.manifest['backend']}, "
-            f"seed {other.manifest['seed']}, hash {other.manifest['scenario_hash'][:8]}.",
+            f"seed {other.manifest['seed']}, hash {other.manifest['scenario_hash'][:8]}."
         )
-        for name, other in view.others.items()
-    ]
+        note = f"{note} {comparison.unlike}".strip()
+        found.append(tables.comparison(comparison, note))
     return Section(key, "Beside other results", tables=found)
 
 
