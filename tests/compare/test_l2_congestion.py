@@ -129,6 +129,25 @@ def test_times_of_slow_service_are_found_once() -> None:
     assert list(slow_spans(scenario)) == [(100.0, 400.0)]
 
 
+@pytest.mark.parametrize(
+    ("times", "shaded"),
+    [(("100ms", "400ms"), (100, 400)), (("0.4s", "0.9s"), (400, 500)), (("500ms", "1s"), None)],
+)
+def test_slow_service_is_shaded_within_the_run(
+    tmp_path: Path, times: tuple[str, str], shaded: tuple[float, float] | None
+) -> None:
+    of = view(tmp_path / "drawn")
+    slow = {"port": 0, "rate": "2Gbit", "from": times[0], "until": times[1]}
+    of.results.manifest["scenario"] = {"network": {"switch": {"service": [slow]}}}
+    spec = network(of).to_dict()
+    first = spec["vconcat"][0]["layer"][0]
+    assert ("Shaded" in spec["description"]) == (shaded is not None)
+    assert (first["mark"]["type"] == "rect") == (shaded is not None)
+    if shaded:
+        rows = spec["datasets"][first["data"]["name"]].splitlines()
+        assert [float(cell) for cell in rows[1].split(",")] == list(shaded)
+
+
 def test_without_a_series_there_is_nothing_to_draw(tmp_path: Path) -> None:
     plain = view(tmp_path / "plain")
     (tmp_path / "plain" / "network.parquet").unlink()

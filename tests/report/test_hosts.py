@@ -95,7 +95,10 @@ def test_every_repetition_is_a_run_that_lost_nothing(tmp_path: Path) -> None:
     ]
     # Of 38 points one repetition of three lost something; the picture shows 36.
     lossy = [drop(3 * rate, "switch:0", "buffer-full", 3 + rate, 3) for rate in range(38)]
-    found = places(folder(tmp_path / "own", ["rate"], summary=rows, drops=lossy))
+    view = folder(tmp_path / "own", ["rate"], summary=rows, drops=lossy)
+    (subtitle,) = Plots(view.results).lost_at().to_dict()["title"]["subtitle"]
+    assert "Means of the repetitions." in subtitle
+    found = places(view)
     assert found is not None
     assert len(found.runs) == 36
     assert (found.left_out, found.lossless) == (6, 6)

@@ -36,8 +36,9 @@ def network(view: View) -> AnyChart:
         _label(parameters).alias(_RUN),
     )
     names = frame.get_column(_RUN).unique(maintain_order=True).to_list()
-    spans = list(slow_spans(view.results.manifest["scenario"]))
     end = float(str(frame.get_column("time_ms").max()))
+    slow = slow_spans(view.results.manifest["scenario"])
+    spans = [(first, min(last, end)) for first, last in slow if first < end]
     scale = alt.Scale(domain=[0, end], nice=False)
     panels: list[Any] = [_panel(frame, names, spans, scale, *panel) for panel in _PANELS]
     shaded = " Shaded: a port is served slowly." if spans else ""

@@ -59,7 +59,8 @@ def lost_at(view: View) -> AnyChart:
     cells = base.mark_rect(stroke=NEUTRAL, strokeOpacity=0.25).encode(color=colour, tooltip=tips)
     words = base.mark_text(fontSize=11).encode(text="text:N")
     height = _ROW * len(found.runs)
-    more = f" {found.left_out} runs that lost less are not shown." if found.left_out else ""
+    more = " Means of the repetitions." if view.repeated else ""
+    more += f" {found.left_out} runs that lost less are not shown." * bool(found.left_out)
     if found.lossless:
         runs = "other run" if found.lossless == 1 else "other runs"
         more += f" {found.lossless} {runs} lost nothing."
