@@ -38,6 +38,10 @@ def test_prints_values_errors_and_sensitivities(
     for part in (SHARED, "before", "weighted mean", "with seed 2", "+5%", "points", str(overlay)):
         assert part in answer.out, part
     assert "error" in answer.err
+    told = [line for line in answer.err.splitlines() if " evaluations, " in line]
+    tried, of = told[-1].split(" evaluations")[0].split(", ")[1].split(" of ")
+    assert "100%" in told[-1]
+    assert tried == of, "the last line is of the whole"
     shown = command("show", "incast-8mb", "--set", f'overlay=["{overlay}"]', "--resolved")
     (line,) = (text for text in overlay.read_text().splitlines() if text.startswith("shared ="))
     assert line.split('"')[1] in shown.out

@@ -107,6 +107,19 @@ def test_the_overlay_says_its_origin_and_gives_the_fitted_scenario(tmp_path: Pat
     assert reproduces(found, path)
 
 
+def test_the_overlay_says_that_the_values_before_were_better(tmp_path: Path) -> None:
+    # The table is of the scenario as it is (1238 KB), out of the range searched.
+    table = write_table(tmp_path / "table.csv", 1238, 600)
+    found = fit(
+        scenario(), to=table, params=[f"{SHARED}=900KB..1000KB"], budget=4, backend=Synthetic()
+    )
+    said = "# " + " " * 12 + "The values before predict these rows better than any that was tried."
+    assert found.worse_than_before
+    assert said in overlay_text(found).splitlines()
+    better = fitted(tmp_path, Synthetic(), f"{SHARED}=900KB..1400KB", budget=12)
+    assert "values before" not in overlay_text(better)
+
+
 def test_an_overlay_lies_over_a_preset_that_is_named_alone(tmp_path: Path) -> None:
     named = tailback.Scenario(
         'stack = "linux-2.6.18"\n'
@@ -159,6 +172,8 @@ def test_progress_rises_to_the_whole(tmp_path: Path) -> None:
     assert fractions == sorted(fractions)
     assert fractions[-1] == 1.0
     assert told[-1].best is not None
+    assert told[-1].tried == told[-1].in_all
+    assert [p.tried for p in told] == sorted(p.tried for p in told)
 
 
 def test_everything_that_is_wrong_at_once(tmp_path: Path) -> None:

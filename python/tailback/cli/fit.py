@@ -150,7 +150,7 @@ def _shown(scenario: "Scenario", params: tuple[str, ...]) -> "Iterator[OnProgres
 
         def tell(progress: "Progress") -> None:
             nonlocal best
-            on_sweep(SweepProgress(progress.evaluations, progress.planned, progress.fraction))
+            on_sweep(SweepProgress(progress.tried, progress.in_all, progress.fraction))
             if progress.best is not None and progress.best.error < best:
                 best = progress.best.error
                 values = zip(paths, progress.best.values, strict=True)
@@ -165,7 +165,7 @@ def _print(found: "Fit") -> None:
     from rich.table import Table
 
     from tailback.cli import console
-    from tailback.fit.overlay import rows_in_words
+    from tailback.fit.overlay import WORSE, rows_in_words
     from tailback.fit.parameter import plain
 
     console.out.out(f"Fitted to {found.target.label}, rows {rows_in_words(found)}")
@@ -204,7 +204,7 @@ def _print(found: "Fit") -> None:
         table.add_row(f"  with seed {seed}", "", "", f"{score.error:.2%}", score.worst)
     console.print_table(table)
     if found.worse_than_before:
-        console.out.out("The values before predict these rows better than any that was tried.")
+        console.out.out(WORSE)
     _print_sensitivity(found)
 
 

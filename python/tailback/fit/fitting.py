@@ -36,12 +36,17 @@ class Progress:
         evaluations: sets of values that the search has tried so far.
         planned: those that it may try.
         best: the best of them; `None` before the first.
+        tried: sets of values tried so far in all: the scenario as it is, the search's, other
+            seeds and sensitivities.
+        in_all: those that there will be, as far as is known.
     """
 
     fraction: float
     evaluations: int
     planned: int
     best: Trial | None
+    tried: int
+    in_all: int
 
 
 OnProgress = Callable[[Progress], None]
@@ -231,7 +236,9 @@ class _Fitting:
         wanted = neighbours(self._parameters, best.values)
         known = dict(self._trials)
         new = [values for values in dict.fromkeys(wanted.values()) if values not in known]
+        self._planned = self._made + len(new)  # what the search has tried is known
         known |= {trial.values: trial for trial in self._make(self._laboratory, new)}
+        self._tell(0)
         around = {key: known[values] for key, values in wanted.items()}
         errors = [best.error, *(score.error for score in seeds.values())]
         return sensitivities(self._parameters, best, around, max(errors) - min(errors))
@@ -243,5 +250,8 @@ class _Fitting:
 
     def _tell(self, making: float) -> None:
         if self._on_progress is not None:
-            fraction = min((self._made + making) / max(self._planned, 1), 1.0)
-            self._on_progress(Progress(fraction, self._evaluations, self._budget, self._best))
+            tried, in_all = self._made + making, max(self._planned, 1)
+            fraction = min(tried / in_all, 1.0)
+            self._on_progress(
+                Progress(fraction, self._evaluations, self._budget, self._best, int(tried), in_all)
+            )

@@ -14,6 +14,9 @@ from tailback.results.storage import explained, write_bytes
 from tailback.scenario import Scenario
 from tailback.toml_value import toml_key
 
+WORSE = "The values before predict these rows better than any that was tried."
+"""Said where the search found nothing better."""
+
 
 def check_free(path: Path) -> None:
     """Raises `InputError` if an overlay could not be written to `path` later."""
@@ -71,6 +74,8 @@ def _origin(fit: Fit) -> Iterable[str]:
     )
     errors = ", ".join(f"{m} {e:.2%}" for m, e in fit.score.by_metric.items())
     yield f"Error:      {fit.score.error:.2%} ({errors}), {fit.before.error:.2%} before"
+    if fit.worse_than_before:
+        yield f"            {WORSE}"
     yield f"            worst: {fit.score.worst}"
     if fit.other_seeds:
         others = ", ".join(f"{s.error:.2%} with seed {n}" for n, s in fit.other_seeds.items())
