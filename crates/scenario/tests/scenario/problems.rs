@@ -431,7 +431,7 @@ fn timers_and_buffers_that_contradict_one_another_are_told() {
             "stack.delack_max: 1ms is less than delack_min, 40ms",
         ),
         (
-            "stack.tcp_rmem=[\"8KB\", \"4KB\", \"4MB\"]",
+            "stack.tcp_rmem=[\"8KB\", \"5KB\", \"4MB\"]",
             "stack.tcp_rmem: least, initial and most",
         ),
         (
