@@ -353,7 +353,6 @@ fn pushback(
 fn port(out_link: u32) -> PortState {
     PortState {
         out_link,
-        busy: false,
         queued_bytes_max: 0,
         drops: Box::default(),
         marked: 0,

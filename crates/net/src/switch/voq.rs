@@ -63,13 +63,15 @@ struct Ingress {
     queues: Vec<Ring<Flight>>,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Egress {
     /// A bit for each ingress port that has a frame for this one.
     waiting: Vec<u64>,
     /// Round robin: the ingress port to look at first.
     next: u16,
     queued_bytes: u64,
+    /// When the calendar will look at the port, never if it will not.
+    looked_at: Time,
 }
 
 /// Ingress buffers and a crossbar at work.
@@ -104,7 +106,9 @@ impl VoqBuffer {
             egress: vec![
                 Egress {
                     waiting: vec![0; ports.div_ceil(64)],
-                    ..Egress::default()
+                    next: 0,
+                    queued_bytes: 0,
+                    looked_at: Time::NEVER,
                 };
                 ports
             ],
@@ -204,6 +208,40 @@ impl VoqBuffer {
         } else {
             Grant::Wait(earliest)
         }
+    }
+
+    /// When an ingress port can send through the crossbar.
+    #[inline]
+    #[must_use]
+    pub fn ready_at(&self, in_port: u16) -> Time {
+        self.ingress[usize::from(in_port)].busy_until
+    }
+
+    /// When the calendar will look at a port, never if it will not.
+    #[inline]
+    #[must_use]
+    pub fn looked_at(&self, out_port: u16) -> Time {
+        self.egress[usize::from(out_port)].looked_at
+    }
+
+    /// A port is to be looked at again at `at`. True if the calendar would not do so by then.
+    #[inline]
+    pub fn look_again(&mut self, out_port: u16, at: Time) -> bool {
+        let looked_at = &mut self.egress[usize::from(out_port)].looked_at;
+        let is_new = at < *looked_at;
+        *looked_at = at.min(*looked_at);
+        is_new
+    }
+
+    /// The calendar looks at a port. False if it was to look earlier, and has.
+    #[inline]
+    pub fn looks(&mut self, now: Time, out_port: u16) -> bool {
+        let looked_at = &mut self.egress[usize::from(out_port)].looked_at;
+        let is_due = *looked_at == now;
+        if is_due {
+            *looked_at = Time::NEVER;
+        }
+        is_due
     }
 
     /// Bytes of frames that wait for a port, at all ingress ports together.

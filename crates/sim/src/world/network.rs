@@ -100,8 +100,6 @@ pub(crate) struct SwitchState {
 pub(crate) struct PortState {
     /// The link that leaves from here.
     pub(crate) out_link: u32,
-    /// The port has an event pending (virtual output queues only).
-    pub(crate) busy: bool,
     /// Most bytes that waited for this port.
     pub(crate) queued_bytes_max: u64,
     /// What was dropped on the way to this port, by [`DropCause`].

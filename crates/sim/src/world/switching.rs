@@ -199,8 +199,8 @@ impl World {
             }
         }
         let egress = &mut self.links[port.out_link as usize];
-        let idle = !port.busy && queued_bytes == 0 && egress.link.free_at() <= now;
-        let offered = if idle {
+        let free_at = egress.link.free_at();
+        let offered = if queued_bytes == 0 && free_at <= now {
             let line_time = egress.link.serialisation(&frame);
             buffer.offer_to_idle(now, in_port, out_port, frame, line_time)
         } else {
@@ -214,9 +214,6 @@ impl World {
         port.queued_bytes_max = port
             .queued_bytes_max
             .max(queued_bytes + u64::from(frame.frame_bytes));
-        if port.busy {
-            return;
-        }
         let egress = &self.links[port.out_link as usize].link;
         let ingress = &self.links[in_link as usize];
         let earliest =
@@ -224,6 +221,16 @@ impl World {
         if crosses {
             let out_link = port.out_link;
             self.send_from(out_link, earliest, frame);
+            return;
+        }
+        // A port that waits for busy ingress ports takes what comes by another.
+        let looked_at = buffer.looked_at(out_port);
+        let ready_at = match looked_at {
+            Time::NEVER => free_at,
+            _ => free_at.max(buffer.ready_at(in_port)),
+        };
+        if ready_at > now || looked_at == now {
+            self.look_again(switch, out_port, ready_at.max(now));
         } else {
             self.serve(switch, out_port, earliest);
         }
@@ -256,41 +263,53 @@ impl World {
         let Some((switch, port)) = self.port_of_rank(rank) else {
             return;
         };
-        match self.switches[usize::from(switch)].buffer {
+        match &mut self.switches[usize::from(switch)].buffer {
             SwitchBuffer::Queued(_) => self.serve_queued(switch, port, self.now),
-            _ => self.serve(switch, port, self.now),
+            SwitchBuffer::Voq(buffer) => {
+                // It may have been served since, for a frame that came.
+                if buffer.looks(self.now, port) {
+                    self.serve(switch, port, self.now);
+                }
+            }
+            SwitchBuffer::Shared(_) => {}
         }
     }
 
     /// Gives a port its next frame, which leaves no earlier than `earliest`, and comes back when
-    /// the port is free again as long as anything waits for it.
+    /// the port, or an ingress port that it waits for, is free again as long as anything waits for it.
     fn serve(&mut self, switch: u16, out_port: u16, earliest: Time) {
         let state = &mut self.switches[usize::from(switch)];
-        let port = &mut state.ports[usize::from(out_port)];
         let SwitchBuffer::Voq(buffer) = &mut state.buffer else {
             return;
         };
-        let rank = state.first_rank + u32::from(out_port);
-        let link = &self.links[port.out_link as usize].link;
+        let out_link = state.ports[usize::from(out_port)].out_link;
+        let link = &self.links[out_link as usize].link;
         if link.free_at() > self.now {
-            port.busy = true;
-            self.calendar.schedule(rank, link.free_at());
-            return;
+            let free_at = link.free_at();
+            return self.look_again(switch, out_port, free_at);
         }
         match buffer.grant(self.now, out_port, |frame| link.serialisation(frame)) {
             Grant::Frame { frame, .. } => {
-                port.busy = buffer.queued_bytes(out_port) > 0;
-                let (busy, out_link) = (port.busy, port.out_link);
+                let is_last = buffer.queued_bytes(out_port) == 0;
                 let finish = self.send_from(out_link, earliest, frame);
-                if busy {
-                    self.calendar.schedule(rank, finish);
+                if !is_last {
+                    self.look_again(switch, out_port, finish);
                 }
             }
-            Grant::Wait(until) => {
-                port.busy = true;
-                self.calendar.schedule(rank, until);
-            }
-            Grant::Empty => port.busy = false,
+            Grant::Wait(until) => self.look_again(switch, out_port, until),
+            Grant::Empty => {}
+        }
+    }
+
+    /// Sees to it that the calendar looks at a port with virtual output queues at `at`.
+    #[inline(always)]
+    fn look_again(&mut self, switch: u16, out_port: u16, at: Time) {
+        let state = &mut self.switches[usize::from(switch)];
+        if let SwitchBuffer::Voq(buffer) = &mut state.buffer
+            && buffer.look_again(out_port, at)
+        {
+            let rank = state.first_rank + u32::from(out_port);
+            self.calendar.schedule(rank, at);
         }
     }
 

@@ -1,0 +1,87 @@
+//! Switches of all kinds of memory: when a frame leaves, and what is marked.
+
+use tailback_scenario::Plan;
+use tailback_sim::{ColumnData, Control, RunOutcome, simulate};
+
+/// A star of four hosts without processing times, and datagrams.
+fn star(switch: &str, network: &str, workload: &str) -> RunOutcome {
+    let text = format!(
+        r#"
+name = "switches"
+host = {{ preset = "ideal" }}
+stack = {{ preset = "linux-7.2" }}
+{network}
+[network]
+topology = "star"
+hosts = 4
+link = {{ rate = "10Gbit", delay = "500ns", mtu = "9000B" }}
+[network.switch]
+ports = 4
+{switch}
+[workload]
+kind = "udp"
+socket_buffer = "10MB"
+{workload}
+"#
+    );
+    run(&text)
+}
+
+fn run(text: &str) -> RunOutcome {
+    let plan = Plan::from_toml(text, "switches.toml", &[], None);
+    let plan = plan.unwrap_or_else(|problems| panic!("{problems:?}"));
+    simulate(&plan.runs[0], &Control::default()).expect("it runs")
+}
+
+/// A column of a table, as numbers.
+fn column(outcome: &RunOutcome, table: &str, name: &str) -> Vec<f64> {
+    let table = outcome.tables.iter().find(|t| t.name == table);
+    let columns = &table.expect("the table").columns;
+    let column = columns.iter().find(|c| c.name == name);
+    match &column.expect("the column").data {
+        ColumnData::F64(values) => values.clone(),
+        ColumnData::U64(values) => values.iter().map(|value| *value as f64).collect(),
+        other => panic!("{other:?}"),
+    }
+}
+
+const VOQ: &str = r#"kind = "voq", port_buffer = "1MB", cell = "64B""#;
+
+#[test]
+fn a_port_that_waits_for_a_busy_ingress_takes_what_comes_by_another() {
+    // host0 crosses to host2 nearly all the time; what it has for host3 waits for that.
+    let outcome = star(
+        &format!(
+            r#"
+forwarding = "store-and-forward"
+latency = "0s"
+marking = {{ kind = "off" }}
+buffer = {{ {VOQ}, speedup = 1.0 }}
+"#
+        ),
+        r#"
+[[background]]
+source = "host0"
+destination = "host2"
+rate = "9Gbit"
+datagram = "8972B"
+until = "5ms"
+[[background]]
+source = "host0"
+destination = "host3"
+rate = "14.4Mbit"
+datagram = "18B"
+arrivals = "poisson"
+until = "5ms"
+"#,
+        r#"
+rate = "14.4Mbit"
+datagram = "18B"
+duration = "5ms"
+pairs = { kind = "listed", list = [["host1", "host3"]] }
+"#,
+    );
+    // 84 bytes over two links of 500 ns, and at most a few of the same length before them.
+    let longest = column(&outcome, "flows", "delay_us_max")[0];
+    assert!(longest < 1.3, "{longest} us");
+}
