@@ -85,3 +85,57 @@ pairs = { kind = "listed", list = [["host1", "host3"]] }
     let longest = column(&outcome, "flows", "delay_us_max")[0];
     assert!(longest < 1.3, "{longest} us");
 }
+
+#[test]
+fn a_slow_port_does_not_hold_up_what_its_senders_have_for_others() {
+    let host = |name: &str, rate: &str| {
+        format!(
+            r#"
+[[network.host]]
+name = "{name}"
+[[network.link]]
+ends = ["{name}", "switch"]
+rate = "{rate}"
+delay = "500ns"
+mtu = "1500B"
+"#
+        )
+    };
+    let hosts = [
+        host("a", "10Gbit"),
+        host("fast", "10Gbit"),
+        host("slow", "1Gbit"),
+    ]
+    .concat();
+    let outcome = run(&format!(
+        r#"
+name = "rates"
+host = {{ preset = "ideal" }}
+stack = {{ preset = "linux-7.2" }}
+[network]
+topology = "explicit"
+{hosts}
+[[network.switch]]
+name = "switch"
+[network.switch.model]
+ports = 3
+forwarding = "store-and-forward"
+latency = "0s"
+marking = {{ kind = "off" }}
+buffer = {{ {VOQ}, speedup = 1.2 }}
+[workload]
+kind = "udp"
+rate = "900Mbit"
+datagram = "1470B"
+socket_buffer = "10MB"
+duration = "3ms"
+pairs = {{ kind = "listed", list = [["a", "slow"], ["a", "fast"], ["a", "fast"], ["a", "fast"]] }}
+"#
+    ));
+    // Two frames' line times and 1 us; at the slow port's rate one of its frames took ten of theirs.
+    let delays = column(&outcome, "flows", "delay_us_mean");
+    assert!(
+        delays[1..].iter().all(|us| (3.4..3.6).contains(us)),
+        "{delays:?}"
+    );
+}

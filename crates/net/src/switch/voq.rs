@@ -175,14 +175,14 @@ impl VoqBuffer {
         Ok(true)
     }
 
-    /// `out_port` is free: what it gets. A frame crosses in its line time `line_time(frame)` of
-    /// the egress port divided by the speed-up.
+    /// `out_port` is free: what it gets. A frame crosses in its line time `line_time(in_port, frame)` on
+    /// its ingress port's line divided by the speed-up.
     #[inline]
     pub fn grant(
         &mut self,
         now: Time,
         out_port: u16,
-        line_time: impl Fn(&Flight) -> Duration,
+        line_time: impl Fn(u16, &Flight) -> Duration,
     ) -> Grant {
         if self.random_below > 0
             && self.stream.next_u64() < self.random_below
@@ -304,7 +304,7 @@ impl VoqBuffer {
         now: Time,
         in_port: u16,
         out_port: u16,
-        line_time: impl Fn(&Flight) -> Duration,
+        line_time: impl Fn(u16, &Flight) -> Duration,
     ) -> Grant {
         let ports = self.ports();
         let ingress = &mut self.ingress[usize::from(in_port)];
@@ -320,7 +320,12 @@ impl VoqBuffer {
         egress.queued_bytes -= u64::from(frame.frame_bytes);
         egress.next = (in_port + 1) % ports;
         let cells = u32::from(frame.frame_bytes).div_ceil(self.cell_bytes);
-        ingress.cross(now, line_time(&frame), self.speedup_inverse_16, cells);
+        ingress.cross(
+            now,
+            line_time(in_port, &frame),
+            self.speedup_inverse_16,
+            cells,
+        );
         Grant::Frame { frame, in_port }
     }
 }

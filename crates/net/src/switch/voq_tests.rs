@@ -17,7 +17,7 @@ fn buffer(port_buffer: u64, speedup: f64) -> VoqBuffer {
     VoqBuffer::new(&config, 70, Stream::new(1, "crossbar", 0))
 }
 
-fn line_time(_: &Flight) -> Duration {
+fn line_time(_: u16, _: &Flight) -> Duration {
     Duration::from_ns(1200)
 }
 
@@ -78,6 +78,21 @@ fn an_ingress_port_sends_to_one_egress_port_at_a_time() {
         }
         other => panic!("expected to wait, got {other:?}"),
     }
+}
+
+#[test]
+fn a_frame_crosses_at_the_rate_of_its_ingress_port() {
+    let mut buffer = buffer(243_200, 1.0);
+    let line_time =
+        |in_port, _: &Flight| Duration::from_ns(if in_port == 2 { 1200 } else { 12_000 });
+    for in_port in [2, 3] {
+        buffer
+            .offer(Time::ZERO, in_port, in_port, flight(8948))
+            .unwrap();
+        buffer.grant(Time::ZERO, in_port, line_time);
+    }
+    assert_eq!(buffer.ready_at(2), Time::from_ps(1_200_000));
+    assert_eq!(buffer.ready_at(3), Time::from_ps(12_000_000));
 }
 
 #[test]
@@ -157,7 +172,7 @@ proptest! {
             now += Duration::from_ns(later_ns);
             let frame = flight(8948);
             let crosses = if at_once.queued_bytes(out_port) == 0 {
-                at_once.offer_to_idle(now, in_port, out_port, frame, line_time(&frame))
+                at_once.offer_to_idle(now, in_port, out_port, frame, line_time(in_port, &frame))
             } else {
                 at_once.offer(now, in_port, out_port, frame).map(|()| false)
             };

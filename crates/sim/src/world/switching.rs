@@ -173,6 +173,8 @@ impl World {
     ) {
         let now = self.now;
         let state = &mut self.switches[usize::from(switch)];
+        // The ingress port's own: both directions have one rate.
+        let own_link = state.ports[usize::from(in_port)].out_link;
         let port = &mut state.ports[usize::from(out_port)];
         let SwitchBuffer::Voq(buffer) = &mut state.buffer else {
             return;
@@ -201,7 +203,7 @@ impl World {
         let egress = &mut self.links[port.out_link as usize];
         let free_at = egress.link.free_at();
         let offered = if queued_bytes == 0 && free_at <= now {
-            let line_time = egress.link.serialisation(&frame);
+            let line_time = self.links[own_link as usize].link.serialisation(&frame);
             buffer.offer_to_idle(now, in_port, out_port, frame, line_time)
         } else {
             let queued = buffer.offer(now, in_port, out_port, frame);
@@ -288,7 +290,11 @@ impl World {
             let free_at = link.free_at();
             return self.look_again(switch, out_port, free_at);
         }
-        match buffer.grant(self.now, out_port, |frame| link.serialisation(frame)) {
+        let line_time = |in_port: u16, frame: &Flight| {
+            let own_link = state.ports[usize::from(in_port)].out_link;
+            self.links[own_link as usize].link.serialisation(frame)
+        };
+        match buffer.grant(self.now, out_port, line_time) {
             Grant::Frame { frame, .. } => {
                 let is_last = buffer.queued_bytes(out_port) == 0;
                 let finish = self.send_from(out_link, earliest, frame);
