@@ -82,6 +82,7 @@ pub struct Link {
     /// What a frame has around it on the line, and what its framing adds to that of Ethernet: bytes modulo
     /// 2^64.
     around_bytes: u64,
+    /// From a frame's last bit here until it is handled at the other end.
     delay: Duration,
     /// Frames handed to the transmitter.
     frames: u64,
@@ -96,6 +97,8 @@ pub struct Link {
 /// What most frames do not need, so that the rest of many links stays in the processor's cache.
 #[derive(Debug)]
 struct Rare {
+    /// The delay without what the other end takes to handle a frame.
+    propagation: Duration,
     /// A frame is lost if a random 64-bit number is below this.
     loss_below: u64,
     stream: Stream,
@@ -121,12 +124,20 @@ impl Link {
             flying: Ring::default(),
             next_at: Time::NEVER,
             rare: Box::new(Rare {
+                propagation: config.delay,
                 loss_below: random::threshold(config.loss),
                 stream,
                 lost: Losses::default(),
                 impairment,
             }),
         }
+    }
+
+    /// The same where the other end handles each frame only so long after it has come.
+    #[must_use]
+    pub fn handled_after(mut self, latency: Duration) -> Link {
+        self.delay += latency;
+        self
     }
 
     /// A last stretch of a link that takes no time and does nothing to frames.
@@ -202,7 +213,13 @@ impl Link {
         self.free_at
     }
 
-    /// When a frame whose last bit left at `finish` has arrived.
+    /// When a bit that left at `sent` is at the other end.
+    #[must_use]
+    pub fn reaches(&self, sent: Time) -> Time {
+        sent + self.rare.propagation
+    }
+
+    /// When a frame whose last bit left at `finish` has arrived, and is handled.
     #[inline]
     #[must_use]
     pub fn arrival(&self, finish: Time) -> Time {

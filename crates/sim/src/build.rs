@@ -11,7 +11,7 @@ use tailback_net::pool::FramePool;
 use tailback_net::random::Stream;
 use tailback_net::switch::shared::SharedBuffer;
 use tailback_net::switch::voq::VoqBuffer;
-use tailback_net::switch::{BufferConfig, Forwarding};
+use tailback_net::switch::{BufferConfig, Forwarding, SwitchConfig};
 use tailback_scenario::{Node, Run, Workload as Spec};
 use tailback_tcp::{Config, MetricsCache, Shortage, SocketOptions};
 use tailback_units::{Bytes, Duration, Rate, Time};
@@ -231,7 +231,12 @@ fn links(run: &Run, wiring: &Wiring, outside: &[bool]) -> Vec<LinkState> {
         } else {
             Direction::Backward
         };
-        let link = Link::new(config, way, Stream::new(run.seed, "link", number as u64));
+        let latency = match to.checked_sub(wiring.hosts) {
+            Some(switch) => latency_before_queue(&run.network.switches[switch].config),
+            None => Duration::ZERO,
+        };
+        let link = Link::new(config, way, Stream::new(run.seed, "link", number as u64))
+            .handled_after(latency);
         let name: Box<str> = format!("{}>{}", name(from), name(to)).into();
         let is_hosts = !matches!(sink, Sink::Switch { .. } | Sink::Outside { .. });
         // A card that answers marks looks at frames as they come, a card with moderation's at their end.
@@ -267,6 +272,15 @@ fn links(run: &Run, wiring: &Wiring, outside: &[bool]) -> Vec<LinkState> {
     let mut states: Vec<LinkState> = wiring.directions.iter().enumerate().map(state).collect();
     states.append(&mut onward);
     states
+}
+
+/// What a switch takes until a frame that has come is in a queue. One that decides when a port is free has its latency
+/// before that, so that it holds for every frame and keeps no port idle; with a shared memory it is in the departure.
+fn latency_before_queue(switch: &SwitchConfig) -> Duration {
+    match switch.buffer {
+        BufferConfig::Shared(_) => Duration::ZERO,
+        BufferConfig::Voq(_) | BufferConfig::Queued(_) => switch.latency,
+    }
 }
 
 /// Whether a host's receive path hands over each frame as it arrives, and as it is.

@@ -139,3 +139,38 @@ pairs = {{ kind = "listed", list = [["a", "slow"], ["a", "fast"], ["a", "fast"],
         "{delays:?}"
     );
 }
+
+/// Three senders at 1.5 Gb/s to one port of a switch with a latency of 50 us: mean, least and longest delay of each.
+fn delays(forwarding: &str, buffer: &str) -> [Vec<f64>; 3] {
+    let switch = format!(
+        r#"
+forwarding = "{forwarding}"
+latency = "50us"
+marking = {{ kind = "off" }}
+buffer = {{ {buffer} }}
+"#
+    );
+    let workload = r#"
+rate = "1.5Gbit"
+datagram = "1470B"
+duration = "2ms"
+pairs = { kind = "to-first" }
+"#;
+    let outcome = star(&switch, "", workload);
+    ["mean", "min", "max"].map(|of| column(&outcome, "flows", &format!("delay_us_{of}")))
+}
+
+#[test]
+fn every_frame_takes_the_latency_whatever_waits_before_it() {
+    let memory = r#"shared = "2MB", segment = "64B", rx_private = "0B", tx_private = "0B", tx_limit = { kind = "none" }"#;
+    let voq = format!("{VOQ}, speedup = 1.2");
+    for (forwarding, alone_us) in [("store-and-forward", 53.4), ("cut-through", 52.2)] {
+        let shared = delays(forwarding, &format!(r#"kind = "shared", {memory}"#));
+        assert!(shared[1].iter().all(|us| *us > alone_us), "{shared:?}");
+        // First in, first out, and nothing stops it: the same to the nanosecond.
+        let queued = delays(forwarding, &format!(r#"kind = "queued", {memory}"#));
+        assert_eq!(queued, shared, "{forwarding}");
+        let crossed = delays(forwarding, &voq);
+        assert!(crossed[1].iter().all(|us| *us > alone_us), "{crossed:?}");
+    }
+}

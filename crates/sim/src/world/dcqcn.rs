@@ -73,7 +73,7 @@ impl World {
         let uplink = self.hosts[usize::from(from.0)].uplink;
         let link = &self.links[uplink as usize].link;
         let sent = Time::ZERO + link.rate().time_for(CNP_WIRE_BYTES);
-        let time = link.arrival(sent).since(Time::ZERO);
+        let time = link.reaches(sent).since(Time::ZERO);
         match self.end_of(uplink) {
             Sink::Switch { switch, .. } => time + self.way_back(switch, to, flow, CNP_WIRE_BYTES),
             _ => time,

@@ -232,23 +232,22 @@ impl LinkState {
         }
     }
 
-    /// The earliest that a switch may begin to send a frame that arrived whole over this link at
-    /// `now`. A cut-through switch may have begun before that, as long as the last bit does not
+    /// The earliest that a switch may begin to send a frame that came over this link, and that it would send at
+    /// `now` had it to be whole. A cut-through switch may have begun before that, as long as the last bit does not
     /// leave before it arrived; where the egress link is faster than this one that bound rules.
     #[inline]
     pub(super) fn earliest_departure(
         &self,
         now: Time,
         cut_through: bool,
-        latency: Duration,
         egress: &Link,
         frame: &Flight,
     ) -> Time {
         if cut_through {
             let took = self.link.serialisation(frame);
-            cut_through_from(now + latency, took, egress, frame)
+            cut_through_from(now, took, egress, frame)
         } else {
-            now + latency
+            now
         }
     }
 
@@ -455,7 +454,7 @@ impl LinkState {
         ledger: &mut Ledger,
     ) -> Option<Time> {
         let arrival = self.link.arrival(finish);
-        frame.at = arrival + self.link.hold(arrival);
+        frame.at = arrival + self.link.hold(self.link.reaches(finish));
         let mut first = false;
         match self.link.fate(&frame) {
             Fate::Lost => {

@@ -171,7 +171,7 @@ impl World {
         let finish = self.links[link as usize]
             .link
             .occupy(self.now, MESSAGE_WIRE_BYTES);
-        let at = self.links[link as usize].link.arrival(finish) + reaction;
+        let at = self.links[link as usize].link.reaches(finish) + reaction;
         self.send_message(at, Message::Pause { link, frame });
     }
 
@@ -260,7 +260,7 @@ impl World {
             let number = state.ports[usize::from(port)].out_link;
             let link = &self.links[number as usize].link;
             let sent = Time::ZERO + link.rate().time_for(wire_bytes);
-            time = time + state.latency + link.arrival(sent).since(Time::ZERO);
+            time = time + state.latency + link.reaches(sent).since(Time::ZERO);
             match self.end_of(number) {
                 Sink::Switch { switch, .. } => at = switch,
                 _ => return time,
@@ -276,7 +276,7 @@ impl World {
         loop {
             let link = &self.links[number as usize].link;
             rate = rate.min(link.rate());
-            delay += link.arrival(Time::ZERO).since(Time::ZERO);
+            delay += link.reaches(Time::ZERO).since(Time::ZERO);
             let Sink::Switch { switch, .. } = self.end_of(number) else {
                 return (rate, delay);
             };

@@ -175,13 +175,10 @@ impl World {
             .and_then(|point| point.arrive(queued_bytes, frame.frame_bytes));
         let is_free = own.rests_until <= now;
         let egress = &self.links[port.out_link as usize].link;
-        let earliest = self.links[in_link as usize].earliest_departure(
-            now,
-            state.cut_through,
-            state.latency,
-            egress,
-            &frame,
-        );
+        // What has waited can leave from now on only.
+        let cuts_through = state.cut_through && queued_bytes == u64::from(frame.frame_bytes);
+        let ingress = &self.links[in_link as usize];
+        let earliest = ingress.earliest_departure(now, cuts_through, egress, &frame);
         let is_free = is_free && egress.free_at() <= now;
         if let Some(feedback) = feedback {
             self.notify(switch, out_port, frame, feedback);

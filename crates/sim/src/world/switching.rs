@@ -99,7 +99,7 @@ impl World {
         }
     }
 
-    /// A frame has arrived whole at a switch.
+    /// A frame has arrived whole at a switch, or is to be queued there.
     #[inline(always)]
     fn forward(&mut self, switch: u16, in_port: u16, in_link: u32, frame: Flight) {
         let now = self.now;
@@ -218,8 +218,7 @@ impl World {
             .max(queued_bytes + u64::from(frame.frame_bytes));
         let egress = &self.links[port.out_link as usize].link;
         let ingress = &self.links[in_link as usize];
-        let earliest =
-            ingress.earliest_departure(now, state.cut_through, state.latency, egress, &frame);
+        let earliest = ingress.earliest_departure(now, state.cut_through, egress, &frame);
         if crosses {
             let out_link = port.out_link;
             self.send_from(out_link, earliest, frame);
