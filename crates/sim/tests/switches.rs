@@ -174,3 +174,31 @@ fn every_frame_takes_the_latency_whatever_waits_before_it() {
         assert!(crossed[1].iter().all(|us| *us > alone_us), "{crossed:?}");
     }
 }
+
+#[test]
+fn frames_that_find_the_memory_full_are_not_marked() {
+    let outcome = star(
+        r#"
+forwarding = "store-and-forward"
+latency = "0s"
+marking = { kind = "step", threshold = "1KB" }
+buffer = { kind = "voq", port_buffer = "100KB", cell = "64B", speedup = 1.2 }
+"#,
+        "",
+        r#"
+rate = "6Gbit"
+ecn = true
+datagram = "1470B"
+duration = "2ms"
+pairs = { kind = "to-first" }
+"#,
+    );
+    let figure = |name| column(&outcome, "summary", name)[0];
+    let (received, marks) = (figure("datagrams_received"), figure("marks"));
+    assert!(figure("datagrams_lost") > 1000.0);
+    // All but the first of the three senders' first frames find something before them.
+    assert!(
+        marks <= received && marks > received - 9.0,
+        "{marks} of {received}"
+    );
+}

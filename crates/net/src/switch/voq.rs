@@ -118,6 +118,18 @@ impl VoqBuffer {
         }
     }
 
+    /// Whether an ingress port has room for a frame of so many bytes, or the cause why it is dropped.
+    #[inline]
+    pub fn admit(&mut self, now: Time, in_port: u16, frame_bytes: u16) -> Result<(), DropCause> {
+        let cells = self.cells(frame_bytes);
+        let ingress = &mut self.ingress[usize::from(in_port)];
+        ingress.settle(now);
+        if ingress.used_cells + cells > self.limit_cells {
+            return Err(DropCause::BufferFull);
+        }
+        Ok(())
+    }
+
     /// A frame has arrived at `in_port` for `out_port`: it is queued, or dropped for a cause.
     #[inline]
     pub fn offer(
@@ -127,12 +139,9 @@ impl VoqBuffer {
         out_port: u16,
         frame: Flight,
     ) -> Result<(), DropCause> {
+        self.admit(now, in_port, frame.frame_bytes)?;
         let cells = self.cells(frame.frame_bytes);
         let ingress = &mut self.ingress[usize::from(in_port)];
-        ingress.settle(now);
-        if ingress.used_cells + cells > self.limit_cells {
-            return Err(DropCause::BufferFull);
-        }
         ingress.used_cells += cells;
         ingress.queues[usize::from(out_port)].push_back(frame);
         let egress = &mut self.egress[usize::from(out_port)];

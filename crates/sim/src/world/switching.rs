@@ -181,6 +181,10 @@ impl World {
         };
         let queued_bytes = buffer.queued_bytes(out_port);
         if state.marker.is_on() {
+            // A marker is told of what joins the queue only.
+            if let Err(cause) = buffer.admit(now, in_port, frame.frame_bytes) {
+                return self.drop_frame(switch, out_port, cause, &frame);
+            }
             let look = QueueLook {
                 port: out_port,
                 band: 0,
