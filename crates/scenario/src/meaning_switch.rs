@@ -56,7 +56,7 @@ fn out_of_reach(switch: &SwitchConfig) -> Vec<Finding> {
                 .map(|band| queued.band_capacity_bytes(band, switch.ports, sent(&queued.memory)));
             rooms.max().unwrap_or(0)
         }
-        BufferConfig::Voq(voq) => u64::from(switch.ports) * voq.port_buffer.get(),
+        BufferConfig::Voq(_) => switch.buffer.queue_capacity_bytes(switch.ports),
     };
     let all = || 0..CLASSES;
     let from: Vec<(String, Range<usize>, Bytes)> = match &switch.marking {

@@ -83,7 +83,7 @@ impl BufferConfig {
     pub fn queue_capacity_bytes(&self, ports: u16) -> u64 {
         match self {
             BufferConfig::Shared(shared) => shared.queue_capacity_bytes(ports),
-            BufferConfig::Voq(voq) => voq.port_buffer.get(),
+            BufferConfig::Voq(voq) => u64::from(ports) * voq.port_buffer.get(),
             BufferConfig::Queued(queued) => queued.port_capacity_bytes(ports, 0),
         }
     }

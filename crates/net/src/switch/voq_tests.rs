@@ -4,7 +4,7 @@ use tailback_units::{Bytes, Duration, Time};
 use super::{Grant, VoqBuffer, VoqConfig};
 use crate::pool::Flight;
 use crate::random::Stream;
-use crate::switch::DropCause;
+use crate::switch::{BufferConfig, DropCause};
 use crate::testing::flight;
 
 fn buffer(port_buffer: u64, speedup: f64) -> VoqBuffer {
@@ -43,6 +43,17 @@ fn each_ingress_port_has_a_memory_of_its_own() {
         Err(DropCause::BufferFull)
     );
     assert_eq!(buffer.waiting().count(), 52);
+}
+
+#[test]
+fn an_egress_port_s_queue_is_in_the_memories_of_all_ingress_ports() {
+    let config = BufferConfig::Voq(VoqConfig {
+        port_buffer: Bytes::new(100_000),
+        cell: Bytes::new(80),
+        speedup: 1.2,
+        random_grants: 0.0,
+    });
+    assert_eq!(config.band_capacities_bytes(8), [800_000]);
 }
 
 #[test]
