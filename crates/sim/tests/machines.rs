@@ -118,6 +118,15 @@ fn a_sender_that_cannot_keep_up_stops_when_its_time_is_over() {
 }
 
 #[test]
+fn a_transmit_queue_holds_what_it_may_and_no_more() {
+    // 2 Gb/s for a line of 1 Gb/s: 1000 and 1024 packets of 12.304 us are the longest wait.
+    let outcome = udp("2Gbit", &[BALANCED, r#"network.link.0.rate="1Gbit""#]);
+    let longest = measure(&outcome, "summary", "delay_us_max")[0];
+    let full = (1000.0 + 1024.0) * 12.304;
+    assert!((full - 100.0..full + 300.0).contains(&longest), "{longest}");
+}
+
+#[test]
 fn interrupts_on_another_core_avoid_the_overload() {
     let lost = |overrides| count(&udp("2400Mbit", overrides), "summary", "datagrams_lost")[0];
     assert!(lost(&[]) > 20 * lost(&[BALANCED]));

@@ -111,12 +111,12 @@ impl MachineState {
         if self.sending.len() < limit {
             return self.sending.len();
         }
-        self.waiting_of_many(at, limit)
+        self.waiting_of_many(now, at, limit)
     }
 
     /// The same where the link's books have `limit` or more.
     #[inline(never)]
-    fn waiting_of_many(&mut self, at: Time, limit: usize) -> usize {
+    fn waiting_of_many(&mut self, now: Time, at: Time, limit: usize) -> usize {
         if self.room > 0 {
             self.room -= 1;
             return 0;
@@ -124,7 +124,9 @@ impl MachineState {
         let handed = self.sending.iter().filter(|s| s.handed <= at);
         let mut there: Vec<(Time, Duration)> = handed.map(|s| (s.handed, s.line)).collect();
         there.sort_unstable();
-        let mut free = Time::ZERO;
+        // The first in the books waited for those before it, which have left.
+        let begins = |s: &Sending| Time::ZERO + s.leaves.since(Time::ZERO + s.line);
+        let mut free = self.sending.iter().next().map_or(now, begins).min(now);
         let mut waiting = 0;
         for (handed, line) in there {
             free = free.max(handed) + line;
