@@ -154,7 +154,8 @@ impl Machine {
         match op {
             Op::Interrupt(queue, frames) => {
                 this.soft.raised = true;
-                this.soft.returned = true;
+                // One that returns to a softirq begins none (irq_exit, kernel/softirq.c).
+                this.soft.returned |= !this.soft.running;
                 let queue = queue as usize;
                 if self.config.softirq.napi {
                     this.polled.push_back(queue);

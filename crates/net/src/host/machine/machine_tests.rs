@@ -259,6 +259,28 @@ fn ksoftirqd_leaves_the_application_most_of_a_core() {
 }
 
 #[test]
+fn what_is_left_to_ksoftirqd_waits_for_it_though_an_interrupt_came_meanwhile() {
+    let mut config = config();
+    config.interrupts.throttle = Duration::ZERO;
+    config.softirq.napi = false;
+    config.softirq.budget = 4;
+    config.softirq.weight = 4;
+    config.softirq.restarts = 1;
+    let mut bench = Bench::new(&config, 64, 64);
+    bench.machine.run(us(0), bench.app, Duration::from_us(50));
+    for _ in 0..12 {
+        bench.arrive(us(0));
+    }
+    // Within the softirq's pass, which is from 14 to 22.
+    bench.run_until(us(15));
+    bench.arrive(us(15));
+    bench.run_until(us(300));
+    let left = bench.handled[4];
+    let read = bench.read.iter().filter(|at| **at < left).count();
+    assert_eq!(read, 4, "all that waits is read first: {:?}", bench.handled);
+}
+
+#[test]
 fn balanced_interrupts_move_to_the_idle_core() {
     let mut config = config();
     config.cores = 2;
