@@ -126,10 +126,14 @@ pub struct Softirq {
     #[serde(default = "weight")]
     #[schemars(range(min = 1, max = 1024), default = "weight")]
     pub weight: u32,
-    /// Frames that one pass handles at most (netdev_budget).
+    /// Frames after which a pass begins no more polls (netdev_budget).
     #[serde(default = "budget")]
     #[schemars(range(min = 1, max = 100_000), default = "budget")]
     pub budget: u32,
+    /// A poll too ends where the budget does, as before 2.6.24; false: a pass ends with the poll in which it has
+    /// handled `budget` frames or more.
+    #[serde(default)]
+    pub budget_cuts_polls: bool,
     /// A pass ends when the clock has ticked more often than this since it began: 0 in 2.6.24, 1
     /// before.
     #[serde(default)]

@@ -253,7 +253,7 @@ impl Machine {
             return false;
         }
         if this.soft.running {
-            if !self.takes_plainly || this.soft.weight == 0 || this.soft.budget == 0 {
+            if !self.takes_plainly || this.soft.polled_out(&self.config.softirq) {
                 return false;
             }
             let carries = if !self.config.softirq.napi {
@@ -268,8 +268,7 @@ impl Machine {
             let Some(carries) = carries else {
                 return false;
             };
-            this.soft.weight -= 1;
-            this.soft.budget -= 1;
+            this.soft.count_frame();
             let cost = self.softirq_costs[usize::from(carries)];
             let ends = this.start(now, Op::Frame, cost);
             let (changes, tick_at) = (this.wants_tick_changed(), this.tick_at);

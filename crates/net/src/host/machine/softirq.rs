@@ -1,10 +1,11 @@
 //! A softirq: passes over a core's ring or backlog, until they are empty or the rest is left to ksoftirqd.
 //!
 //! Linux 2.6's net_rx_action, process_backlog and do_softirq: a poll takes frames up to the queue's weight, a
-//! pass up to the budget or the end of the tick, and after so many passes in a row the daemon goes on.
+//! pass begins polls up to the budget or the end of the tick, and after so many passes in a row the daemon goes on.
 
 use tailback_units::Time;
 
+use super::config::Softirq;
 use super::core::Op;
 use super::task::{self, State};
 use super::{Effect, Machine};
@@ -20,11 +21,26 @@ pub(super) struct Soft {
     /// An interrupt has just returned: it may begin.
     pub(super) returned: bool,
     pub(super) passes: u32,
-    /// Frames that the pass, and the poll in it, may still handle.
+    /// Frames that the pass, and the poll in it, may still handle; the pass none if a poll has gone beyond.
     pub(super) budget: u32,
     pub(super) weight: u32,
     /// The clock's tick when the pass began.
     pub(super) jiffy: u64,
+}
+
+impl Soft {
+    /// The poll has handled what it may, and another queue's turn has come.
+    #[inline(always)]
+    pub(super) fn polled_out(&self, rules: &Softirq) -> bool {
+        self.weight == 0 || (self.budget == 0 && rules.budget_cuts_polls)
+    }
+
+    /// A poll takes a frame.
+    #[inline(always)]
+    pub(super) fn count_frame(&mut self) {
+        self.weight -= 1;
+        self.budget = self.budget.saturating_sub(1);
+    }
 }
 
 impl Machine {
@@ -60,34 +76,24 @@ impl Machine {
         if self.begin_packet(core, now) {
             return true;
         }
-        let rules = &self.config.softirq;
-        let (weight, limit) = (rules.weight, u64::from(rules.time_limit_jiffies));
-        let soft = &self.cores[core].soft;
-        if soft.weight == 0 || soft.budget == 0 {
-            // A poll is over, and another queue's turn.
+        if self.cores[core].soft.polled_out(&self.config.softirq) {
             self.cores[core].merge.flush();
             if self.begin_packet(core, now) {
                 return true;
             }
             let this = &mut self.cores[core];
-            if this.soft.weight == 0 && this.polled.len() > 1 {
+            if this.polled.len() > 1 {
                 this.polled.rotate_left(1);
             }
-            let jiffy = self.jiffy(now);
-            let soft = &mut self.cores[core].soft;
-            soft.weight = weight;
-            if soft.budget == 0 || jiffy - soft.jiffy > limit {
-                soft.passes += 1;
-                if soft.passes >= self.config.softirq.restarts {
-                    self.leave_to_daemon(core, now);
-                    return false;
-                }
-                self.begin_pass(core, now);
+            if !self.begin_poll(core, now) {
+                return false;
             }
         }
         let napi = self.config.softirq.napi;
         if napi {
-            self.poll(core, now);
+            if !self.poll(core, now) {
+                return false;
+            }
         } else {
             let this = &mut self.cores[core];
             this.frame = this.backlog.pop_front();
@@ -104,8 +110,7 @@ impl Machine {
             self.stamp(now);
         }
         let this = &mut self.cores[core];
-        this.soft.weight -= 1;
-        this.soft.budget -= 1;
+        this.soft.count_frame();
         if this.joint.is_some() {
             let cost = self.config.merging.frame_cost();
             this.start(now, Op::Join, cost);
@@ -115,25 +120,47 @@ impl Machine {
         true
     }
 
+    /// The next poll of a pass begins, or the next pass; false if the rest is left to ksoftirqd.
+    fn begin_poll(&mut self, core: usize, now: Time) -> bool {
+        let jiffy = self.jiffy(now);
+        let rules = &self.config.softirq;
+        let soft = &mut self.cores[core].soft;
+        soft.weight = rules.weight;
+        if soft.budget == 0 || jiffy - soft.jiffy > u64::from(rules.time_limit_jiffies) {
+            soft.passes += 1;
+            if soft.passes >= rules.restarts {
+                self.leave_to_daemon(core, now);
+                return false;
+            }
+            self.begin_pass(core, now);
+        }
+        true
+    }
+
     /// Takes the next frame of the queues that a core polls, if there is one. A queue that is empty is polled no
-    /// more: its interrupt is wanted again, once TCP has what joined in the poll.
-    fn poll(&mut self, core: usize, now: Time) {
+    /// more: its interrupt is wanted again, once TCP has what joined in the poll. False if the rest is left to
+    /// ksoftirqd.
+    fn poll(&mut self, core: usize, now: Time) -> bool {
         while let Some(queue) = self.cores[core].polled.front().copied() {
             let (this, nic) = (&mut self.cores[core], &mut self.nics[queue]);
             this.frame = nic.pop();
             if this.frame.is_some() {
                 this.joint = nic.pop_joint();
-                return;
+                return true;
             }
             this.merge.flush();
             if this.merge.next().is_some() {
-                return;
+                return true;
             }
             this.polled.pop_front();
-            this.soft.weight = self.config.softirq.weight;
+            let more = !this.polled.is_empty();
             self.nics[queue].unmask(now);
             self.note_card();
+            if more && !self.begin_poll(core, now) {
+                return false;
+            }
         }
+        true
     }
 
     /// Begins to handle a packet that frames have joined to; false if there is none.
