@@ -79,7 +79,7 @@ pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
     };
     let background = Background::new(run, first_machine + machine_hosts.len() as u32);
     let crowded = links.len() >= CROWD;
-    let datagrams = datagrams(run);
+    let datagrams = datagrams(run, &wiring);
     let mut ledger = ledger;
     ledger.lost = vec![Vec::new(); datagrams.len()];
     let mut world = World {
@@ -139,7 +139,7 @@ fn is_outside(outside: &[bool], host: usize) -> bool {
 }
 
 /// Which link direction joins which ports.
-struct Wiring {
+pub(crate) struct Wiring {
     attachments: Attachments,
     routes: Vec<Routes>,
     /// For each link direction: node and port it leaves from, node and port it leads to.
@@ -415,7 +415,7 @@ fn hosts(run: &Run, wiring: &Wiring, outside: &[bool], first_machine: u32) -> Ve
 }
 
 /// The largest IP packet of a host's link, bytes.
-fn mtu(run: &Run, wiring: &Wiring, host: usize) -> u32 {
+pub(crate) fn mtu(run: &Run, wiring: &Wiring, host: usize) -> u32 {
     mtu_of(run, wiring.uplink(host))
 }
 

@@ -4,6 +4,7 @@ use tailback_net::random::Stream;
 use tailback_scenario::{Probe, Run, Workload as Spec};
 use tailback_units::Time;
 
+use crate::build::{Wiring, mtu};
 use crate::ends;
 use crate::workload::{
     BackgroundFlowsApp, BernoulliApp, ExchangeApp, FlowsApp, IncastApp, Latencies, MeasuredApp,
@@ -144,7 +145,7 @@ pub(crate) fn beside(run: &Run, endpoints: &mut Vec<Endpoint>) -> BackgroundFlow
 }
 
 /// Flows of datagrams, and the sockets they come to.
-pub(crate) fn datagrams(run: &Run) -> Vec<DatagramFlow> {
+pub(crate) fn datagrams(run: &Run, wiring: &Wiring) -> Vec<DatagramFlow> {
     let Spec::Udp(spec) = &run.workload else {
         return Vec::new();
     };
@@ -152,10 +153,9 @@ pub(crate) fn datagrams(run: &Run) -> Vec<DatagramFlow> {
         let host = &run.network.hosts[probe.destination];
         // sock_setsockopt, SO_RCVBUF (Linux net/core/sock.c).
         let rcvbuf = 2 * spec.socket_buffer.min(host.stack.rmem_max).get();
-        let mtu = run.network.links.iter().map(|l| l.config.mtu.get()).max();
         let truesize = host
             .config
-            .rx_truesize_bytes(mtu.unwrap_or_default() as u32);
+            .rx_truesize_bytes(mtu(run, wiring, probe.destination));
         let datagram = (spec.datagram.get() as u16, spec.ecn);
         DatagramFlow::new(&probe, datagram, rcvbuf, truesize.into())
     };

@@ -126,6 +126,23 @@ fn a_transmit_queue_holds_what_it_may_and_no_more() {
     assert!((full - 100.0..full + 300.0).contains(&longest), "{longest}");
 }
 
+/// The 99th percentile of datagrams' delays where the sender's link carries packets of such a length.
+fn delay_behind_switch(sender_mtu: &str) -> f64 {
+    let first = format!(
+        r#"{{ ends = ["ingress", "s"], rate = "10Gbit", delay = "1us", mtu = "{sender_mtu}" }}"#
+    );
+    let second = r#"{ ends = ["s", "egress"], rate = "10Gbit", delay = "1us", mtu = "1500B" }"#;
+    let links = format!("network.link=[{first}, {second}]");
+    let switch = r#"network.switch=[{ name = "s", model = "plain" }]"#;
+    let outcome = udp("2400Mbit", &[switch, &links]);
+    measure(&outcome, "summary", "delay_us_p99")[0]
+}
+
+#[test]
+fn a_datagram_is_charged_a_buffer_of_its_receiver_s_link() {
+    assert_eq!(delay_behind_switch("9000B"), delay_behind_switch("1500B"));
+}
+
 #[test]
 fn interrupts_on_another_core_avoid_the_overload() {
     let lost = |overrides| count(&udp("2400Mbit", overrides), "summary", "datagrams_lost")[0];
