@@ -277,8 +277,9 @@ impl Link {
 
     /// How long a frame that arrives at `at` is held before it is handed on.
     #[cold]
-    pub fn hold(&mut self, at: Time) -> Duration {
-        let held = self.rare.impairment.as_mut().map(|i| i.hold(at));
+    pub fn hold(&mut self, at: Time, frame: &Flight) -> Duration {
+        let line = self.serialisation(frame);
+        let held = self.rare.impairment.as_mut().map(|i| i.hold(at, line));
         held.unwrap_or(Duration::ZERO)
     }
 

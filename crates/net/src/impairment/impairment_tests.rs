@@ -150,7 +150,10 @@ fn a_routers_jitter_keeps_the_order() {
     };
     let mut link = impaired(&config, Direction::Forward).unwrap();
     let at = |us| Time::ZERO + Duration::from_us(us);
-    let handed_on: Vec<Time> = (0..1000).map(|us| at(us) + link.hold(at(us))).collect();
+    let line = Duration::from_ns(1000);
+    let handed_on: Vec<Time> = (0..1000)
+        .map(|us| at(us) + link.hold(at(us), line))
+        .collect();
     assert!(handed_on.is_sorted());
     let held = (0..1000).map(|us| handed_on[us as usize].since(at(us)));
     assert!(held.clone().all(|held| held <= Duration::from_us(50 + 50)));
@@ -166,7 +169,9 @@ fn batches_make_chains_of_what_was_evenly_spaced() {
     let mut link = impaired(&config, Direction::Forward).unwrap();
     let at = |us| Time::ZERO + Duration::from_us(us);
     let arrivals = (1..=300).map(|n| at(n * 10));
-    let mut leaving: Vec<Time> = arrivals.map(|a| a + link.hold(a)).collect();
-    leaving.dedup();
-    assert_eq!(leaving, (1..=30).map(|n| at(n * 100)).collect::<Vec<_>>());
+    let line = Duration::from_ns(1231);
+    let leaving: Vec<Time> = arrivals.map(|a| a + link.hold(a, line)).collect();
+    // Ten of them, one after another at the line's rate.
+    let chains = (1..=30).flat_map(|n| (0..10).map(move |place| at(n * 100) + line * place));
+    assert_eq!(leaving, chains.collect::<Vec<_>>());
 }

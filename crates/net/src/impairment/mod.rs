@@ -142,10 +142,11 @@ impl Impairment {
         }
     }
 
-    /// How long a frame that has arrived at `at` is held before it is handed on.
-    pub fn hold(&mut self, at: Time) -> Duration {
+    /// How long a frame that has arrived at `at`, and takes the line for so long, is held before it is
+    /// handed on.
+    pub fn hold(&mut self, at: Time, line: Duration) -> Duration {
         match &mut self.service {
-            Some(service) => service.hold(at, &mut self.stream),
+            Some(service) => service.hold(at, line, &mut self.stream),
             None => Duration::ZERO,
         }
     }

@@ -3,8 +3,8 @@
 //! Jitter models a forwarding engine whose time varies from frame to frame; batches one that hands
 //! on what it has a fixed time apart, so that frames leave in chains. Such chains were seen behind a
 //! few hops of an optical path though frames had been sent evenly spaced (Freedman et al., "Exact
-//! Temporal Characterization of 10 Gbps Optical WAN", IMC 2010). What is handed on at once is
-//! spread again by the next link's line rate.
+//! Temporal Characterization of 10 Gbps Optical WAN", IMC 2010). Where a chain is
+//! handed on its frames follow one another at the link's line rate: it is a serial line still.
 //! Left out: what in a router makes it so; a limit to what it holds.
 
 use tailback_units::{Duration, Time};
@@ -33,8 +33,8 @@ impl Service {
         })
     }
 
-    /// How long a frame that has arrived at `at` is held.
-    pub(super) fn hold(&mut self, at: Time, stream: &mut Stream) -> Duration {
+    /// How long a frame that has arrived at `at`, and takes the line for so long, is held.
+    pub(super) fn hold(&mut self, at: Time, line: Duration, stream: &mut Stream) -> Duration {
         let mut until = at;
         if !self.jitter.is_zero() {
             until += Duration::from_ps(stream.below(self.jitter.as_ps() + 1));
@@ -43,7 +43,7 @@ impl Service {
             let batch = self.batch.as_ps();
             until = Time::from_ps(until.as_ps().div_ceil(batch) * batch);
         }
-        self.last = self.last.max(until);
+        self.last = until.max(self.last + line);
         self.last.since(at)
     }
 }

@@ -454,7 +454,8 @@ impl LinkState {
         ledger: &mut Ledger,
     ) -> Option<Time> {
         let arrival = self.link.arrival(finish);
-        frame.at = arrival + self.link.hold(self.link.reaches(finish));
+        let reaches = self.link.reaches(finish);
+        frame.at = arrival + self.link.hold(reaches, &frame);
         let mut first = false;
         match self.link.fate(&frame) {
             Fate::Lost => {
