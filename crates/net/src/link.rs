@@ -283,17 +283,11 @@ impl Link {
         held.unwrap_or(Duration::ZERO)
     }
 
-    /// Octets (headers and FCS included) and frames that have left by `now`, as an interface's
-    /// ifHCOutOctets and ifHCOutUcastPkts count them; those in the transmitter's queue are taken off
-    /// by their time on the line and the mean length of a frame.
+    /// Octets (headers and FCS included) and frames handed to the transmitter so far, those in its queue
+    /// included.
     #[must_use]
-    pub fn counters(&self, now: Time) -> (u64, u64) {
-        let waits = self.free_at.max(now).since(now);
-        let wire_bits = u128::from(self.rate().as_bps()) * u128::from(waits.as_ps());
-        let waiting = (wire_bits / 8_000_000_000_000) as u64;
-        let mean = self.octets / self.frames.max(1);
-        let waiting = (waiting / (mean + u64::from(GAP_BYTES))).min(self.frames);
-        (self.octets - waiting * mean, self.frames - waiting)
+    pub fn handed(&self) -> (u64, u64) {
+        (self.octets, self.frames)
     }
 
     /// Puts a frame on its way, to be handled at its `at`, no earlier than the one before it. True

@@ -53,7 +53,7 @@ fn a_run_is_as_many_frames_one_by_one() {
     assert!(!run.launch_run(&like, each, [].into_iter()));
     let course = |link: &Link| {
         let flying: Vec<_> = link.flying().map(|frame| format!("{frame:?}")).collect();
-        (flying, link.next_at(), link.free_at(), link.counters(now))
+        (flying, link.next_at(), link.free_at(), link.handed())
     };
     assert_eq!(course(&run), course(&one_by_one));
 }
@@ -106,11 +106,10 @@ fn framing_decides_how_long_a_packet_takes() {
 }
 
 #[test]
-fn an_interface_counts_what_has_left() {
+fn a_link_counts_what_it_was_handed() {
     let mut link = link(0.0);
     for _ in 0..3 {
         link.transmit(Time::ZERO, &jumbo());
     }
-    assert_eq!(link.counters(link.free_at()), (3 * 9018, 3));
-    assert_eq!(link.counters(Time::from_ps(9038 * 800)), (9018, 1));
+    assert_eq!(link.handed(), (3 * 9018, 3));
 }

@@ -27,7 +27,7 @@ use crate::samples::Samples;
 use crate::world::{
     Background, Card, HostState, Interfaces, Label, Ledger, LinkState, MachineState, PortState,
     PushBack, QueuedSwitch, Retired, Series, Sink, Spread, SwitchBuffer, SwitchState, Totals,
-    World,
+    Unsent, World,
 };
 
 /// Bytes of a TCP header without options (RFC 9293).
@@ -251,10 +251,14 @@ fn links(run: &Run, wiring: &Wiring, outside: &[bool]) -> Vec<LinkState> {
                 plain: false,
                 plain_to_ring: false,
                 plain_to_machine: false,
-                label: Box::new(Label { name: name.clone() }),
+                label: Box::new(Label {
+                    name: name.clone(),
+                    unsent: None,
+                }),
             });
         }
-        let lossless = link.is_lossless() && run.record.pcap.is_none();
+        let polled = run.record.interfaces;
+        let lossless = link.is_lossless() && run.record.pcap.is_none() && polled.is_none();
         let to_ring = matches!(
             sink,
             Sink::Host { at_once: false, .. } | Sink::Polled { .. } | Sink::Spread { .. }
@@ -266,7 +270,10 @@ fn links(run: &Run, wiring: &Wiring, outside: &[bool]) -> Vec<LinkState> {
             plain_to_machine: lossless && matches!(sink, Sink::Machine { .. }),
             link,
             sink,
-            label: Box::new(Label { name }),
+            label: Box::new(Label {
+                name,
+                unsent: polled.map(|interval| Unsent::new(Time::ZERO + interval)),
+            }),
         }
     };
     let mut states: Vec<LinkState> = wiring.directions.iter().enumerate().map(state).collect();

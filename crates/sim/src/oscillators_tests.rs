@@ -186,7 +186,9 @@ fn a_queue_between_two_clocks_grows_by_what_they_differ() {
         let port = &world.switches[0].ports[1];
         let uplink = &world.links[world.hosts[0].uplink as usize].link;
         let egress = &world.links[port.out_link as usize].link;
-        let (_, sent) = uplink.counters(world.now);
+        let line = uplink.rate().byte_time().time_for(1538);
+        let waits = uplink.free_at().max(world.now).since(world.now);
+        let sent = uplink.handed().1 - waits.as_ps() / line.as_ps();
         // While one frame comes in, this much of one goes out.
         let leaves = egress.rate().as_bps() as f64 / uplink.rate().as_bps() as f64;
         let frame = 1472.0 + 28.0 + 18.0;

@@ -144,6 +144,20 @@ fn a_datagram_is_charged_a_buffer_of_its_receiver_s_link() {
 }
 
 #[test]
+fn a_polled_interface_is_never_faster_than_its_link() {
+    let link = r#"network.link.0.rate="1Gbit""#;
+    let outcome = udp("2Gbit", &[BALANCED, link, "record.interfaces=5ms"]);
+    let mbps = measure(&outcome, "interfaces", "out_mbps");
+    // Full all the time: frames of 1516 bytes, and 20 of preamble and gap. A poll may be a frame off.
+    let full = 1000.0 * 1516.0 / 1536.0;
+    let off = 1516.0 * 8.0 / 5000.0;
+    assert!(
+        mbps[2..90].iter().all(|m| (m - full).abs() <= off),
+        "{mbps:?}"
+    );
+}
+
+#[test]
 fn interrupts_on_another_core_avoid_the_overload() {
     let lost = |overrides| count(&udp("2400Mbit", overrides), "summary", "datagrams_lost")[0];
     assert!(lost(&[]) > 20 * lost(&[BALANCED]));

@@ -1,14 +1,52 @@
 //! Interface counters as a poller sees them: what table `interfaces` is made of.
 //!
 //! Models SNMP's ifHCOutOctets and ifHCOutUcastPkts (RFC 2863) of every interface, read a fixed time
-//! apart: 64-bit counters since the beginning, and the rate between two polls. Octets include the
-//! Ethernet header and FCS, not preamble and gap, whatever a link's framing is. Left out: the poller's own
+//! apart: 64-bit counters since the beginning, and the rate between two polls. A frame counts when its last bit
+//! has left. Octets include the Ethernet header and FCS, not preamble and gap, whatever a link's framing is. Left out: the poller's own
 //! packets and jitter.
+
+use std::collections::VecDeque;
 
 use tailback_units::{Duration, Time};
 
 use super::World;
+use super::network::LinkState;
 use crate::tables::Table;
+
+/// Frames that a link was handed and that leave it after the next poll.
+#[derive(Debug)]
+pub(crate) struct Unsent {
+    poll: Time,
+    /// When each has left, and its octets.
+    frames: VecDeque<(Time, u16)>,
+}
+
+impl Unsent {
+    /// None, on a link that is polled first at `poll`.
+    pub(crate) fn new(poll: Time) -> Unsent {
+        Unsent {
+            poll,
+            frames: VecDeque::new(),
+        }
+    }
+
+    /// A frame will have left the link at `finish`.
+    #[inline]
+    pub(super) fn note(&mut self, finish: Time, octets: u16) {
+        if finish > self.poll {
+            self.frames.push_back((finish, octets));
+        }
+    }
+
+    /// Of so many octets and frames handed over, those that have left at the poll; the next one is at `next`.
+    fn left(&mut self, (octets, frames): (u64, u64), next: Time) -> (u64, u64) {
+        let waiting: u64 = self.frames.iter().map(|frame| u64::from(frame.1)).sum();
+        let left = (octets - waiting, frames - self.frames.len() as u64);
+        self.poll = next;
+        self.frames.retain(|(finish, _)| *finish > next);
+        left
+    }
+}
 
 /// What was polled.
 #[derive(Debug)]
@@ -34,15 +72,9 @@ impl Interfaces {
         self.next
     }
 
-    /// Keeps a poll. What still waits was taken off by a mean: no counter runs back because of that.
+    /// Keeps a poll.
     fn keep(&mut self, counters: impl Iterator<Item = (u64, u64)>) {
-        let before = self.polls.last().map_or(&[][..], |(_, seen)| seen);
-        let forward = |(link, (octets, frames)): (usize, (u64, u64))| {
-            let seen = before.get(link).copied().unwrap_or_default();
-            (octets.max(seen.0), frames.max(seen.1))
-        };
-        let counters = counters.enumerate().map(forward).collect();
-        self.polls.push((self.next, counters));
+        self.polls.push((self.next, counters.collect()));
         self.next += self.interval;
     }
 
@@ -80,9 +112,13 @@ impl World {
         let Some(interfaces) = &mut self.interfaces else {
             return;
         };
-        let at = interfaces.next;
-        let counters = self.links.iter().map(|state| state.link.counters(at));
-        interfaces.keep(counters);
+        let next = interfaces.next + interfaces.interval;
+        let left = |state: &mut LinkState| {
+            let handed = state.link.handed();
+            let unsent = state.label.unsent.as_mut();
+            unsent.map_or(handed, |unsent| unsent.left(handed, next))
+        };
+        interfaces.keep(self.links.iter_mut().map(left));
     }
 
     /// When the network as a whole is to be looked at or polled next.

@@ -52,7 +52,7 @@ pub(crate) use endpoint::Endpoint;
 pub(crate) use flow::{FlowRecord, Retired, ToldBySender};
 pub(crate) use gro::Gro;
 pub(crate) use hosts::HostState;
-pub(crate) use interfaces::Interfaces;
+pub(crate) use interfaces::{Interfaces, Unsent};
 pub(crate) use ledger::Ledger;
 pub(crate) use machines::MachineState;
 pub(crate) use network::{Label, LinkState, PortState, Sink, SwitchBuffer, SwitchState};

@@ -12,6 +12,7 @@ use tailback_net::switch::shared::SharedBuffer;
 use tailback_net::switch::voq::VoqBuffer;
 use tailback_units::{Duration, Time};
 
+use super::interfaces::Unsent;
 use super::queued::QueuedSwitch;
 use super::{HostState, Ledger};
 use crate::capture::Note;
@@ -34,10 +35,12 @@ pub(crate) struct LinkState {
     pub(crate) label: Box<Label>,
 }
 
-/// What a link is called: apart, for it is needed when all is over.
+/// What a link is called, and what is polled of it: apart, for it is needed when all is over, or seldom.
 #[derive(Debug)]
 pub(crate) struct Label {
     pub(crate) name: Box<str>,
+    /// What the next poll is not to count, if its interface is polled.
+    pub(crate) unsent: Option<Unsent>,
 }
 
 // Whoever fetches a link ahead fetches two lines.
@@ -391,6 +394,9 @@ impl LinkState {
     ) -> Option<Time> {
         if let Some(host) = self.plain_machine(ledger) {
             return self.launch_to_machine(finish, frame, frames, &mut hosts[host]);
+        }
+        if let Some(unsent) = &mut self.label.unsent {
+            unsent.note(finish, frame.frame_bytes);
         }
         if let Some(capture) = &mut ledger.capture {
             capture.carried(self.number, finish, &frame, frames);
