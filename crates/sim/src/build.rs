@@ -391,7 +391,8 @@ fn hosts(run: &Run, wiring: &Wiring, outside: &[bool], first_machine: u32) -> Ve
         if is_outside(outside, number) {
             return None;
         }
-        let mut machine = Machine::new(config, host.config.rx_ring_descriptors);
+        let descriptors = host.config.rx_ring_descriptors;
+        let mut machine = Machine::new(config, descriptors, rss_key(run, number));
         machine.stamp_first(stamps);
         rank += 1;
         Some(Box::new(MachineState::new(machine, rank - 1)))
@@ -400,7 +401,7 @@ fn hosts(run: &Run, wiring: &Wiring, outside: &[bool], first_machine: u32) -> Ve
     let state = |(number, host): (usize, &tailback_scenario::Host)| HostState {
         machine: machine(number, host),
         careful: host.config.machine.is_some() || host.config.rx_queues > 1,
-        spread: Spread::new(host, Stream::new(run.seed, "rss", number as u64).next_u64()),
+        spread: Spread::new(host, rss_key(run, number)),
         name: host.name.clone(),
         kernel_control: is_outside(outside, number)
             .then(|| host.kernel.sysctls.get(CONGESTION_CONTROL).cloned())
@@ -419,6 +420,11 @@ fn hosts(run: &Run, wiring: &Wiring, outside: &[bool], first_machine: u32) -> Ve
         stream: Stream::new(run.seed, "interrupt", number as u64),
     };
     run.network.hosts.iter().enumerate().map(state).collect()
+}
+
+/// What a host's card spreads flows over its receive queues by.
+fn rss_key(run: &Run, host: usize) -> u64 {
+    Stream::new(run.seed, "rss", host as u64).next_u64()
 }
 
 /// The largest IP packet of a host's link, bytes.

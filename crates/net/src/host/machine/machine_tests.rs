@@ -73,7 +73,7 @@ struct Bench {
 
 impl Bench {
     fn new(config: &MachineConfig, descriptors: u32, room: usize) -> Bench {
-        let mut machine = Machine::new(config, descriptors);
+        let mut machine = Machine::new(config, descriptors, 0);
         let app = machine.add_task();
         Bench {
             machine,

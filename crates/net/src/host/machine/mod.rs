@@ -118,15 +118,15 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// An idle machine whose card's ring has so many descriptors.
+    /// An idle machine whose card's rings have so many descriptors, and spread flows by a key.
     #[must_use]
-    pub fn new(config: &MachineConfig, rx_ring_descriptors: u32) -> Machine {
+    pub fn new(config: &MachineConfig, rx_ring_descriptors: u32, rss_key: u64) -> Machine {
         let count = config.cores.clamp(1, CORES_MAX) as usize;
         let (first, balance_at) = match config.interrupts.affinity {
             Affinity::Bound { core } => (core as usize, Time::NEVER),
             Affinity::Balanced { period } => (0, Time::ZERO + period),
         };
-        let scaling = Scaling::new(0, config.interrupts.queues);
+        let scaling = Scaling::new(rss_key, config.interrupts.queues);
         let queues = scaling.queues();
         let (throttle, adaptive) = (config.interrupts.throttle, config.interrupts.adaptive);
         let nic = || Nic::new(rx_ring_descriptors, throttle, adaptive);
