@@ -38,6 +38,10 @@ pub(crate) enum Note {
     Lost { link: u32 },
     /// The receive ring of the host at the end of the link was full.
     RingFull { link: u32 },
+    /// The backlog of a core of that host was full.
+    BacklogFull { link: u32 },
+    /// The buffer of the socket that it was for was full.
+    SocketFull { link: u32 },
 }
 
 #[derive(Debug)]
@@ -235,6 +239,12 @@ impl Note {
                 world.links[link as usize].name()
             )
         };
+        let after = |link: u32, why| {
+            format!(
+                "dropped after {}: {why}.",
+                world.links[link as usize].name()
+            )
+        };
         match self {
             Note::Dropped {
                 switch,
@@ -243,12 +253,9 @@ impl Note {
             } => format!("dropped at {}: {}.", port(switch, at), cause.name()),
             Note::Marked { switch, port: at } => format!("marked at {}.", port(switch, at)),
             Note::Lost { link } => format!("lost on {}.", world.links[link as usize].name()),
-            Note::RingFull { link } => {
-                format!(
-                    "dropped after {}: receive ring full.",
-                    world.links[link as usize].name()
-                )
-            }
+            Note::RingFull { link } => after(link, "receive ring full"),
+            Note::BacklogFull { link } => after(link, "backlog full"),
+            Note::SocketFull { link } => after(link, "socket's buffer full"),
         }
     }
 }

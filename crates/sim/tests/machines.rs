@@ -158,6 +158,37 @@ fn a_polled_interface_is_never_faster_than_its_link() {
 }
 
 #[test]
+fn a_capture_says_what_a_machine_loses() {
+    let said = |overrides: &[&str], what: &str| {
+        let overrides = [&["record.pcap={}", "workload.duration=20ms"], overrides].concat();
+        let capture = udp("2400Mbit", &overrides).capture.expect("a capture");
+        capture
+            .windows(what.len())
+            .filter(|bytes| *bytes == what.as_bytes())
+            .count()
+            > 100
+    };
+    let ring = "host.rx_ring_descriptors=8";
+    assert!(said(
+        &[ring],
+        "dropped after ingress>egress: receive ring full."
+    ));
+    let socket = "workload.socket_buffer=8KiB";
+    assert!(said(
+        &[socket],
+        "dropped after ingress>egress: socket's buffer full."
+    ));
+    let backlog = [
+        "host.machine.softirq.napi=false",
+        "host.machine.softirq.backlog_frames=2",
+    ];
+    assert!(said(
+        &backlog,
+        "dropped after ingress>egress: backlog full."
+    ));
+}
+
+#[test]
 fn interrupts_on_another_core_avoid_the_overload() {
     let lost = |overrides| count(&udp("2400Mbit", overrides), "summary", "datagrams_lost")[0];
     assert!(lost(&[]) > 20 * lost(&[BALANCED]));

@@ -19,6 +19,7 @@ use tailback_units::Time;
 use super::World;
 use super::background::ecn;
 use super::machines::NO_TASK;
+use crate::capture::Note;
 use crate::workload::Notice;
 
 /// A datagram's number and time take so many bytes, at the agents': a shorter one has no time.
@@ -192,6 +193,9 @@ impl World {
         let segment = &self.frames.get(frame.frame).segment;
         let number = segment.seq.0;
         let fits = flow.enqueue(number, segment.ts_val);
+        if !fits {
+            self.note_socket_full(&frame);
+        }
         self.note_delivery(&frame);
         self.frames.release(frame.frame);
         let endpoint = &self.endpoints[frame.to.0 as usize];
@@ -207,6 +211,14 @@ impl World {
             state.note_brought(task);
         }
         self.begin_read(frame.to, host, task);
+    }
+
+    /// A datagram finds the buffer of its socket full, and somebody may look on.
+    #[cold]
+    fn note_socket_full(&mut self, frame: &Flight) {
+        let link = self.link_to(frame.destination);
+        let note = Note::SocketFull { link };
+        self.links[link as usize].note(note, frame, &self.frames, &mut self.ledger);
     }
 
     fn begin_read(&mut self, id: EndpointId, host: usize, task: u32) {

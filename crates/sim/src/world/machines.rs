@@ -5,7 +5,7 @@
 //! for each end of a connection, as iperf has them) has read or written at most `call_bytes`. What
 //! TCP sends on such an occasion is charged to the core that caused it.
 
-use tailback_net::frame::EndpointId;
+use tailback_net::frame::{EndpointId, HostId};
 use tailback_net::host::Machine;
 use tailback_net::host::joining::JoinedMemory;
 use tailback_net::host::machine::{Done, Effect, Packet, TaskId};
@@ -18,6 +18,7 @@ use super::World;
 use super::gro::joint;
 use super::network::Sink;
 use super::sockets::{Step, Thread};
+use crate::capture::Note;
 use crate::workload::Notice;
 
 /// No task: the endpoint's host has no modelled machine.
@@ -275,14 +276,23 @@ impl World {
         }
     }
 
+    /// The link over which a host gets frames.
+    pub(super) fn link_to(&self, host: HostId) -> u32 {
+        self.hosts[usize::from(host.0)].uplink ^ 1
+    }
+
     /// A machine has lost a frame.
     #[cold]
     fn lose_at_machine(&mut self, effect: Effect) {
-        let (frame, place) = match effect {
-            Effect::RingFull(frame) => (frame, "rx-ring"),
-            Effect::BacklogFull(frame) => (frame, "backlog"),
-            Effect::Packet(_) | Effect::Task(_) => return,
+        let (Effect::RingFull(frame) | Effect::BacklogFull(frame)) = effect else {
+            return;
         };
+        let link = self.link_to(frame.destination);
+        let (place, note) = match effect {
+            Effect::RingFull(_) => ("rx-ring", Note::RingFull { link }),
+            _ => ("backlog", Note::BacklogFull { link }),
+        };
+        self.links[link as usize].note(note, &frame, &self.frames, &mut self.ledger);
         self.ledger.lose_frame(&frame, &self.frames, place);
         self.frames.release(frame.frame);
     }

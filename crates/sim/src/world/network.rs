@@ -444,7 +444,7 @@ impl LinkState {
 
     /// Something happens to a frame on this link.
     #[cold]
-    fn note(&self, note: Note, frame: &Flight, frames: &FramePool, ledger: &mut Ledger) {
+    pub(super) fn note(&self, note: Note, frame: &Flight, frames: &FramePool, ledger: &mut Ledger) {
         if let Some(capture) = &mut ledger.capture {
             capture.note(frame.at, self.number, frame, frames, note);
         }
