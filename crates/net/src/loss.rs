@@ -20,6 +20,15 @@ impl Losses {
         self.data_frames += u64::from(payload_bytes > 0);
         self.payload_bytes += payload_bytes;
     }
+
+    /// Counts the frames that a packet with so much payload would have been cut into, `mss` bytes each.
+    #[cold]
+    pub fn count_cut(&mut self, payload_bytes: u64, mss: u16) {
+        let frames = payload_bytes.div_ceil(u64::from(mss.max(1)));
+        self.frames += frames.max(1);
+        self.data_frames += frames;
+        self.payload_bytes += payload_bytes;
+    }
 }
 
 impl AddAssign for Losses {

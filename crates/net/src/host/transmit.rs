@@ -1,8 +1,8 @@
 //! The transmit path as a queue with a limit.
 //!
 //! Models pfifo_fast with txqueuelen over the card's ring: packets beyond both are refused, which
-//! TCP takes as congestion (tcp_enter_cwr). A packet that segmentation offload will cut counts
-//! once. Left out: the classes of pfifo_fast, the card's DMA.
+//! TCP takes as congestion (tcp_enter_cwr). A packet that segmentation offload will cut takes one
+//! place, and is as many frames if it is refused. Left out: the classes of pfifo_fast, the card's DMA.
 
 use tailback_units::Time;
 
@@ -33,9 +33,10 @@ impl TransmitQueue {
         }
     }
 
-    /// Whether there is room for one more packet, with so much payload, at `now`; counts it as refused if not.
+    /// Whether there is room for one more packet, with so much payload, at `now`; counts the frames of `mss`
+    /// bytes that it would have been as refused if not.
     #[inline(always)]
-    pub fn admits(&mut self, now: Time, payload_bytes: u32) -> bool {
+    pub fn admits(&mut self, now: Time, payload_bytes: u32, mss: u16) -> bool {
         let mut first_at = self.first_at;
         if first_at <= now {
             while first_at <= now {
@@ -44,15 +45,15 @@ impl TransmitQueue {
             }
             self.first_at = first_at;
         }
-        self.admits_beside(self.leaving.len(), payload_bytes)
+        self.admits_beside(self.leaving.len(), payload_bytes, mss)
     }
 
     /// The same where what waits is queued elsewhere: so many packets do.
     #[inline]
-    pub fn admits_beside(&mut self, waiting: usize, payload_bytes: u32) -> bool {
+    pub fn admits_beside(&mut self, waiting: usize, payload_bytes: u32, mss: u16) -> bool {
         let admitted = waiting < self.limit;
         if !admitted {
-            self.refused.count(payload_bytes.into());
+            self.refused.count_cut(payload_bytes.into(), mss);
         }
         admitted
     }

@@ -100,9 +100,12 @@ impl World {
     /// Puts a frame on a host's link, if its queue has room; says whether.
     pub(super) fn send_frame(&mut self, host: usize, frame: Frame) -> bool {
         let now = self.now;
-        let (to, payload_bytes) = (frame.to, frame.segment.payload_bytes.into());
+        let bytes = frame.segment.payload_bytes;
+        let (to, payload_bytes) = (frame.to, bytes.into());
         if let Some(waiting) = self.waiting_at_card(host, frame.class()) {
-            let admitted = self.hosts[host].queue.admits_beside(waiting, payload_bytes);
+            let admitted = self.hosts[host]
+                .queue
+                .admits_beside(waiting, payload_bytes, bytes);
             if admitted {
                 let flight = self.frames.put(now, &frame);
                 self.ledger.sent.count(&flight);
@@ -111,7 +114,7 @@ impl World {
             return admitted;
         }
         let at = self.hosts[host].sending_at(now, payload_bytes);
-        if !self.hosts[host].admits(now, at, payload_bytes) {
+        if !self.hosts[host].admits(now, at, payload_bytes, bytes) {
             return false;
         }
         let uplink = self.hosts[host].uplink;

@@ -85,7 +85,10 @@ impl World {
             let cost = state.sending_cost(endpoint.task, payload_bytes);
             let at = now + state.machine.charged() + cost;
             let waiting = state.waiting(now, at, sender.queue.limit());
-            if !sender.queue.admits_beside(waiting, payload_bytes) {
+            if !sender
+                .queue
+                .admits_beside(waiting, payload_bytes, transmit.mss)
+            {
                 connection.handed_over(now, None);
                 continue;
             }
@@ -121,7 +124,10 @@ impl World {
         let cost = state.machine.config().costs.send(payload_bytes.into());
         let at = now + state.machine.charged() + cost;
         let waiting = state.waiting(now, at, sender.queue.limit());
-        if !sender.queue.admits_beside(waiting, payload_bytes.into()) {
+        if !sender
+            .queue
+            .admits_beside(waiting, payload_bytes.into(), payload_bytes)
+        {
             return false;
         }
         let uplink = sender.uplink;

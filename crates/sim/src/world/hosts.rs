@@ -117,14 +117,14 @@ impl HostState {
     }
 
     /// Whether the card and the queue before it have room at `at` for one more packet, with so much
-    /// payload; counts it as refused if not.
+    /// payload; counts the frames of `mss` bytes that it would have been as refused if not.
     #[inline]
-    pub(super) fn admits(&mut self, now: Time, at: Time, payload_bytes: u32) -> bool {
+    pub(super) fn admits(&mut self, now: Time, at: Time, payload_bytes: u32, mss: u16) -> bool {
         match &mut self.machine {
-            None => self.queue.admits(at, payload_bytes),
+            None => self.queue.admits(at, payload_bytes, mss),
             Some(state) => {
                 let waiting = state.waiting(now, at, self.queue.limit());
-                self.queue.admits_beside(waiting, payload_bytes)
+                self.queue.admits_beside(waiting, payload_bytes, mss)
             }
         }
     }
@@ -399,7 +399,7 @@ impl World {
         let to = (endpoint.peer, endpoint.peer_host);
         while let Some(transmit) = connection.peek_transmit(now) {
             let payload_bytes = transmit.segment.payload_bytes.into();
-            if !sender.queue.admits(now, payload_bytes) {
+            if !sender.queue.admits(now, payload_bytes, transmit.mss) {
                 connection.handed_over(now, None);
                 continue;
             }
@@ -429,7 +429,7 @@ impl World {
             let payload_bytes = transmit.segment.payload_bytes.into();
             let sender = &mut self.hosts[host];
             let at = sender.sending_at(now, payload_bytes);
-            if !sender.admits(now, at, payload_bytes) {
+            if !sender.admits(now, at, payload_bytes, transmit.mss) {
                 connection.handed_over(now, None);
                 continue;
             }
@@ -469,7 +469,7 @@ impl World {
             let waiting = self.waiting_at_card(host, priority & 7).unwrap_or(0);
             let payload_bytes = transmit.segment.payload_bytes.into();
             let queue = &mut self.hosts[host].queue;
-            let admitted = queue.admits_beside(waiting, payload_bytes);
+            let admitted = queue.admits_beside(waiting, payload_bytes, transmit.mss);
             let left = admitted.then(|| {
                 let cut = Cut::new(&transmit, priority, to);
                 self.queue_at_card(host, cut)
