@@ -189,6 +189,29 @@ fn a_capture_says_what_a_machine_loses() {
 }
 
 #[test]
+fn a_script_counts_frames_that_chance_would_lose() {
+    let script: Vec<String> = (1..=100).map(|number| number.to_string()).collect();
+    let script = script.join(", ");
+    let impairment = format!(
+        r#"network.link.0.impairment={{ script = [{{ direction = "forward", frames = [{script}], action = "drop" }}] }}"#
+    );
+    let outcome = udp(
+        "400Mbit",
+        &[
+            "network.link.0.loss=0.5",
+            &impairment,
+            "workload.duration=10ms",
+        ],
+    );
+    let [first, datagrams] =
+        ["first_datagram", "datagrams"].map(|column| count(&outcome, "lost", column)[0]);
+    assert!(
+        first == 0 && (100..120).contains(&datagrams),
+        "{first}, {datagrams}"
+    );
+}
+
+#[test]
 fn interrupts_on_another_core_avoid_the_overload() {
     let lost = |overrides| count(&udp("2400Mbit", overrides), "summary", "datagrams_lost")[0];
     assert!(lost(&[]) > 20 * lost(&[BALANCED]));

@@ -401,14 +401,12 @@ impl LinkState {
         if let Some(capture) = &mut ledger.capture {
             capture.carried(self.number, finish, &frame, frames);
         }
-        if self.link.loses(&frame) {
-            self.note(Note::Lost { link: self.number }, &frame, frames, ledger);
-            ledger.lose_frame(&frame, frames, "link");
-            frames.release(frame.frame);
-            return None;
-        }
         if self.link.is_impaired() {
             return self.launch_impaired(finish, frame, frames, ledger);
+        }
+        if self.link.loses(&frame) {
+            self.lose(&frame, frames, ledger);
+            return None;
         }
         let arrival = self.link.arrival(finish);
         if let Some(outbox) = &mut ledger.outbox
@@ -450,6 +448,14 @@ impl LinkState {
         }
     }
 
+    /// A frame is lost on this link, which has counted it.
+    #[cold]
+    fn lose(&self, frame: &Flight, frames: &mut FramePool, ledger: &mut Ledger) {
+        self.note(Note::Lost { link: self.number }, frame, frames, ledger);
+        ledger.lose_frame(frame, frames, "link");
+        frames.release(frame.frame);
+    }
+
     /// The same on a link with impairments, which does not end at a host.
     #[cold]
     fn launch_impaired(
@@ -463,13 +469,13 @@ impl LinkState {
         let reaches = self.link.reaches(finish);
         frame.at = arrival + self.link.hold(reaches, &frame);
         let mut first = false;
-        match self.link.fate(&frame) {
-            Fate::Lost => {
-                self.note(Note::Lost { link: self.number }, &frame, frames, ledger);
-                ledger.lose_frame(&frame, frames, "link");
-                frames.release(frame.frame);
-                return None;
-            }
+        let fate = self.link.fate(&frame);
+        // What impairments count is every frame: the link's own chance has its say after them.
+        if fate == Fate::Lost || self.link.loses(&frame) {
+            self.lose(&frame, frames, ledger);
+            return None;
+        }
+        match fate {
             Fate::Late(by) => frame.at += by,
             Fate::Doubled => {
                 ledger.sent.count(&frame);
@@ -481,7 +487,7 @@ impl LinkState {
             Fate::Marked => {
                 frames.get_mut(frame.frame).mark(Mark::Ce);
             }
-            Fate::Pass => {}
+            Fate::Pass | Fate::Lost => {}
         }
         first |= self.link.launch_out_of_order(frame);
         first.then_some(frame.at)
