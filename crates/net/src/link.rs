@@ -38,6 +38,15 @@ pub struct LinkConfig {
     pub impairment: Option<ImpairmentConfig>,
 }
 
+impl LinkConfig {
+    /// How long a frame is under way at most once it has left, impairments included.
+    #[must_use]
+    pub fn delay_max(&self) -> Duration {
+        let held = self.impairment.as_ref().map(ImpairmentConfig::delay_max);
+        self.delay + held.unwrap_or_default()
+    }
+}
+
 /// What surrounds an IP packet on a link, and so how long it takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

@@ -8,7 +8,7 @@ use crate::build::{Wiring, mtu};
 use crate::ends;
 use crate::workload::{
     BackgroundFlowsApp, BernoulliApp, ExchangeApp, FlowsApp, IncastApp, Latencies, MeasuredApp,
-    PingApp, Program, RequestResponseApp, Server, UdpApp, Workload,
+    PingApp, Program, RequestResponseApp, Server, UdpApp, Workload, udp_drain,
 };
 use crate::world::{DatagramFlow, Endpoint};
 
@@ -104,7 +104,7 @@ pub(crate) fn applications(run: &Run, outside: &[bool]) -> (Vec<Endpoint>, Workl
                 ]
             });
             let outside: Vec<bool> = probes.iter().map(|p| is_outside(p.source)).collect();
-            let app = UdpApp::new(spec, &probes, &outside);
+            let app = UdpApp::new(spec, &probes, &outside, udp_drain(&run.network));
             (ends.collect(), Workload::Udp(app))
         }
         Spec::RequestResponse(spec) => {

@@ -212,6 +212,13 @@ fn a_script_counts_frames_that_chance_would_lose() {
 }
 
 #[test]
+fn datagrams_on_a_long_path_are_waited_for() {
+    let outcome = udp("10Mbit", &["network.link.0.delay=2s"]);
+    let sent = count(&outcome, "summary", "datagrams_sent");
+    assert_eq!(count(&outcome, "summary", "datagrams_received"), sent);
+}
+
+#[test]
 fn interrupts_on_another_core_avoid_the_overload() {
     let lost = |overrides| count(&udp("2400Mbit", overrides), "summary", "datagrams_lost")[0];
     assert!(lost(&[]) > 20 * lost(&[BALANCED]));

@@ -62,6 +62,18 @@ fn is_zero(probability: &f64) -> bool {
     *probability == 0.0
 }
 
+impl ImpairmentConfig {
+    /// How much later a frame arrives at most, but for what waits before it to be handed on.
+    #[must_use]
+    pub fn delay_max(&self) -> Duration {
+        let service = [self.jitter, self.batch].into_iter().flatten();
+        let late = self.reorder.as_ref().map(|late| late.delay);
+        let scripted = self.script.iter().map(|rule| rule.by).max();
+        let late = late.max(scripted).unwrap_or_default();
+        service.fold(late, |time, more| time + more)
+    }
+}
+
 /// What becomes of a frame on an impaired link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {

@@ -16,7 +16,7 @@ use tailback_units::{Duration, Time};
 use super::START;
 use super::addresses::Addresses;
 use super::beside;
-use crate::workload::UDP_DRAIN;
+use crate::workload::udp_drain;
 
 /// Whole nanoseconds.
 pub(super) fn ns(span: Duration) -> u64 {
@@ -271,11 +271,12 @@ fn request_tasks(run: &Run, spec: &RequestResponse, at: &Addresses) -> Vec<(usiz
 pub(super) fn udp_end(run: &Run, udp: &Udp) -> Time {
     let probes = udp.probes(run.seed, &run.network);
     let last = probes.iter().map(|probe| probe.end).max();
-    last.unwrap_or(Time::ZERO) + UDP_DRAIN
+    last.unwrap_or(Time::ZERO) + udp_drain(&run.network)
 }
 
 fn udp_tasks(run: &Run, udp: &Udp, at: &Addresses) -> Vec<(usize, Task)> {
     let mut tasks = Vec::new();
+    let drain = udp_drain(&run.network);
     for (number, probe) in udp.probes(run.seed, &run.network).iter().enumerate() {
         let send = Task::UdpSource(UdpSource {
             address: at.of(probe.destination),
@@ -287,8 +288,8 @@ fn udp_tasks(run: &Run, udp: &Udp, at: &Addresses) -> Vec<(usize, Task)> {
         });
         let receive = Task::UdpSink(UdpSink {
             port: port(number, at),
-            idle_ns: ns(UDP_DRAIN),
-            end_ns: Some(kernel_ns(probe.end + UDP_DRAIN)),
+            idle_ns: ns(drain),
+            end_ns: Some(kernel_ns(probe.end + drain)),
             gap_ns: ns(udp.gap()),
             window_bytes: Some(udp.socket_buffer.get() as u32),
         });

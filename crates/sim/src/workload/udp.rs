@@ -6,14 +6,19 @@
 use std::collections::VecDeque;
 
 use tailback_net::frame::EndpointId;
-use tailback_scenario::{Probe, Udp};
+use tailback_scenario::{Probe, Topology, Udp};
 use tailback_units::{Duration, Time};
 
 use super::{Action, Notice};
 
-/// Time after the last datagram for those under way to arrive and be read: a long path and a full
-/// socket.
-pub(crate) const DRAIN: Duration = Duration::from_ms(500);
+/// Time for what waits in queues and in a full socket.
+const QUEUES: Duration = Duration::from_ms(500);
+
+/// Time after the last datagram for those under way to arrive and be read: no way is longer than all links.
+pub(crate) fn drain(network: &Topology) -> Duration {
+    let links = network.links.iter();
+    links.fold(QUEUES, |time, link| time + link.config.delay_max())
+}
 
 /// Senders of datagrams. Endpoint 2i sends, 2i + 1 receives.
 #[derive(Debug)]
@@ -22,6 +27,8 @@ pub(crate) struct UdpApp {
     /// When each sender's next datagram is due (never, if its host is not modelled), and when it stops.
     senders: Vec<Sender>,
     done: bool,
+    /// Time after the last datagram.
+    drain: Duration,
     spec: Udp,
 }
 
@@ -35,7 +42,7 @@ struct Sender {
 
 impl UdpApp {
     /// `outside` says of each probe whether its sender's host is not modelled.
-    pub(crate) fn new(spec: &Udp, probes: &[Probe], outside: &[bool]) -> UdpApp {
+    pub(crate) fn new(spec: &Udp, probes: &[Probe], outside: &[bool], drain: Duration) -> UdpApp {
         let sender = |(probe, outside): (&Probe, &bool)| Sender {
             due: if *outside { Time::NEVER } else { probe.start },
             end: probe.end,
@@ -45,6 +52,7 @@ impl UdpApp {
             gap: spec.gap(),
             senders: probes.iter().zip(outside).map(sender).collect(),
             done: false,
+            drain,
             spec: spec.clone(),
         }
     }
@@ -60,7 +68,7 @@ impl UdpApp {
         }
         let end = self.senders.iter().map(|sender| sender.end).max();
         actions.push_back(Action::Alarm {
-            at: end.unwrap_or(Time::ZERO) + DRAIN,
+            at: end.unwrap_or(Time::ZERO) + self.drain,
         });
     }
 
