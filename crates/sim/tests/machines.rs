@@ -219,6 +219,20 @@ fn datagrams_on_a_long_path_are_waited_for() {
 }
 
 #[test]
+fn drops_of_a_host_s_sockets_are_one_row() {
+    let pairs = r#"workload.pairs={ kind = "listed", list = [["ingress", "egress"], ["ingress", "egress"]] }"#;
+    let outcome = udp("1200Mbit", &[pairs, "workload.socket_buffer=64KiB"]);
+    let causes = names(&outcome, "drops", "cause");
+    assert_eq!(
+        causes
+            .iter()
+            .filter(|cause| *cause == "socket-full")
+            .count(),
+        1
+    );
+}
+
+#[test]
 fn interrupts_on_another_core_avoid_the_overload() {
     let lost = |overrides| count(&udp("2400Mbit", overrides), "summary", "datagrams_lost")[0];
     assert!(lost(&[]) > 20 * lost(&[BALANCED]));

@@ -1,7 +1,7 @@
 //! UDP: senders at a constant rate and the sockets of their receivers.
 //!
 //! Models what `iperf -u` sees on Linux: a receive queue that is charged each datagram's true size
-//! (net/core/sock.c: a datagram is refused when what is charged already exceeds the buffer), one
+//! (net/core/sock.c of 2.6.24: one that would fill the buffer is refused), one
 //! datagram a read; every datagram that is lost is known with its number and the place where it was
 //! lost. How long each was on its way is known to 4.29 s, beyond which that begins again at zero. Left out: checksums,
 //! fragments, a send buffer that fills (the sender's thread would wait).

@@ -250,27 +250,25 @@ impl World {
             }
             row(host.name.clone(), "tx-queue-full", host.queue.refused());
         }
+        let lost = |frames, payload_bytes| Losses {
+            frames,
+            data_frames: frames,
+            payload_bytes,
+        };
         for (host, shortage) in self.hosts.iter().zip(self.shortages()) {
-            let lost = |frames, payload_bytes| Losses {
-                frames,
-                data_frames: frames,
-                payload_bytes,
-            };
             let pruned = lost(shortage.pruned_frames, shortage.pruned_bytes);
             row(host.name.clone(), "tcp-prune", pruned);
             let refused = lost(shortage.refused_frames, shortage.refused_bytes);
             row(host.name.clone(), "tcp-queue-full", refused);
         }
+        let mut sockets = vec![Losses::default(); self.hosts.len()];
         for (number, flow) in self.datagrams.iter().enumerate() {
             let frames = self.ledger.lost_at(number, "socket");
-            let lost = Losses {
-                frames,
-                data_frames: frames,
-                payload_bytes: frames * u64::from(flow.payload_bytes),
-            };
             let host = self.endpoints[2 * number + 1].host;
-            let name = self.hosts[usize::from(host.0)].name.clone();
-            row(name, "socket-full", lost);
+            sockets[usize::from(host.0)] += lost(frames, frames * u64::from(flow.payload_bytes));
+        }
+        for (host, lost) in self.hosts.iter().zip(sockets) {
+            row(host.name.clone(), "socket-full", lost);
         }
         rows
     }
