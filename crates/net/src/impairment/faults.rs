@@ -1,8 +1,8 @@
 //! What happens to frames by chance, each for itself: bit errors, doubling, reordering.
 //!
 //! Bit errors are independent at a fixed rate, as link budgets state them; a frame with one or more fails
-//! its FCS and is lost at the receiving end. Doubling and reordering are those of `tc netem
-//! duplicate` and `reorder`: each frame with a fixed probability.
+//! its FCS and is lost at the receiving end. Doubling and reordering come to each frame with a
+//! fixed probability; a frame that is chosen is late, where `tc netem reorder` sends the chosen first and delays the others.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
