@@ -123,6 +123,7 @@ def test_ctrl_c_keeps_what_is_finished_and_this_machine_goes_on(
         (["--engine", "dask"], "--scheduler ADDRESS"),
         (["--scheduler", "tcp://127.0.0.1:8786"], "--scheduler ADDRESS"),
         (["--engine", "dask", "--scheduler", "nonsense://x"], "no Dask scheduler at nonsense://x"),
+        (["--engine", "dask", "--scheduler", "foo"], "no Dask scheduler at foo: missing port"),
         (["--engine", "dask", "--scheduler", "tcp://127.0.0.1:1", "--jobs", "2"], "leave jobs out"),
         (
             ["--engine", "dask", "--scheduler", "tcp://127.0.0.1:1", "--backend", "namespaces"],

@@ -74,8 +74,9 @@ def connect(scheduler: str) -> "Client":
             "engine dask needs Dask, here and on its workers: pip install 'tailback[dask]'"
         ) from error
     try:
-        # A client that finds this out by itself takes half a minute to go away.
-        get_backend(parse_address(scheduler)[0])
+        # A client that finds a wrong address by itself takes half a minute to go away.
+        scheme, place = parse_address(scheduler)
+        get_backend(scheme).resolve_address(place)
         client = Client(scheduler, timeout=_CONNECT_S, set_as_default=False)
     except (OSError, ValueError) as error:
         raise InputError(
