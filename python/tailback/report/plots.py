@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tailback.analysis.anatomy import Anatomy, anatomies
 from tailback.analysis.controls import PRIORITY
+from tailback.analysis.samples import sampled
 from tailback.analysis.view import View
 from tailback.errors import InputError
 from tailback.report.charts.anatomy import anatomy
@@ -27,6 +28,7 @@ from tailback.report.charts.pairs import loss_by_pair
 from tailback.report.charts.paused import paused
 from tailback.report.charts.places import lost_at
 from tailback.report.charts.probes import loss_histogram
+from tailback.report.charts.samples import samples
 from tailback.report.charts.slowdowns import slowdowns
 from tailback.report.charts.spacing import spacing
 from tailback.report.charts.surface import surface
@@ -156,6 +158,15 @@ class Plots:
         _, chart = next(over_time(self._view))
         return self._themed(chart)
 
+    def samples(self, run: int | None = None) -> AnyChart:
+        """Windows, round-trip times and the fullest queue over run `run`; by default the last."""
+        found = {one.run: one for one in sampled(self._view)}
+        if not found:
+            raise NothingToDrawError("no run has samples of TCP; set record.sample_interval")
+        if run is not None and run not in found:
+            raise NothingToDrawError(f"run {run} is not among those drawn: {sorted(found)}")
+        return self._themed(samples(found[max(found) if run is None else run]))
+
     def anatomy(self, run: int | None = None) -> AnyChart:
         """One transaction of run number `run`; by default of the last run recorded."""
         if not self._anatomies:
@@ -223,6 +234,7 @@ class Plots:
             ("paused", self.paused),
             ("cores", self.cores),
             ("totals", self.totals),
+            ("samples", self.samples),
         ]
         x = self._view.axes.x
         makers += [

@@ -10,6 +10,7 @@ from tailback.analysis.axes import in_words
 from tailback.analysis.columns import axis_label, label
 from tailback.analysis.controls import CONTROL, PRIORITY, farthest_apart
 from tailback.analysis.findings import headline, key_findings
+from tailback.analysis.samples import sampled
 from tailback.analysis.view import View
 from tailback.compare import between
 from tailback.compare.side import of_published, of_results
@@ -32,6 +33,7 @@ from tailback.report.charts.pairs import loss_by_pair
 from tailback.report.charts.paused import paused
 from tailback.report.charts.places import lost_at
 from tailback.report.charts.probes import loss_histogram
+from tailback.report.charts.samples import samples
 from tailback.report.charts.slowdowns import slowdowns
 from tailback.report.charts.spacing import spacing
 from tailback.report.charts.surface import sides, surface
@@ -156,6 +158,15 @@ def _totals_over_time(key: str, view: View) -> Section | None:
     options = {name: [Figure.of(f"totals-{i}", c)] for i, (name, c) in enumerate(charts)}
     choice = Choice("totals-over-time", "Runs", options)
     return Section(key, "Throughput and ping over time", choice=choice)
+
+
+def _samples(key: str, view: View) -> Section | None:
+    """Windows, round-trip times and the fullest queue over time, a run at a time."""
+    found = sampled(view)
+    if not found:
+        return None
+    options = {one.title: [Figure.of(f"samples-{one.run}", samples(one))] for one in found}
+    return Section(key, "Windows and queue over time", choice=Choice("samples", "Run", options))
 
 
 def _published(key: str, view: View) -> Section | None:
@@ -284,6 +295,7 @@ _SECTIONS: Mapping[str, Callable[[str, View], Section | None]] = {
     "losses": _losses,
     "network": _network,
     "over-time": _totals_over_time,
+    "samples": _samples,
     "published": _published,
     "beside": _beside,
     "distribution": _distribution,

@@ -1,0 +1,131 @@
+"""What `record.sample_interval` has seen of a run, thinned for a chart."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import polars as pl
+
+from tailback.analysis.neighbours import neighbours
+from tailback.analysis.places import RUN, labels
+from tailback.analysis.view import View
+
+FLOWS_MAX = 6
+"""Flows of a run at most: those that sent most."""
+_POINTS = 300
+"""Points of a line at most."""
+_RUNS_MAX = 20
+"""Runs at most: with their flows they are as many rows as a page holds well."""
+_UNKNOWN = 0x7FFFFFFF
+"""A slow-start threshold from this on stands for none."""
+
+
+@dataclass(frozen=True)
+class Samples:
+    """One run, as its connections and ports were looked at.
+
+    Attributes:
+        run: its number.
+        title: what it is called.
+        flows: `time_s`, `flow`, `cwnd`, `ssthresh` (segments) and `srtt_ms`; null where there is
+            none yet.
+        flows_all: flows that sent data, of which `flows` has those that sent most.
+        place: the port whose queue was longest, and who is there; empty if nothing ever waited.
+        queue: `time_s` and `queue_kb` there, the most within each step.
+    """
+
+    run: int
+    title: str
+    flows: pl.DataFrame
+    flows_all: int
+    place: str
+    queue: pl.DataFrame
+
+
+def sampled(view: View) -> list[Samples]:
+    """The first repetition of each point of the sweep; of very many points some, evenly."""
+    table, queues = view.optional("samples"), view.optional("queue_samples")
+    if table.is_empty() or "snd_cwnd" not in table.columns:
+        return []
+    first = table.filter(pl.col("repetition") == pl.col("repetition").min())
+    names = dict(labels(view).select("run", RUN).iter_rows())
+    found = list(_of_runs(first, queues, names, neighbours(view)))
+    step = -(-len(found) // _RUNS_MAX)
+    return found[::step] if found else []
+
+
+def _of_runs(
+    table: pl.DataFrame, queues: pl.DataFrame, names: dict[int, str], ports: dict[str, str]
+) -> Iterator[Samples]:
+    for (run,), rows in table.group_by("run", maintain_order=True):
+        flows, count = _flows(rows)
+        if flows.is_empty():
+            continue
+        waiting = queues if queues.is_empty() else queues.filter(run=run)
+        place, queue = _fullest(waiting)
+        if place in ports:
+            place = f"{place}, towards {ports[place]}"
+        yield Samples(int(str(run)), names[int(str(run))], flows, count, place, queue)
+
+
+def _flows(rows: pl.DataFrame) -> tuple[pl.DataFrame, int]:
+    """The ends that sent most, and how many sent anything."""
+    ends = ["host", "local", "peer"]
+    sent = "bytes_sent" if "bytes_sent" in rows.columns else "bytes_acked"
+    senders = (
+        rows.group_by(ends, maintain_order=True)
+        .agg(pl.col(sent).max().alias("sent"), pl.col("bytes_received").max())
+        # Of a connection the end that sends, not the one that asks for it.
+        .filter(pl.col("sent") > 0, pl.col("sent") >= pl.col("bytes_received"))
+        .sort("sent", descending=True, maintain_order=True)
+    )
+    chosen = senders.head(FLOWS_MAX)
+    hosts = dict(rows.select("local", "host").unique().iter_rows())
+    named = _names([(host, local, peer) for host, local, peer, *_ in chosen.iter_rows()], hosts)
+    known = chosen.select(ends).with_columns(pl.Series("flow", named))
+    drawn = rows.join(known, on=ends, how="inner", maintain_order="left").select(
+        "time_s",
+        "flow",
+        pl.col("snd_cwnd").alias("cwnd"),
+        pl.col("snd_ssthresh").alias("ssthresh"),
+        (pl.col("rtt_us") / 1e3).alias("srtt_ms"),
+    )
+    thin = _in_steps(drawn, ["flow"], pl.exclude("time_s", "flow").last()).with_columns(
+        pl.when(pl.col("ssthresh") < _UNKNOWN).then("ssthresh").alias("ssthresh"),
+        pl.when(pl.col("srtt_ms") > 0).then("srtt_ms").alias("srtt_ms"),
+    )
+    return thin, senders.height
+
+
+def _names(ends: list[tuple[str, str, str]], hosts: dict[str, str]) -> list[str]:
+    """`host1 to host0`, with ports where that is several flows'."""
+    plain = [f"{host} to {hosts.get(peer, peer)}" for host, _, peer in ends]
+    return [
+        name if plain.count(name) == 1 else f"{name} ({_port(local)} to {_port(peer)})"
+        for name, (_, local, peer) in zip(plain, ends, strict=True)
+    ]
+
+
+def _port(address: str) -> str:
+    return address.rpartition(":")[2]
+
+
+def _fullest(queues: pl.DataFrame) -> tuple[str, pl.DataFrame]:
+    if queues.is_empty():
+        return "", queues
+    place = str(queues.sort("queue_bytes", descending=True, maintain_order=True)["place"][0])
+    rows = queues.filter(place=place).select(
+        "time_s", (pl.col("queue_bytes") / 1e3).alias("queue_kb")
+    )
+    return place, _in_steps(rows, [], pl.col("queue_kb").max())
+
+
+def _in_steps(rows: pl.DataFrame, keys: list[str], of_each: pl.Expr) -> pl.DataFrame:
+    """One row for each step of time at most, with its end as the time."""
+    end_s = float(str(rows["time_s"].max()))
+    step_s = end_s / _POINTS or 1.0
+    steps = rows.with_columns((pl.col("time_s") / step_s).ceil().alias("step"))
+    return (
+        steps.group_by([*keys, "step"], maintain_order=True)
+        .agg(pl.col("time_s").last(), of_each)
+        .drop("step")
+    )

@@ -1,0 +1,70 @@
+"""What `record.sample_interval` has seen is drawn over time, a run at a time."""
+
+from pathlib import Path
+
+import pytest
+
+import tailback
+from helpers import OWN
+from tailback.analysis import View
+from tailback.analysis.samples import FLOWS_MAX, sampled
+from tailback.report import Plots
+from tailback.report.charts.nothing import NothingToDrawError
+from tailback.report.page.contents import contents
+from tailback.results import Results
+
+WORKLOAD = {"kind": "bulk", "pairs": {"kind": "to-first"}, "duration": "50ms"}
+
+
+def run(path: Path, hosts: int, **more: object) -> Results:
+    network = OWN["network"] | {"hosts": hosts}
+    scenario = OWN | {"network": network, "workload": WORKLOAD} | more
+    return tailback.run(tailback.Scenario(scenario), out=path)
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    return run(
+        tmp_path_factory.mktemp("samples") / "r",
+        FLOWS_MAX + 3,
+        record={"sample_interval": "100us"},
+        sweep={"loss": [0.0, 0.001]},
+        run={"repetitions": 2},
+    )
+
+
+def test_the_first_repetition_of_every_point_is_drawn(results: Results) -> None:
+    found = sampled(View(results))
+    assert [one.title for one in found] == ["loss 0", "loss 0.001"]
+    for one in found:
+        assert (one.flows["flow"].n_unique(), one.flows_all) == (FLOWS_MAX, FLOWS_MAX + 2)
+        assert one.place == "switch:0, towards host0"
+        ends = results.table("samples").filter(run=one.run)
+        assert one.flows["cwnd"].max() <= ends["snd_cwnd"].max()
+        assert one.flows["ssthresh"].max() < 1 << 30, "none is not a number"
+        assert one.queue["queue_kb"].max() == (
+            results.table("queue_samples").filter(run=one.run)["queue_bytes"].max() / 1e3
+        )
+        assert one.queue.height <= 301
+
+
+def test_the_page_has_it_with_a_choice_of_runs(results: Results) -> None:
+    (section,) = [one for one in contents(View(results)).sections if one.key == "samples"]
+    assert section.choice is not None
+    assert list(section.choice.options) == ["loss 0", "loss 0.001"]
+    chart = Plots(results).samples(0).to_dict()
+    titles = [str(panel) for panel in chart["vconcat"]]
+    assert len(titles) == 3
+    assert "Smoothed round-trip time (ms)" in titles[1]
+    assert chart["title"]["subtitle"][0].startswith(f"{FLOWS_MAX} of {FLOWS_MAX + 2} flows")
+
+
+def test_without_samples_it_says_what_is_missing(tmp_path: Path) -> None:
+    plain = Plots(run(tmp_path / "r", 2))
+    with pytest.raises(NothingToDrawError, match=r"set record\.sample_interval"):
+        plain.samples()
+
+
+def test_a_run_that_is_not_there_is_named(results: Results) -> None:
+    with pytest.raises(NothingToDrawError, match=r"run 7 is not among those drawn: \[0, 2\]"):
+        Plots(results).samples(7)
