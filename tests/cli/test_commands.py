@@ -63,6 +63,8 @@ def test_list_names_scenarios_and_presets(command: Command) -> None:
     listed = json.loads(command("list", "--json").out)
     runs = {item["name"]: item["runs"] for item in listed["scenarios"]}
     assert runs["incast-8mb"] == 46
+    assert "published:incast-8MB" in answer.out
+    assert listed["published"][0]["name"] == "published:incast-8MB"
 
 
 def test_show_gives_the_file_the_preset_and_the_resolved(command: Command) -> None:

@@ -10,8 +10,8 @@ from tailback.cli.options import json_option
 @click.command("list")
 @json_option
 def command(*, as_json: bool) -> None:
-    """Scenarios and presets that come with Tailback."""
-    from tailback import _native
+    """Scenarios, presets and published tables that come with Tailback."""
+    from tailback import _native, published
     from tailback.cli import console
     from tailback.scenario import built_in
 
@@ -25,8 +25,11 @@ def command(*, as_json: bool) -> None:
         for name, scenario in built_in().items()
     ]
     presets = {kind: sorted(texts) for kind, texts in json.loads(_native.presets()).items()}
+    tables = [
+        {"name": f"published:{n}", "source": published.load(n).source} for n in published.names()
+    ]
     if as_json:
-        console.print_json({"scenarios": scenarios, "presets": presets})
+        console.print_json({"scenarios": scenarios, "presets": presets, "published": tables})
         return
     from rich.table import Table
 
@@ -39,4 +42,9 @@ def command(*, as_json: bool) -> None:
     table = Table("preset", "names", box=None, pad_edge=False)
     for kind, names in presets.items():
         table.add_row(kind, ", ".join(names))
+    console.print_table(table)
+    console.out.print()
+    table = Table("published table", "source", box=None, pad_edge=False)
+    for one in tables:
+        table.add_row(one["name"], one["source"])
     console.print_table(table)

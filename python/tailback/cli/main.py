@@ -13,7 +13,7 @@ import click
 from tailback.errors import TailbackError
 
 COMMANDS = {
-    "list": "Scenarios and presets that come with Tailback.",
+    "list": "Scenarios, presets and published tables that come with Tailback.",
     "show": "A scenario or preset: its file, or the scenario as resolved.",
     "check": "All that is wrong in a scenario file.",
     "schema": "The JSON Schema of scenario files, for editors.",
