@@ -6,8 +6,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from helpers import SMALL_ARGS, Answer, Command
+from helpers import OWN, SMALL_ARGS, Answer, Command
 from synthetic import sweep_folder
+from tailback.toml_value import toml_document
 
 
 def refused(answer: Answer, *said: str) -> None:
@@ -88,6 +89,17 @@ def test_a_file_that_is_not_there(command: Command, tmp_path: Path) -> None:
     refused(command("show", "incast-9mb"), "did you mean 'incast-8mb'?")
     refused(command("show", "arista"), "scenario or preset", "did you mean 'arista-7124s'?")
     refused(command("show", "nothing-like-it"), "das2-p3-gbe", "incast-8mb")
+
+
+def test_programs_without_a_kernel(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "programs.toml"
+    run = [{"host": "host0", "run": "true"}]
+    path.write_text(toml_document(OWN | {"workload": {"kind": "command", "command": run}}))
+    said = "(--backend kernel, namespaces or hosts)"
+    refused(command("run", path, "--out", tmp_path / "out"), said)
+    assert list(tmp_path.iterdir()) == [path]
+    answer = command("check", path)
+    assert (answer.code, said in answer.out) == (0, True), answer
 
 
 def test_an_output_folder_that_exists(command: Command, tmp_path: Path) -> None:

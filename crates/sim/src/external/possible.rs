@@ -10,14 +10,27 @@ use crate::SimError;
 /// # Errors
 /// [`SimError::Kernel`] with all that it cannot do, and what would.
 pub fn kernels_can(run: &Run, outside: &[bool]) -> Result<(), SimError> {
-    if !outside.contains(&true) {
-        return Ok(());
-    }
-    let refused = refused(run, outside);
+    let refused = if outside.contains(&true) {
+        refused(run, outside)
+    } else {
+        without_kernels(run)
+    };
     if refused.is_empty() {
         return Ok(());
     }
     Err(SimError::Kernel(refused.join("; ")))
+}
+
+/// What modelled hosts alone cannot do.
+fn without_kernels(run: &Run) -> Vec<String> {
+    match &run.workload {
+        Workload::Command(_) => vec![
+            "the workload \"command\" runs programs, which modelled hosts cannot: it needs real ones \
+             (--backend kernel, namespaces or hosts)"
+                .to_owned(),
+        ],
+        _ => Vec::new(),
+    }
 }
 
 fn refused(run: &Run, outside: &[bool]) -> Vec<String> {
