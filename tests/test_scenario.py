@@ -109,6 +109,12 @@ def test_what_is_no_number_of_jobs_or_threads_is_told(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("call", [tailback.run, tailback.load, tailback.Results])
+def test_what_names_nothing_is_told(call: Any) -> None:  # noqa: ANN401
+    with pytest.raises(InputError, match=r"^None: "):
+        call(None)
+
+
 def test_fitting_is_there_without_an_import_of_its_own() -> None:
     code = "import tailback; tailback.fit.fit, tailback.fit.write_overlay"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

@@ -102,6 +102,11 @@ def load(name_or_path: str | Path, others: Iterable[str] = ()) -> Scenario:
     Raises `InputError` if there is none, which asks for the nearest name there is; `others` are
     names that may have been meant beside scenarios'. The content is checked when it is first used.
     """
+    if not isinstance(name_or_path, str | Path):
+        raise InputError(
+            f"{name_or_path!r}: a scenario is named by its name or path, not by "
+            f"{type(name_or_path).__name__}"
+        )
     path = Path(name_or_path)
     if path.suffix in {".toml", ".dat"} or (path.exists() and not path.is_dir()):
         return _from_file(path)

@@ -29,6 +29,8 @@ class Results:
     """
 
     def __init__(self, path: str | Path) -> None:
+        if not isinstance(path, str | Path):
+            raise InputError(f"{path!r}: results are named by their folder's path")
         self.path = Path(path)
         self.manifest: Manifest = manifests.read(self.path)
         if self.manifest["status"] != "complete":
