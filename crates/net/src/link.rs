@@ -25,6 +25,7 @@ pub struct LinkConfig {
     /// Propagation delay, one way. 5 ns a metre in copper or fibre.
     pub delay: Duration,
     /// Largest IP packet that the link carries (the IP MTU), 576 B to 9216 B.
+    #[schemars(extend("examples" = ["1500B"]))]
     pub mtu: Bytes,
     /// Probability that a frame is lost on the link, in each direction, independently; 0 to 1.
     #[serde(default)]

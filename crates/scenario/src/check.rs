@@ -47,7 +47,7 @@ pub(crate) fn resolve(node: &Value) -> &Value {
 }
 
 /// What the preset that may stand at a node is of, if one may.
-fn preset_of(node: &Value) -> Option<Kind> {
+pub(crate) fn preset_of(node: &Value) -> Option<Kind> {
     let reference = node.get(schema::COMPLETE)?.get("$ref")?.as_str()?;
     Kind::of_definition(reference.rsplit('/').next()?)
 }
@@ -173,7 +173,23 @@ impl Checker<'_> {
             (_, "array") => "a list in brackets".to_owned(),
             (_, "string") => format!("a text in quotes{}", example(node)),
             (_, "boolean") => "true or false".to_owned(),
-            (_, "integer") => "a whole number".to_owned(),
+            (_, "integer") => match value.as_str().filter(|text| is_beyond(text)) {
+                // `--set` took it for a text.
+                Some(number) => {
+                    let (least, most) = limits(node);
+                    let most = most.unwrap_or_else(|| Value::from(i64::MAX));
+                    let right = match least {
+                        Some(least) => format!("a whole number, {least} to {most}"),
+                        None => format!("a whole number, at most {most}"),
+                    };
+                    self.find(at, format!("{number} is out of range"), right);
+                    return false;
+                }
+                None => match range(node) {
+                    Some(range) => format!("a whole number, {range}"),
+                    None => "a whole number".to_owned(),
+                },
+            },
             (_, other) => format!("a {other}"),
         };
         self.find(at, format!("{} does not fit here", kind_of(value)), remedy);
@@ -182,20 +198,7 @@ impl Checker<'_> {
 
     /// A choice of words.
     fn check_words(&mut self, branches: &[Value], value: &Value, at: &str) {
-        let words: Vec<&str> = branches
-            .iter()
-            .flat_map(|b| {
-                let one = b.get("const").into_iter();
-                one.chain(
-                    b.get("enum")
-                        .and_then(Value::as_array)
-                        .into_iter()
-                        .flatten(),
-                )
-            })
-            .filter_map(Value::as_str)
-            .collect();
-        self.check_word(&words, value, at);
+        self.check_word(&words_of(branches), value, at);
     }
 
     fn check_word(&mut self, words: &[&str], value: &Value, at: &str) {
@@ -334,27 +337,12 @@ impl Checker<'_> {
     }
 
     fn check_number(&mut self, node: &Value, value: &Value, at: &str) {
-        let limit = match node.get("format").and_then(Value::as_str) {
-            Some("uint8") => Some(Value::from(u8::MAX)),
-            Some("uint16") => Some(Value::from(u16::MAX)),
-            Some("uint32") => Some(Value::from(u32::MAX)),
-            Some("int8") => Some(Value::from(i8::MAX)),
-            Some("int16") => Some(Value::from(i16::MAX)),
-            Some("int32") => Some(Value::from(i32::MAX)),
-            _ => None,
-        };
-        let least = node.get("minimum");
-        let most = node.get("maximum").or(limit.as_ref());
+        let (least, most) = limits(node);
         let number = |v: &Value| v.as_f64().unwrap_or(f64::NAN);
         let too_small = least.is_some_and(|l| number(value) < number(l));
-        let too_large = most.is_some_and(|m| number(value) > number(m));
+        let too_large = most.is_some_and(|m| number(value) > number(&m));
         if too_small || too_large {
-            let right = match (least, most) {
-                (Some(least), Some(most)) => format!("{least} to {most}"),
-                (Some(least), None) => format!("at least {least}"),
-                (None, Some(most)) => format!("at most {most}"),
-                (None, None) => String::new(),
-            };
+            let right = range(node).unwrap_or_default();
             self.find(at, format!("{value} is out of range"), right);
         }
     }
@@ -429,6 +417,37 @@ struct Other<'s> {
     branch: &'s Value,
 }
 
+/// The least and the greatest number that fit a node.
+fn limits(node: &Value) -> (Option<&Value>, Option<Value>) {
+    let most = match node.get("format").and_then(Value::as_str) {
+        Some("uint8") => Some(Value::from(u8::MAX)),
+        Some("uint16") => Some(Value::from(u16::MAX)),
+        Some("uint32") => Some(Value::from(u32::MAX)),
+        Some("int8") => Some(Value::from(i8::MAX)),
+        Some("int16") => Some(Value::from(i16::MAX)),
+        Some("int32") => Some(Value::from(i32::MAX)),
+        _ => None,
+    };
+    (node.get("minimum"), node.get("maximum").cloned().or(most))
+}
+
+/// Those in words, if there are any.
+fn range(node: &Value) -> Option<String> {
+    match limits(node) {
+        (Some(least), Some(most)) => Some(format!("{least} to {most}")),
+        (Some(least), None) => Some(format!("at least {least}")),
+        (None, Some(most)) => Some(format!("at most {most}")),
+        (None, None) => None,
+    }
+}
+
+/// Whether a text is a whole number of more digits than TOML has.
+fn is_beyond(text: &str) -> bool {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    whole && text.parse::<i64>().is_err()
+}
+
 fn kind_of(value: &Value) -> String {
     match value {
         Value::Null => "nothing".to_owned(),
@@ -463,6 +482,19 @@ fn lacks_a_key(finding: &Finding) -> bool {
     finding.reason == missing(key)
 }
 
+/// The words that the branches of a choice of words have.
+fn words_of(branches: &[Value]) -> Vec<&str> {
+    branches
+        .iter()
+        .flat_map(|branch| {
+            let several = branch.get("enum").and_then(Value::as_array);
+            let one = branch.get("const").into_iter();
+            one.chain(several.into_iter().flatten())
+        })
+        .filter_map(Value::as_str)
+        .collect()
+}
+
 /// The property that tells kinds of tables apart and the kinds, if a value is one of such.
 fn kinds_of(node: &Value) -> Option<(&'static str, Vec<&str>)> {
     let branches = resolve(node).get("oneOf").and_then(Value::as_array)?;
@@ -485,9 +517,14 @@ fn describe(property: &Value) -> String {
             .collect();
         format!("; one of {}, with its keys", tables.join(", "))
     });
+    let node = resolve(property);
+    let branches = node.get("oneOf").and_then(Value::as_array);
+    let words = words_of(branches.map_or(std::slice::from_ref(node), Vec::as_slice));
+    let words =
+        (kinds.is_none() && !words.is_empty()).then(|| format!("; one of {}", quoted(&words)));
     format!(
         "it says: {sentence}{}{}",
         example(property),
-        kinds.unwrap_or_default()
+        kinds.or(words).unwrap_or_default()
     )
 }

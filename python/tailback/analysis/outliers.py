@@ -25,5 +25,6 @@ def outliers_said(view: View) -> list[str]:
         f"A few requests took far longer than all others{here}: the longest "
         f"{number(row[_MAX])} us, "
         f"while 99 % took {number(row[_P99])} us or less, so the mean, {number(row[_MEAN])} us, "
-        f"is theirs{others}. Who waits asks nothing meanwhile: they are few, and long."
+        f"is theirs{others}. A connection asks nothing more while it waits: its long waits are few "
+        "requests."
     ]

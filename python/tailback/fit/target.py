@@ -132,7 +132,9 @@ def read_table(name: str, filters: Sequence[str], scenario: Scenario) -> Table:
     try:
         frame = pl.read_csv(path, comment_prefix="#")
     except OSError as error:
-        raise InputError(f"{name}: cannot be read: {error.strerror or error}") from error
+        # Polars says it all in one text, the path at its end.
+        reason = error.strerror or str(error).removesuffix(f": {path}")
+        raise InputError(f"{name}: cannot be read: {reason}") from error
     except pl.exceptions.PolarsError as error:
         raise InputError(f"{name}: is not CSV with a line of column names: {error}") from error
     known = {*_swept(scenario), *_by_column(filters)}

@@ -60,6 +60,20 @@ fn a_missing_key_is_said_with_what_it_is_for() {
         "s.toml:15:2: workload.size: the key \"size\" is missing; it says: Bytes that each server \
          sends; with `striped`, that all servers send together, for instance \"8MB\""
     );
+    let mtu = problem(&star(", mtu = \"9000B\"", ""), &[]);
+    assert!(
+        mtu.ends_with("576 B to 9216 B, for instance \"1500B\""),
+        "{mtu}"
+    );
+    let iperf3 = star(
+        "kind = \"incast\"\nservers = 3\nsize = \"8MB\"\niterations = 10",
+        "kind = \"iperf3\"\nsenders = 3\nduration = \"1s\"",
+    );
+    let measured = problem(&iperf3, &[]);
+    assert!(
+        measured.ends_with("throughput is measured; one of \"first\", \"all\""),
+        "{measured}"
+    );
 }
 
 #[test]
@@ -279,7 +293,14 @@ fn infinite_and_huge_numbers_are_told() {
     let huge = star("servers = 3", "servers = 99999999999999999999");
     assert!(problem(&huge, &[]).contains("larger than any number"));
     assert!(problem(&star("servers = 3", "servers = 5000000000"), &[]).contains("out of range"));
-    assert!(problem(&star("servers = 3", "servers = 2.5"), &[]).contains("a whole number"));
+    assert!(problem(&star("servers = 3", "servers = 2.5"), &[]).contains("a whole number, 1 to "));
+    let text = problem(&star("servers = 3", "servers = \"3\""), &[]);
+    assert!(text.contains("the text \"3\" does not fit here"), "{text}");
+    let seed = problem(STAR, &["run.seed=99999999999999999999999"]);
+    assert!(
+        seed.contains("999 is out of range; a whole number, 0 to 9007199254740991"),
+        "{seed}"
+    );
 }
 
 #[test]
