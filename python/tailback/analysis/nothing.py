@@ -11,7 +11,7 @@ def nothing_said(view: View) -> list[str]:
     Where packets are counted, the share that was lost says it.
     """
     summary = view.results.summary
-    if _WHOLE not in summary.columns or view.has("loss_percent"):
+    if _WHOLE not in summary.columns or view.programs or view.has("loss_percent"):
         return []
     if summary.get_column(_WHOLE).sum():
         return []

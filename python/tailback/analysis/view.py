@@ -25,6 +25,9 @@ REPETITIONS = "repetitions of"
 _TIMED = {"bulk", "bernoulli", "flows", "request-response"}
 """Workloads that last as long as they are told to, unless they have so much to send."""
 
+_OF_TRANSFERS = ("completion_ms", "goodput_mbps")
+"""Metrics of what the workload transfers: programs do so by themselves, unseen."""
+
 
 @dataclass(frozen=True)
 class View:
@@ -41,7 +44,10 @@ class View:
     @cached_property
     def summary(self) -> pl.DataFrame:
         """The table `summary`: one row per run."""
-        return self.labelled(self.results.summary)
+        found = self.results.summary
+        if self.programs:
+            found = found.drop(c for c in found.columns if c.startswith(_OF_TRANSFERS))
+        return self.labelled(found)
 
     @cached_property
     def axes(self) -> Axes:
@@ -67,10 +73,15 @@ class View:
             pl.len().alias(REPETITIONS),
         )
 
+    @property
+    def programs(self) -> bool:
+        """Whether what was run are programs of the user's (workload `command`)."""
+        return str(self.results.manifest["scenario"]["workload"]["kind"]) == "command"
+
     @cached_property
     def timed(self) -> bool:
         """Whether every run lasted as long as it was told to: then completion times say nothing."""
-        if "completion_ms_mean" not in self.results.summary.columns:
+        if "completion_ms_mean" not in self.summary.columns:
             return True
         workload = self.results.manifest["scenario"]["workload"]
         sized = workload.get("size") is not None or "size" in self.results.parameters
@@ -137,7 +148,7 @@ class View:
 
     def known(self, metric: str) -> bool:
         """Whether the summary has a metric with a value in any run, be it zero."""
-        summary = self.results.summary
+        summary = self.summary
         return metric in summary.columns and bool(summary.get_column(metric).is_not_null().any())
 
     def has(self, metric: str) -> bool:

@@ -76,6 +76,8 @@ def print_summary(results: Results) -> None:
         )
     console.out.out(results.manifest["title"])
     console.print_table(table)
+    if view.programs:
+        return  # what they transferred they say themselves
     totals = results.totals
     console.out.out(
         f"Total data      {totals.data_bytes / 1e9:,.3f} GB\n"

@@ -169,6 +169,11 @@ def _samples(key: str, view: View) -> Section | None:
     return Section(key, "Windows and queue over time", choice=Choice("samples", "Run", options))
 
 
+def _programs(key: str, view: View) -> Section | None:
+    table = tables.programs(view)
+    return None if table is None else Section(key, "Programs", tables=[table])
+
+
 def _published(key: str, view: View) -> Section | None:
     """Claims held against the run, then the published table point by point."""
     claims = claims_for(view.results.name)
@@ -290,6 +295,7 @@ def _points(key: str, view: View) -> Section | None:
 
 _SECTIONS: Mapping[str, Callable[[str, View], Section | None]] = {
     "main": _main,
+    "programs": _programs,
     "shown": _shown,
     "lost-at": _lost,
     "losses": _losses,

@@ -115,6 +115,35 @@ def ports(view: View) -> Table | None:
     return Table(caption=caption, heads=heads, rows=rows)
 
 
+def programs(view: View) -> Table | None:
+    """Return what programs of the user's took and said; `None` where there were none."""
+    found = view.optional("programs")
+    if found.is_empty():
+        return None
+    axes = view.axes.varying
+    heads = [Cell(axis_label(a.name), number=a.kind == "numeric") for a in axes]
+    heads += [Cell("Host"), Cell("Program"), Cell("Took (s)", number=True), Cell("Output")]
+    rows = [
+        [
+            *(Cell(written(row[a.name]), number=a.kind == "numeric") for a in axes),
+            Cell(row["host"]),
+            Cell(row["command"]),
+            Cell(f"{row['end_s'] - row['start_s']:,.3f}", number=True),
+            Cell(_begins(row["output"])),
+        ]
+        for row in found.head(ROWS_MAX).iter_rows(named=True)
+    ]
+    more = f" {found.height - len(rows)} more are there." if found.height > len(rows) else ""
+    caption = f"All that had to end ended with 0. The table programs has all output.{more}"
+    return Table(caption=caption, heads=heads, rows=rows)
+
+
+def _begins(output: str, most: int = 160) -> str:
+    """The first words of what a program said."""
+    words = " ".join(output.split())
+    return words if len(words) <= most else f"{words[:most]} …"
+
+
 def points(view: View) -> Table:
     """Return every point of the sweep with its metrics."""
     axes = view.axes.varying
