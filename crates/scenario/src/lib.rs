@@ -26,6 +26,7 @@ mod overrides;
 mod path;
 mod pcap;
 mod period;
+mod places;
 mod plan;
 mod preset;
 mod problem;

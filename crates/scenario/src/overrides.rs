@@ -8,6 +8,7 @@ use crate::check;
 use crate::document::{Document, Origin};
 use crate::nearest;
 use crate::path::{self, Steps};
+use crate::places;
 use crate::problem::{Finding, Problem, Severity};
 use crate::schema;
 use crate::sweep;
@@ -36,7 +37,10 @@ struct Override {
 
 /// Reads `path=value` texts; the value is TOML, or a text without quotes.
 fn parse(document: &Document, overrides: &[String], problems: &mut Vec<Problem>) -> Vec<Override> {
-    let places = sweep::settable(&document.root);
+    if overrides.is_empty() {
+        return Vec::new();
+    }
+    let places = places::settable(document);
     let mut read = Vec::new();
     for text in overrides {
         let mut wrong = |reason: String, remedy: &str| {

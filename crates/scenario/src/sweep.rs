@@ -8,6 +8,7 @@ use crate::check;
 use crate::document::Document;
 use crate::nearest;
 use crate::path::{self, Steps};
+use crate::places::{Place, meant, settable};
 use crate::problem::Finding;
 use crate::schema;
 
@@ -96,8 +97,8 @@ pub(crate) fn axes(document: &Document) -> (Vec<Resolved>, Vec<Finding>) {
             return (axes, findings);
         }
     };
-    let mut places = settable(&document.root);
-    places.retain(|steps| !NOT_VARIED.contains(&steps[0].as_str()));
+    let mut places = settable(document);
+    places.retain(|place| !NOT_VARIED.contains(&place.steps[0].as_str()));
     for (key, axis) in sweep {
         let at = path::join("sweep", key);
         if cases::are(axis) {
@@ -269,7 +270,7 @@ fn check_range(from: f64, to: f64, step: f64) -> Result<(), String> {
 }
 
 /// The place that a key of the sweep, or a path without a dot in an override, names.
-pub(crate) fn resolve_key(key: &str, places: &[Steps]) -> Result<Steps, Finding> {
+pub(crate) fn resolve_key(key: &str, places: &[Place]) -> Result<Steps, Finding> {
     if key.contains('.') {
         return path::parse(key).ok_or_else(|| {
             Finding::new(
@@ -279,21 +280,21 @@ pub(crate) fn resolve_key(key: &str, places: &[Steps]) -> Result<Steps, Finding>
             )
         });
     }
-    let named: Vec<&Steps> = places
+    let named: Vec<&Place> = places
         .iter()
-        .filter(|steps| steps.last().is_some_and(|last| last == key))
+        .filter(|place| place.steps.last().is_some_and(|last| last == key))
         .collect();
     // A whole part of the scenario goes before values of the same name further in.
-    let named = match named.iter().find(|steps| steps.len() == 1) {
+    let named = match named.iter().find(|place| place.steps.len() == 1) {
         Some(whole) => vec![*whole],
-        None => named,
+        None => meant(named),
     };
     match named.as_slice() {
-        [one] => Ok((*one).clone()),
+        [one] => Ok(one.steps.clone()),
         [] => {
             let mut parts: Vec<&str> = places
                 .iter()
-                .filter_map(|steps| steps.last().map(String::as_str))
+                .filter_map(|place| place.steps.last().map(String::as_str))
                 .collect();
             parts.sort_unstable();
             parts.dedup();
@@ -310,64 +311,13 @@ pub(crate) fn resolve_key(key: &str, places: &[Steps]) -> Result<Steps, Finding>
         several => {
             let paths: Vec<String> = several
                 .iter()
-                .map(|s| format!("{:?}", path::show(s)))
+                .map(|place| format!("{:?}", path::show(&place.steps)))
                 .collect();
             Err(Finding::new(
                 "",
                 format!("{key:?} names {} values", several.len()),
                 format!("write the full path: one of {}", paths.join(", ")),
             ))
-        }
-    }
-}
-
-/// Every place of the scenario `root` that may be set by a path of keys.
-pub(crate) fn settable(root: &Value) -> Vec<Steps> {
-    let mut places = Vec::new();
-    let properties = schema::root()["properties"].as_object();
-    for (key, node) in properties.into_iter().flatten() {
-        // Those two have keys of their owner's choice.
-        if !["sweep", "preset"].contains(&key.as_str()) {
-            collect(node, root.get(key), vec![key.clone()], &mut places);
-        }
-    }
-    places.sort();
-    places.dedup();
-    places
-}
-
-fn collect(node: &Value, value: Option<&Value>, at: Steps, places: &mut Vec<Steps>) {
-    if value.is_none() && node.get(schema::OVER).is_some() {
-        return places.push(at);
-    }
-    let node = check::resolve(node);
-    let is_list_of_tables = node
-        .get("items")
-        .is_some_and(|items| check::resolve(items).get("properties").is_some());
-    if is_list_of_tables {
-        // One that is a part of the scenario can be replaced as a whole.
-        if at.len() == 1 {
-            places.push(at);
-        }
-        return;
-    }
-    places.push(at.clone());
-    let branches = match node.get("oneOf").or_else(|| node.get("anyOf")) {
-        Some(Value::Array(branches)) => branches.as_slice(),
-        _ => std::slice::from_ref(node),
-    };
-    let tag = check::tag(branches);
-    let chosen = tag.and_then(|tag| value?.get(tag)?.as_str());
-    for branch in branches {
-        if chosen.is_some() && tag.and_then(|tag| check::tag_value(branch, tag)) != chosen {
-            continue;
-        }
-        let branch = check::resolve(branch);
-        let properties = branch.get("properties").and_then(Value::as_object);
-        for (key, node) in properties.into_iter().flatten() {
-            let mut below = at.clone();
-            below.push(key.clone());
-            collect(node, value.and_then(|v| v.get(key)), below, places);
         }
     }
 }

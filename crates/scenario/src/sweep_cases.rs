@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::{Resolved, not_varied, resolve_key};
 use crate::columns;
 use crate::path::{self, Steps};
+use crate::places::Place;
 use crate::problem::Finding;
 
 /// One value of such an axis.
@@ -29,7 +30,7 @@ pub(super) fn are(axis: &Value) -> bool {
 pub(super) fn read(
     axis: &Value,
     (column, at): (&str, &str),
-    places: &[Steps],
+    places: &[Place],
 ) -> Result<Vec<Case>, Vec<Finding>> {
     let mut found = Vec::new();
     let mut cases: Vec<Case> = Vec::new();

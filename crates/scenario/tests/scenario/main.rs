@@ -10,6 +10,7 @@ mod over;
 mod plans;
 mod presets;
 mod problems;
+mod short_names;
 mod sweeps;
 mod switches;
 mod vlans;
