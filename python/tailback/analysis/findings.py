@@ -71,8 +71,10 @@ def headline(view: View, metric: str) -> str:
         return f"{words.said} at {_named(x, ends[-1])}: {_quantity(least, words)} with {best}."
     pair = ranked.height == 2
     if are_alike(least, greatest):
-        every = ranked.height == len(view.groups)
-        who = ("both" if pair else "all") if every else f"{ranked.height} of {len(view.groups)}"
+        if ranked.height == len(view.groups):
+            who = "both" if pair else "all"
+        else:  # others have no value there
+            who = f"{best} and with {worst}" if pair else f"all {ranked.height} that have one"
         value = _quantity(greatest, words)
         near = "" if least == greatest else f", within {_ABOUT}"
         return f"{words.said} at {_named(x, ends[-1])}: {value} with {who}{near}."
