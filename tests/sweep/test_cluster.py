@@ -4,6 +4,7 @@ The cluster is of this machine, on its loopback.
 """
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -78,7 +79,7 @@ def test_workers_of_another_version_are_refused(
     scheduler: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engine, "__version__", "0.0.1")
-    said = rf"workers without Tailback 0\.0\.1: tcp://.* {tailback.__version__}"
+    said = rf"workers without Tailback 0\.0\.1: tcp://.* {re.escape(tailback.__version__)}"
     with pytest.raises(InputError, match=said):
         engine.connect(scheduler)
 
