@@ -214,6 +214,37 @@ fn keep_alive_asks_and_gives_up() {
 }
 
 #[test]
+fn keep_alive_of_today_waits_in_the_wheel() {
+    // A minute is in the level whose buckets are of 4096 ticks, and fires with the end of one.
+    for (name, least_ms, most_ms) in [
+        ("linux-2.6.18", 59_900, 60_010),
+        ("linux-7.2", 60_100, 64_100),
+    ] {
+        let asks = |seed| {
+            let mut config = config(preset(name), seed);
+            let options = Arc::make_mut(&mut config.options);
+            options.keepalive = seed == 1;
+            options.keepidle = Duration::from_secs(60);
+            config
+        };
+        let mut net = Net::between(asks(1), asks(2));
+        net.open();
+        let opened = net.now;
+        net.trace.clear();
+        net.run_for(Duration::from_secs(70));
+        let asked = net.sent(CLIENT).next();
+        let waited = asked
+            .unwrap_or_else(|| panic!("{name} asked nothing"))
+            .at
+            .since(opened);
+        assert!(
+            (MS * least_ms..MS * most_ms).contains(&waited),
+            "{name}: {waited}"
+        );
+    }
+}
+
+#[test]
 fn syns_that_cross_make_one_connection() {
     // RFC 9293 section 3.5, figure 7.
     for name in ["linux-2.6.18", "linux-7.2"] {
