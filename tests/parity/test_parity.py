@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from tailback.errors import InputError
-from tailback.parity import CASES, Trace, first_difference, parity
+from tailback.parity import CASES, Case, Trace, drawn, first_difference, parity
 from tailback.parity.study import compared, scenario_of
 
 
@@ -64,15 +64,22 @@ def test_only_the_modelled_end_is_held_against_the_kernel() -> None:
     assert "2897" in found.lines[2][0]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_every_case_is_a_good_scenario(case: object) -> None:
-    from tailback.parity import Case
-
-    assert isinstance(case, Case)
+@pytest.mark.parametrize(
+    "case", [*CASES, *(drawn(number) for number in range(1, 41))], ids=lambda case: case.name
+)
+def test_every_case_is_a_good_scenario(case: Case) -> None:
     scenario = scenario_of(case, ("model", "kernel"))
     assert [p for p in scenario.check() if p["severity"] == "error"] == []
     kinds = [host["kind"] for host in scenario.resolved["network"]["host"]]
     assert kinds == ["model", "kernel"]
+
+
+def test_what_is_drawn_by_lot_hangs_on_its_number_alone() -> None:
+    assert drawn(17) == drawn(17)
+    scripts = [str(drawn(number).script) for number in range(1, 41)]
+    assert len(set(scripts)) > 20
+    with pytest.raises(InputError, match="no case drawn-0"):
+        parity(["drawn-0"])
 
 
 def test_an_unknown_case_is_refused_with_those_there_are() -> None:

@@ -9,10 +9,14 @@ from tailback.cli import console
 from tailback.parity import CaseResult, parity
 
 
-def show(folder: Path | None, *, as_json: bool) -> None:
+def show(folder: Path | None, drawn_by_lot: int, *, as_json: bool) -> None:
     """Run the cases, print the table, and both traces where they part."""
     with console.err.status("tcp-parity") as status:
-        found = parity(folder=folder or Path("results/tcp-parity"), on_case=status.update)
+        found = parity(
+            drawn_by_lot=drawn_by_lot,
+            folder=folder or Path("results/tcp-parity"),
+            on_case=status.update,
+        )
     if as_json:
         console.print_json(found.to_dict())
         return

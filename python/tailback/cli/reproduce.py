@@ -29,8 +29,16 @@ from tailback.cli.options import json_option
     metavar="N",
     help="Runs at a time; by default one per CPU core. Does not change the results.",
 )
+@click.option(
+    "--drawn",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="With tcp-parity: the first N cases that were drawn by lot too.",
+)
 @json_option
-def command(study: str, out: Path | None, jobs: int | None, *, as_json: bool) -> None:
+def command(
+    study: str, out: Path | None, jobs: int | None, drawn: int | None, *, as_json: bool
+) -> None:
     """Run a published study and hold it against what was published.
 
     STUDY is incast (the default), incast-rto, node-pairs, ecn-switch, l2-congestion, lambda-rings,
@@ -45,7 +53,11 @@ def command(study: str, out: Path | None, jobs: int | None, *, as_json: bool) ->
     against real kernels, segment by segment. Or congestion-parity: every congestion control
     against real kernels, by goodput, losses and queue.
     """
-    asked = _Asked(out, jobs, as_json)
+    if drawn and study != "tcp-parity":
+        from tailback.errors import InputError
+
+        raise InputError(f"--drawn: {study} has no cases drawn by lot; tcp-parity has")
+    asked = _Asked(out, jobs, as_json, drawn or 0)
     other = _OTHERS.get(study)
     if other is None:
         _show_one(study, asked)
@@ -60,6 +72,7 @@ class _Asked:
     out: Path | None
     jobs: int | None
     as_json: bool
+    drawn: int
 
 
 def _show_one(study: str, asked: _Asked) -> None:
@@ -115,7 +128,7 @@ def _show_gallery(asked: _Asked) -> None:
 def _show_tcp_parity(asked: _Asked) -> None:
     from tailback.cli.parity import show
 
-    show(asked.out, as_json=asked.as_json)
+    show(asked.out, asked.drawn, as_json=asked.as_json)
 
 
 def _show_congestion_parity(asked: _Asked) -> None:

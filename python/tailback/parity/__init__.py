@@ -1,6 +1,7 @@
 """Modelled TCP held against real kernels, segment by segment."""
 
 from tailback.parity.cases import CASES, Case
+from tailback.parity.drawn import drawn
 from tailback.parity.study import CaseResult, Parity, parity
 from tailback.parity.trace import Difference, Trace, first_difference
 
@@ -11,6 +12,7 @@ __all__ = [
     "Difference",
     "Parity",
     "Trace",
+    "drawn",
     "first_difference",
     "parity",
 ]

@@ -9,6 +9,7 @@ from tailback import api
 from tailback.backends import Backend
 from tailback.errors import InputError
 from tailback.parity.cases import CASES, Case
+from tailback.parity.drawn import drawn
 from tailback.parity.trace import Difference, Trace, first_difference, side_by_side
 from tailback.results import Results
 from tailback.scenario import Scenario, load
@@ -91,6 +92,7 @@ class Parity:
 def parity(
     names: Sequence[str] = (),
     *,
+    drawn_by_lot: int = 0,
     folder: str | Path = "results/tcp-parity",
     backend: Backend | str = "sim",
     on_case: OnCase | None = None,
@@ -98,7 +100,8 @@ def parity(
     """Run the cases and hold modelled ends against kernels.
 
     Args:
-        names: cases to run; by default all.
+        names: cases to run; by default all that are not drawn by lot.
+        drawn_by_lot: of those that are, the first so many are run too.
         folder: where the run folders go, one a case and pair of ends; those there are used.
         backend: what makes the runs.
         on_case: told the name of each run before it is made.
@@ -108,7 +111,7 @@ def parity(
         RunsFailed: a run failed, for want of a kernel for one.
     """
     found = []
-    for case in _chosen(names):
+    for case in [*_chosen(names), *(drawn(number + 1) for number in range(drawn_by_lot))]:
         real = _trace(case, _REAL, Path(folder), backend, on_case)
         for end in ENDS:
             kinds = tuple("model" if one == end else "kernel" for one in ENDS)
@@ -142,10 +145,19 @@ def scenario_of(case: Case, kinds: Iterable[str], base: Scenario | None = None) 
 
 def _chosen(names: Sequence[str]) -> list[Case]:
     known = {case.name: case for case in CASES}
-    unknown = [name for name in names if name not in known]
+    found = [known.get(name) or _drawn(name) for name in names]
+    unknown = [name for name, case in zip(names, found, strict=True) if case is None]
     if unknown:
-        raise InputError(f"no case {', '.join(unknown)}; there are {', '.join(known)}")
-    return [known[name] for name in names] if names else list(CASES)
+        raise InputError(
+            f"no case {', '.join(unknown)}; there are {', '.join(known)}, and drawn-1, drawn-2, …"
+        )
+    return [case for case in found if case] if names else list(CASES)
+
+
+def _drawn(name: str) -> Case | None:
+    """The case drawn by lot that bears the name."""
+    number = name.removeprefix("drawn-")
+    return drawn(int(number)) if number.isdecimal() and int(number) > 0 else None
 
 
 def _trace(
