@@ -442,6 +442,10 @@ fn frame_bytes_max(run: &Run, link: u32) -> u32 {
     mtu_of(run, link) + ETHERNET_BYTES
 }
 
+/// Hosts have been up for so many ticks at most when a run begins. Which bucket of its kernel's wheel a timer waits in
+/// hangs on that: up to a wait of four minutes a bucket has 4096 ticks or less (level 4).
+const UPTIME_TICKS: u64 = 8 * 4096;
+
 /// What a connection's end at `host` is made with; each gets a seed of its own. Hosts whose sockets are
 /// alike have their options in `shared`: one place in the processor's cache for all.
 fn config(
@@ -463,7 +467,8 @@ fn config(
         mss: (mtu - IP_HEADER_BYTES - TCP_HEADER_BYTES) as u16,
         clock_phase: node.config.clock_phase.unwrap_or_else(|| {
             let mut stream = Stream::new(run.seed, "clock", host as u64);
-            Duration::from_ps(stream.below(tick.as_ps()))
+            let mut booted = Stream::new(run.seed, "uptime", host as u64);
+            Duration::from_ps(stream.below(tick.as_ps())) + tick * booted.below(UPTIME_TICKS)
         }),
         options,
         rx_truesize_bytes: node.config.rx_truesize_bytes(mtu),

@@ -101,6 +101,13 @@ impl Capture {
         self.real.insert(flight.frame, (frame, bytes.into()));
     }
 
+    /// A link has doubled a frame: the copy has its bytes.
+    pub(crate) fn doubled(&mut self, flight: &Flight, copy: &Flight) {
+        if let Some(real) = self.real.get(&flight.frame).cloned() {
+            self.real.insert(copy.frame, real);
+        }
+    }
+
     /// A frame's last bit leaves onto a link at `at`.
     #[cold]
     pub(crate) fn carried(&mut self, link: u32, at: Time, flight: &Flight, frames: &FramePool) {

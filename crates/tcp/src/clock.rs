@@ -58,7 +58,9 @@ pub(crate) struct JiffyClock {
 }
 
 impl JiffyClock {
-    /// `timestamp_hz` ticks a second for timestamps, or the jiffies themselves if zero.
+    /// `timestamp_hz` ticks a second for timestamps, or the jiffies themselves if zero. At time zero the
+    /// kernel has ticked for `phase`: how far that is into a tick says when ticks begin, and how many
+    /// it is which buckets of the wheel are over.
     pub(crate) fn new(hz: u32, timestamp_hz: u32, phase: Duration) -> JiffyClock {
         let tick_ps = Duration::from_secs(1).as_ps() / u64::from(hz.max(1));
         let per_us = (u128::from(hz.max(1)) << 64) / 1_000_000;
@@ -66,10 +68,10 @@ impl JiffyClock {
             hz,
             us_inverse: per_us as u64,
             tick_ps,
-            phase_ps: phase.as_ps() % tick_ps,
+            phase_ps: phase.as_ps(),
             timestamp_hz,
             timestamp_offset: 0,
-            now: BASE as Jiffies,
+            now: (BASE + phase.as_ps() / tick_ps) as Jiffies,
             next_tick_ps: tick_ps - phase.as_ps() % tick_ps,
             now_ps: 0,
             stamp: 0,

@@ -87,8 +87,9 @@ pub struct HostConfig {
     /// CPU time of one send call: requests to several servers leave this far apart, and so begin the
     /// flows of workloads `bulk` and `flows`.
     pub send_call_cost: Duration,
-    /// How far into a tick of its kernel's clock a run begins; absent: anywhere, by the run's seed. Hosts that
-    /// were started at one instant, as kernels in virtual time are, tick together.
+    /// For how long its kernel's clock has ticked when a run begins: when in a tick that is, and in which of their
+    /// buckets timers wait; absent: anything up to 32 768 ticks, by the run's seed. Hosts that were started at one
+    /// instant, as kernels in virtual time are, tick together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_phase: Option<Duration>,
     /// Rewrite CE to ECT(1) before TCP sees it: how the ECN-switch study made "some congestion

@@ -511,15 +511,20 @@ impl World {
         self.drive_and_arm(client);
     }
 
-    /// An application writes; what the send buffer has no room for now follows when it has.
+    /// An application writes; what the send buffer has no room for now follows when it has. A call that waits for
+    /// room goes first: what is written meanwhile is as if it were part of it.
     pub(super) fn app_write(&mut self, id: EndpointId, bytes: u64) {
         let endpoint = &mut self.endpoints[id.0 as usize];
         let Some(connection) = &mut endpoint.connection else {
             return;
         };
+        let waits = endpoint.backlog_bytes > 0;
         endpoint.backlog_bytes += bytes;
         if endpoint.task != NO_TASK {
             return self.begin_call(id);
+        }
+        if waits {
+            return;
         }
         let accepted = connection.write(self.now, endpoint.backlog_bytes);
         endpoint.backlog_bytes -= accepted;

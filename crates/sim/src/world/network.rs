@@ -482,6 +482,9 @@ impl LinkState {
                 ledger.doubled.count(&frame);
                 let copy = *frames.get(frame.frame);
                 let double = frames.put(frame.at, &copy);
+                if let Some(capture) = &mut ledger.capture {
+                    capture.doubled(&frame, &double);
+                }
                 first = self.link.launch_out_of_order(double);
             }
             Fate::Marked => {
