@@ -5,6 +5,7 @@
 
 use std::io;
 use std::net::Shutdown;
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -78,16 +79,18 @@ fn wake_reader(flow: &Arc<Counted>) -> io::Result<()> {
 /// Reads until the stream ends, but not while it is to hold.
 fn read(context: &Context<'_>, flow: &Arc<Counted>, task: &config::Exchange) -> io::Result<()> {
     let mut buffer = vec![0; CHUNK_BYTES];
+    let mut ready = Vec::new();
     // Each call takes a little of virtual time, so one that never holds makes none but reads.
     let holds = task.actions.iter().any(|action| action.does == Deed::Hold);
     loop {
         if holds {
-            match flow.stream.peek(&mut [0]) {
-                Ok(0) => return Ok(()),
-                Err(error) if ended(&error) => return Ok(()),
-                other => other?,
-            };
-            if let Some(until_ns) = held_until(task, context.clock.now_ns()) {
+            // Not by a look at the data: the kernel takes that for a read, and acknowledges.
+            sys::wait_readable(&[flow.stream.as_fd()], &mut ready)?;
+            let now_ns = context.clock.now_ns();
+            if let Some(until_ns) = held_until(task, now_ns) {
+                if until_ns <= now_ns {
+                    return Ok(());
+                }
                 context.clock.sleep_until(until_ns);
                 continue;
             }
@@ -95,6 +98,8 @@ fn read(context: &Context<'_>, flow: &Arc<Counted>, task: &config::Exchange) -> 
         match flow.read(&mut buffer, context.clock) {
             Ok(0) => return Ok(()),
             Err(error) if ended(&error) => return Ok(()),
+            // Closed between the wait and the read (sys::close_for_all).
+            Err(error) if error.raw_os_error() == Some(libc::ENOTSOCK) => return Ok(()),
             other => other?,
         };
     }

@@ -333,13 +333,13 @@ impl Connection {
             return;
         }
         let dsack = self.dsack();
-        let fragments = self.receive.reassembly.first_fragments();
-        let (next, superfluous) = self.receive.reassembly.advance(self.receive.rcv_nxt, dsack);
-        self.stats.bytes_received += u64::from(next - self.receive.rcv_nxt);
-        if next != self.receive.rcv_nxt {
-            self.receive.queue_reassembled(fragments);
-        }
-        self.receive.rcv_nxt = next;
+        let receive = &mut self.receive;
+        let reached = receive.rcv_nxt;
+        let mut reassembly = std::mem::take(&mut receive.reassembly);
+        let (next, superfluous) =
+            reassembly.advance(reached, dsack, |part| receive.queue_reassembled(part));
+        receive.reassembly = reassembly;
+        self.stats.bytes_received += u64::from(next - reached);
         self.receive.release(superfluous);
         if self.receive.reassembly.is_empty() {
             if self.stack.ack_filled_hole {

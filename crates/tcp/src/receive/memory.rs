@@ -5,7 +5,7 @@
 
 use super::Receive;
 use super::collapse::{Collapsed, Pages};
-use super::reassembly::Lying;
+use super::reassembly::{Lying, Part};
 use super::rules::Receiver;
 use crate::connection::{Arrival, Shortage};
 use crate::seq::Seq;
@@ -240,12 +240,17 @@ impl Receive {
         self.packets += 1;
     }
 
-    /// What was out of order follows what waits to be read, with so many fragments in its first packet: in the packet
-    /// before, if that has room for them (tcp_ofo_queue).
-    pub(crate) fn queue_reassembled(&mut self, fragments: u32) {
-        if self.head == 0 || self.joined + fragments > MAX_FRAGS {
+    /// A packet that was out of order follows what waits to be read: in the packet before, if that has room for its
+    /// fragments (tcp_ofo_queue).
+    pub(crate) fn queue_reassembled(&mut self, part: Part) {
+        if self.head > 0 && self.joined + part.fragments <= MAX_FRAGS {
+            self.joined += part.fragments;
+            self.release(self.head);
+        } else {
             self.begin_packet();
+            self.joined = part.fragments;
         }
+        self.rcv_nxt = part.end;
     }
 
     /// Of `bytes` about to be read, those in the first packet.

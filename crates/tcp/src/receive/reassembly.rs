@@ -15,14 +15,34 @@ const BLOCKS: u8 = 4;
 const BLOCKS_SENT: u8 = 4;
 
 /// A run of out-of-order data, and the memory that holds it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Run {
     start: Seq,
     end: Seq,
     memory: u32,
-    /// Packets it is in, and fragments of the last of them.
+    /// Packets it is in.
     packets: u32,
-    joined: u32,
+    /// These, in order, where one may join another.
+    parts: Vec<Part>,
+}
+
+/// A packet of a run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    pub(crate) end: Seq,
+    pub(crate) fragments: u32,
+}
+
+impl Run {
+    /// Cuts off what is beyond `end`.
+    fn cut(&mut self, end: Seq) {
+        self.end = end;
+        let kept = self.parts.partition_point(|part| part.end.before(end)) + 1;
+        self.parts.truncate(kept);
+        if let Some(last) = self.parts.last_mut() {
+            last.end = end;
+        }
+    }
 }
 
 /// What a segment lies in.
@@ -84,14 +104,6 @@ impl Reassembly {
         self.exact = exact;
     }
 
-    /// Fragments of the first packet of what is out of order.
-    pub(crate) fn first_fragments(&self) -> u32 {
-        match self.runs.first() {
-            Some(run) if run.packets == 1 => run.joined,
-            _ => MAX_FRAGS,
-        }
-    }
-
     /// Where the last of what is out of order ends.
     pub(crate) fn last_end(&self) -> Option<Seq> {
         self.runs.last().map(|run| run.end)
@@ -116,7 +128,7 @@ impl Reassembly {
                 continue;
             }
             let memory = (u64::from(run.memory) * u64::from(cut) / bytes) as u32;
-            run.end = run.start + (bytes as u32 - cut);
+            run.cut(run.start + (bytes as u32 - cut));
             run.memory -= memory;
             gone += memory.max(1);
         }
@@ -156,7 +168,12 @@ impl Reassembly {
             copied += bytes;
             run.memory = packed;
             run.packets = bytes.div_ceil(pages.payload());
-            run.joined = MAX_FRAGS;
+            // What was copied has no pages of a card: nothing joins it.
+            run.parts.truncate(1);
+            if let Some(part) = run.parts.first_mut() {
+                let (end, fragments) = (run.end, MAX_FRAGS);
+                *part = Part { end, fragments };
+            }
         }
         (freed, packets, copied)
     }
@@ -278,36 +295,41 @@ impl Reassembly {
         while at > 0 && start.before(self.runs[at - 1].start) {
             at -= 1;
         }
-        let previous = at.checked_sub(1).map(|i| self.runs[i]);
-        if let Some(run) = previous.filter(|r| start.before(r.end)) {
-            if !end.after(run.end) {
+        let previous = at.checked_sub(1).map(|i| self.runs[i].end);
+        if let Some(run_end) = previous.filter(|run_end| start.before(*run_end)) {
+            if !end.after(run_end) {
                 if dsack {
                     self.set_dsack(start, end);
                 }
                 return Placed::Duplicate;
             }
             if dsack {
-                self.set_dsack(start, run.end);
+                self.set_dsack(start, run_end);
             }
         }
-        let touched = previous.filter(|r| !start.after(r.end));
         let Lying {
             memory,
             head,
             fragments,
         } = lying;
-        let joins = touched
-            .is_some_and(|run| head > 0 && start == run.end && run.joined + fragments <= MAX_FRAGS);
-        let slot = if touched.is_some() {
+        let part = (head > 0).then_some(Part { end, fragments });
+        let mut joins = false;
+        let slot = if previous.is_some_and(|run_end| !start.after(run_end)) {
             let run = &mut self.runs[at - 1];
+            let last = run.parts.last_mut().filter(|_| start == run.end);
+            match (last, part) {
+                (Some(last), Some(part)) if last.fragments + fragments <= MAX_FRAGS => {
+                    joins = true;
+                    last.fragments += part.fragments;
+                    last.end = end;
+                }
+                _ => {
+                    run.packets += 1;
+                    run.parts.extend(part);
+                }
+            }
             run.end = run.end.max(end);
             run.memory += memory - if joins { head } else { 0 };
-            run.packets += u32::from(!joins);
-            run.joined = if joins {
-                run.joined + fragments
-            } else {
-                fragments
-            };
             at - 1
         } else {
             let run = Run {
@@ -315,7 +337,7 @@ impl Reassembly {
                 end,
                 memory,
                 packets: 1,
-                joined: fragments,
+                parts: Vec::from_iter(part),
             };
             self.runs.insert(at, run);
             at
@@ -326,10 +348,12 @@ impl Reassembly {
 
     /// Joins runs that the one at `slot` now reaches.
     fn join_following(&mut self, slot: usize, end: Seq, dsack: bool) {
-        while let Some(next) = self.runs.get(slot + 1).copied() {
-            if end.before(next.start) {
-                break;
-            }
+        while self
+            .runs
+            .get(slot + 1)
+            .is_some_and(|next| !end.before(next.start))
+        {
+            let mut next = self.runs.remove(slot + 1);
             if dsack && end.after(next.start) {
                 self.extend_dsack(next.start, end.min(next.end));
             }
@@ -337,8 +361,7 @@ impl Reassembly {
             run.end = run.end.max(next.end);
             run.memory += next.memory;
             run.packets += next.packets;
-            run.joined = next.joined;
-            self.runs.remove(slot + 1);
+            run.parts.append(&mut next.parts);
         }
     }
 
@@ -383,24 +406,32 @@ impl Reassembly {
         }
     }
 
-    /// rcv_nxt has reached `next`: takes what is in order now; answers where it ends and how much
-    /// memory of it was superfluous (tcp_ofo_queue, tcp_sack_remove).
-    pub(crate) fn advance(&mut self, mut next: Seq, dsack: bool) -> (Seq, u32) {
+    /// rcv_nxt has reached `next`: takes what is in order now, packet by packet, for `queue`; answers where it ends
+    /// and how much memory of it was superfluous (tcp_ofo_queue, tcp_sack_remove).
+    pub(crate) fn advance(
+        &mut self,
+        mut next: Seq,
+        dsack: bool,
+        mut queue: impl FnMut(Part),
+    ) -> (Seq, u32) {
         let reached = next;
         let mut superfluous = 0;
-        while let Some(run) = self.runs.first().copied() {
-            if run.start.after(next) {
-                break;
-            }
+        while self.runs.first().is_some_and(|run| !run.start.after(next)) {
+            let run = self.runs.remove(0);
             if dsack && run.start.before(reached) {
                 self.extend_dsack(run.start, run.end.min(reached));
             }
             if run.end.after(next) {
+                let (end, fragments) = (run.end, MAX_FRAGS);
+                if run.parts.is_empty() {
+                    queue(Part { end, fragments });
+                }
+                let new = run.parts.iter().filter(|part| part.end.after(next));
+                new.copied().for_each(&mut queue);
                 next = run.end;
             } else {
                 superfluous += run.memory;
             }
-            self.runs.remove(0);
         }
         if self.runs.is_empty() {
             self.block_count = 0;
