@@ -216,11 +216,9 @@ impl Connection {
     /// tcp_data_queue, and what tcp_rcv_state_process says of data after the peer's FIN.
     #[inline]
     fn queue_data(&mut self, jiffies: Jiffies, segment: &Segment) {
-        if segment.flags.intersects(Flags::CWR)
-            && self.ecn != EcnMode::Accurate
-            && !self.congestion.wants_precise_echo()
-        {
-            self.demand_cwr = false;
+        if segment.flags.intersects(Flags::CWR) && self.ecn != EcnMode::Accurate {
+            // A precise echo is set by each segment's own mark.
+            self.demand_cwr &= self.congestion.wants_precise_echo();
             // The sender's window may be small: it should not wait.
             self.receive.ack.now |= self.ecn == EcnMode::Classic && self.receive.today();
         }
@@ -489,6 +487,7 @@ impl Connection {
     fn acknowledge_disorder(&mut self) {
         let (now, hole) = (self.clock.now(), self.receive.rcv_nxt);
         let rtt_us = self.receive.rtt_us_8().min(self.smoothed_rtt_us_8());
+        self.receive.ack.notice_fired(self.clock.tick());
         if !self.sack || !self.receive.ack.compression.holds(now, hole, rtt_us) {
             self.send_ack();
         }

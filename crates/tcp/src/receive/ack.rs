@@ -45,6 +45,8 @@ pub(crate) struct AckPolicy {
     fires: Jiffies,
     /// When the delayed acknowledgement's timer is to fire, and when it does.
     pub(crate) timer: Option<Jiffies>,
+    /// The kernel's timer runs on when an acknowledgement has left, and has not fired yet.
+    runs_on: bool,
     /// An acknowledgement is owed.
     pub(crate) scheduled: bool,
     /// The connection is interactive: acknowledge with the answer.
@@ -70,6 +72,7 @@ impl AckPolicy {
         AckPolicy {
             scheduled: false,
             timer: None,
+            runs_on: false,
             fires: 0,
             wheel_hz: match stack.sender {
                 Sender::Linux26 => 0,
@@ -315,20 +318,31 @@ impl AckPolicy {
             return;
         }
         self.timer = Some(due);
+        self.runs_on = true;
         self.fires = match self.wheel_hz {
             0 => due,
             hz => clock::wheel(hz, due, now),
         };
     }
 
-    /// When the timer fires, if it runs.
+    /// When the timer fires, if it runs and matters: one that an acknowledgement has outrun sends what is held back.
     #[inline]
     pub(crate) fn deadline(&self) -> Option<Jiffies> {
-        self.timer.map(|_| self.fires)
+        let matters = self.timer.is_some() || (self.runs_on && self.compression.is_holding());
+        matters.then_some(self.fires)
+    }
+
+    /// An acknowledgement is about to be held back: a timer that has fired by `now` had nothing to do.
+    pub(crate) fn notice_fired(&mut self, now: Jiffies) {
+        self.runs_on &= self.timer.is_some() || clock::before(now, self.fires);
     }
 
     /// The timer fired (tcp_delack_timer). True if an acknowledgement is owed.
     pub(crate) fn fired(&mut self, rto: Jiffies) -> bool {
+        self.runs_on = false;
+        if self.compression.is_holding() {
+            return true;
+        }
         self.timer = None;
         if !self.scheduled {
             return false;

@@ -92,7 +92,7 @@ fn numbers_may_wrap() {
     r.insert(Seq(u32::MAX - 4), Seq(5), true);
     r.insert(Seq(5), Seq(15), true);
     assert_eq!(blocks(&r), [block(u32::MAX - 4, 15)]);
-    assert_eq!(r.advance(Seq(u32::MAX - 4), true), (Seq(15), 0));
+    assert_eq!(r.advance(Seq(u32::MAX - 4), true, |_| ()), (Seq(15), 0));
     assert!(r.is_empty());
 }
 
