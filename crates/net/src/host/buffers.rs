@@ -20,6 +20,9 @@ const LEAST_BYTES: u32 = 1518;
 const LINE_BYTES: u32 = 64;
 /// A new frame's weight in the mean length is one of so many, as a shift (DECLARE_EWMA(pkt_len, 0, 64)).
 const MEAN_SHIFT: u32 = 6;
+/// Frames of so many bytes, without check sequence, are copied into the head, and cost no page (page_to_skb): of
+/// its 576 bytes skb_shared_info takes 320, NET_SKB_PAD 64 and NET_IP_ALIGN 2.
+const COPIED_BYTES: u32 = 190;
 /// Buffers that the card is given (vring size of the card here).
 const RING: usize = 256;
 /// More buffers than these have to be missing before new ones are given: half a poll's budget (virtnet_receive).
@@ -30,7 +33,7 @@ const MISSING: usize = 32;
 pub struct FrameMemory {
     /// What it costs a socket's receive buffer, bytes.
     pub bytes: u32,
-    /// Pieces of pages that it is in (nr_frags).
+    /// Pieces of pages that it is in (nr_frags); 0: it was copied.
     pub fragments: u32,
 }
 
@@ -40,8 +43,9 @@ pub struct FrameMemory {
 /// drivers/net/virtio_net.c) over a page pool (page_pool_alloc_netmem, include/net/page_pool/helpers.h): a
 /// buffer is as long as frames are in the mean, no less than 1536 bytes and no more than a page; the last of
 /// a page gets what is left of it; a longer frame takes several. The card has 256, and is given new ones
-/// after a poll that leaves more than 32 places: what lengthened the mean comes later.
-/// Left out: frames of up to 190 bytes, which are copied and cost no page; a ring without buffers.
+/// after a poll that leaves more than 32 places: what lengthened the mean comes later. Frames of up to 190 bytes are
+/// copied, and leave their page.
+/// Left out: a ring without buffers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageBuffers {
     overhead: u32,
@@ -146,13 +150,20 @@ impl PageBuffers {
     /// What the next frame lies in; `frame_bytes` is its length with the check sequence.
     #[inline]
     pub fn take(&mut self, frame_bytes: u16) -> FrameMemory {
-        if self.ring.is_some() {
-            return self.take_several(frame_bytes);
+        let memory = match self.ring {
+            Some(_) => self.take_several(frame_bytes),
+            None => FrameMemory {
+                bytes: self.pages.buffer_for(0).bytes + self.overhead,
+                fragments: 1,
+            },
+        };
+        if length(frame_bytes) <= COPIED_BYTES {
+            return FrameMemory {
+                bytes: self.overhead,
+                fragments: 0,
+            };
         }
-        FrameMemory {
-            bytes: self.pages.buffer_for(0).bytes + self.overhead,
-            fragments: 1,
-        }
+        memory
     }
 
     #[inline(never)]
@@ -164,7 +175,7 @@ impl PageBuffers {
         let Some(ring) = &mut self.ring else {
             return memory;
         };
-        let length = u32::from(frame_bytes).saturating_sub(FCS_BYTES);
+        let length = length(frame_bytes);
         let mut room = 0;
         while room < length + HEADER_BYTES {
             let next = ring.buffers.pop_front();
@@ -189,6 +200,12 @@ impl PageBuffers {
             ring.fill(&mut self.pages);
         }
     }
+}
+
+/// A frame's length as its buffer has it, bytes.
+#[inline]
+fn length(frame_bytes: u16) -> u32 {
+    u32::from(frame_bytes).saturating_sub(FCS_BYTES)
 }
 
 fn buffer_bytes(mtu: u32) -> u32 {

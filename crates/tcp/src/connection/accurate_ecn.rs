@@ -216,6 +216,22 @@ impl Connection {
         }
     }
 
+    /// A SYN or its answer has come again: if it is acknowledged, that says which ECN field it had
+    /// (tcp_validate_incoming).
+    pub(super) fn reflect_syn(&mut self, segment: &Segment) {
+        if let Some(accurate) = &mut self.accurate {
+            accurate.syn = segment.ecn;
+            accurate.reflects = true;
+        }
+    }
+
+    /// No later acknowledgement says so.
+    pub(super) fn reflect_no_more(&mut self) {
+        if let Some(accurate) = &mut self.accurate {
+            accurate.reflects = false;
+        }
+    }
+
     /// Puts the count into a header, and makes its packet ECN-capable (tcp_ecn_send).
     #[inline(never)]
     pub(super) fn put_count(&mut self, segment: &mut Segment) {

@@ -31,7 +31,7 @@ impl Connection {
     #[inline]
     pub(super) fn current_mss(&self) -> u32 {
         let blocks = self.receive.reassembly.sack_count();
-        if blocks == 0 {
+        if blocks == 0 || !self.sack {
             self.mss
         } else {
             (self.mss).saturating_sub(4 + 8 * blocks as u32).max(1)

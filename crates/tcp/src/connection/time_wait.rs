@@ -5,10 +5,11 @@
 //! A few numbers outlive the connection, so that late segments are answered: RFC 9293 section
 //! 3.10.7.4 and, against resets, RFC 1337. What the connection held is freed.
 
+use super::accurate_ecn::EcnMode;
 use super::{Connection, Event, Life, rate_limit::RateLimit};
 use crate::clock::{self, Jiffies};
 use crate::queue::LazyQueue;
-use crate::segment::{Flags, Segment};
+use crate::segment::{Ecn, Flags, Segment};
 use crate::seq::Seq;
 
 /// Added to the last sequence number for a connection that follows on the same ports.
@@ -135,7 +136,7 @@ impl Connection {
         let length = self.clock.ticks(self.stack.time_wait);
         self.extend_time_wait(now, length);
         self.events.push(Event::Closed);
-        self.send_last_ack();
+        self.send_last_ack(self.last_ect());
     }
 
     fn answer_in_time_wait(&mut self, now: Jiffies, segment: &Segment) {
@@ -147,14 +148,24 @@ impl Connection {
         if !segment.flags.intersects(Flags::RST)
             && (data || time_wait.answers.allows(now, interval))
         {
-            self.send_last_ack();
+            self.send_last_ack(Ecn::NotEct);
+        }
+    }
+
+    /// The ECN field of whatever is sent last, where acknowledgements are ECN-capable too (tw_tos).
+    fn last_ect(&self) -> Ecn {
+        match self.ecn {
+            EcnMode::Accurate => self.congestion.ect(),
+            EcnMode::Classic if self.congestion.needs_ecn() => self.congestion.ect(),
+            _ => Ecn::NotEct,
         }
     }
 
     /// The acknowledgement that is sent without the connection (tcp_v4_timewait_ack).
-    fn send_last_ack(&mut self) {
+    fn send_last_ack(&mut self, ecn: Ecn) {
         let mut segment = Segment::EMPTY;
         segment.flags = Flags::ACK;
+        segment.ecn = ecn;
         segment.seq = self.snd_nxt;
         segment.ack = self.receive.rcv_nxt;
         let window = self.time_wait.as_ref().map_or(0, |t| t.rcv_wnd);

@@ -83,6 +83,8 @@ impl Connection {
         }
         self.retransmits += 1;
         self.stats.timeouts += 1;
+        // tcp_enter_loss, of one who has asked for RFC 3168's echo: the first data says that the window is less.
+        self.queue_cwr = self.life == Life::SynSent && self.ecn == EcnMode::Classic;
         if self.life == Life::SynReceived || self.retransmits > self.stack.tcp_syn_linear_timeouts {
             self.rtt.back_off();
         }

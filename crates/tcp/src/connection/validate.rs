@@ -98,7 +98,9 @@ impl Connection {
                 && segment.end_seq() == self.receive.rcv_nxt
                 && segment.ack == self.snd_nxt;
             if !crossed {
+                self.reflect_syn(segment);
                 self.challenge(now);
+                self.reflect_no_more();
             }
             return crossed;
         }

@@ -222,13 +222,20 @@ impl Receive {
     pub(crate) fn charge_in_order(&mut self) {
         self.charge();
         let fragments = u32::from(self.frame.fragments);
-        if self.head > 0 && self.readable() > 0 && self.joined + fragments <= MAX_FRAGS {
+        if self.readable() > 0 && self.joins(fragments) {
             self.joined += fragments;
             self.release(self.head);
         } else {
             self.begin_packet();
             self.joined = fragments;
         }
+    }
+
+    /// Whether a packet of so many fragments joins the one before. One without any has its data in its head, which is not
+    /// given up (skb_try_coalesce; left out: that two such fit into one head).
+    #[inline]
+    fn joins(&self, fragments: u32) -> bool {
+        self.head > 0 && fragments > 0 && self.joined + fragments <= MAX_FRAGS
     }
 
     /// What comes next in order is not in the packet before.
@@ -243,7 +250,7 @@ impl Receive {
     /// A packet that was out of order follows what waits to be read: in the packet before, if that has room for its
     /// fragments (tcp_ofo_queue).
     pub(crate) fn queue_reassembled(&mut self, part: Part) {
-        if self.head > 0 && self.joined + part.fragments <= MAX_FRAGS {
+        if self.joins(part.fragments) {
             self.joined += part.fragments;
             self.release(self.head);
         } else {

@@ -318,7 +318,9 @@ impl Reassembly {
             let run = &mut self.runs[at - 1];
             let last = run.parts.last_mut().filter(|_| start == run.end);
             match (last, part) {
-                (Some(last), Some(part)) if last.fragments + fragments <= MAX_FRAGS => {
+                (Some(last), Some(part))
+                    if fragments > 0 && last.fragments + fragments <= MAX_FRAGS =>
+                {
                     joins = true;
                     last.fragments += part.fragments;
                     last.end = end;

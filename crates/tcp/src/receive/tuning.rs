@@ -208,7 +208,8 @@ impl Receive {
     #[inline(always)]
     fn grow_window_today(&mut self, payload_bytes: u32) {
         // What joining would give up does not count (truesize_adjust).
-        self.grow_window_by(payload_bytes, self.frame.memory_bytes - self.head);
+        let given_up = if self.frame.fragments > 0 { self.head } else { 0 };
+        self.grow_window_by(payload_bytes, self.frame.memory_bytes - given_up);
     }
 
     /// The same for data out of order, that joins the packet before or does not.
