@@ -87,7 +87,11 @@ def test_an_unknown_case_is_refused_with_those_there_are() -> None:
         parity(["x"])
 
 
-@pytest.mark.parametrize("name", ["slow-start", "one-loss", "lost-tail", "rto", "ecn"])
+# Those drawn by lot each parted from the kernel before something was mended.
+_DRAWN = [f"drawn-{number}" for number in (2, 33, 36, 65, 91, 105, 116, 157, 158, 177)]
+
+
+@pytest.mark.parametrize("name", ["slow-start", "one-loss", "lost-tail", "rto", "ecn", *_DRAWN])
 def test_modelled_ends_are_like_the_kernel(name: str, tmp_path: Path) -> None:
     """A fixed part of `tailback reproduce tcp-parity`; where they part it says."""
     for result in parity([name], folder=tmp_path).results:

@@ -113,7 +113,8 @@ def _script(lot: Random, *, marks: bool) -> Iterable[dict[str, object]]:
         what = lot.choice(("drop", "drop", "drop", "delay", "delay", *(("mark",) * 3 * marks)))
         yield _rule(lot, "forward", "data", 200, what)
     for _ in range(lot.choice((0, 0, 1, 2))):
-        yield _rule(lot, "backward", "acks", 90, lot.choice(("drop", "drop", "delay", "duplicate")))
+        what = lot.choice(("drop", "drop", "delay", "duplicate"))
+        yield _rule(lot, "backward", "acks", 90, what)
     if lot.random() < 0.06:
         direction = lot.choice(("forward", "backward"))
         yield {"direction": direction, "of": "all", "frames": [1], "action": "drop"}

@@ -9,7 +9,6 @@
 
 use tailback_units::Time;
 
-use super::accurate_ecn::EcnMode;
 use super::time_wait::is_in_window;
 use super::{Config, Connection, Event, Life, TimerKind, Transmit};
 use crate::clock::{self, Jiffies, Stamp};
@@ -105,7 +104,8 @@ impl Connection {
             window_scale: self.receive.scaling.then_some(self.receive.window_shift),
             sack_permitted: self.sack,
         });
-        if self.ecn != EcnMode::Off && self.congestion.needs_ecn() {
+        // A socket of such a control is ECN-capable whatever has been agreed on (tcp_assign_congestion_control).
+        if self.congestion.needs_ecn() {
             segment.ecn = self.congestion.ect();
         }
         self.snd_nxt = self.snd_una + 1;

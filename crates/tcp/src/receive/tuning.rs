@@ -178,6 +178,9 @@ impl Receive {
     /// (tcp_grow_window).
     #[inline(always)]
     pub(crate) fn grow_window(&mut self, payload_bytes: u32) {
+        if payload_bytes < 128 {
+            return;
+        }
         if self.tuning != RcvbufTuning::TwiceRead {
             return self.grow_window_today(payload_bytes);
         }
@@ -187,10 +190,7 @@ impl Receive {
     /// The same of 2.6.18.
     #[inline(never)]
     fn grow_window_once(&mut self, payload_bytes: u32) {
-        if payload_bytes < 128
-            || self.rcv_ssthresh >= self.window_clamp
-            || self.rcv_ssthresh >= self.free_space()
-        {
+        if self.rcv_ssthresh >= self.window_clamp || self.rcv_ssthresh >= self.free_space() {
             return;
         }
         let increase = if self.window_of(self.frame.memory_bytes) <= payload_bytes {
@@ -208,7 +208,11 @@ impl Receive {
     #[inline(always)]
     fn grow_window_today(&mut self, payload_bytes: u32) {
         // What joining would give up does not count (truesize_adjust).
-        let given_up = if self.frame.fragments > 0 { self.head } else { 0 };
+        let given_up = if self.frame.fragments > 0 {
+            self.head
+        } else {
+            0
+        };
         self.grow_window_by(payload_bytes, self.frame.memory_bytes - given_up);
     }
 
