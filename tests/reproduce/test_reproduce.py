@@ -20,7 +20,7 @@ def test_a_folder_that_is_there_is_held_against_the_study(tmp_path: Path) -> Non
     incast_folder(tmp_path / "incast-8mb", off=0.03)
     found = reproduce("incast", folder=tmp_path)
     assert found.holds
-    assert found.verdict == "11 of 11 claims are within their limits."
+    assert found.verdict == "8 of 8 claims are within their limits."
     assert found.outcomes[0].report == tmp_path / "incast-8mb" / "report.html"
     plain = json.loads(json.dumps(found.to_dict()))
     assert len(plain["scenarios"][0]["checks"]) == 11
@@ -31,9 +31,9 @@ def test_what_is_outside_is_said(tmp_path: Path) -> None:
     found = reproduce("incast", folder=tmp_path)
     assert not found.holds
     outside = [c.claim for c in found.checks if c.verdict == "outside"]
-    assert outside[:2] == [
+    assert outside == [
         "Completion time over all N, arista-7124s",
-        "Completion time over all N, cisco-nexus-5010",
+        "Excess time in timeouts of 201 ms, arista-7124s",
     ]
 
 
@@ -68,7 +68,7 @@ def test_all_studies_stand_in_one_report(tmp_path: Path, monkeypatch: pytest.Mon
     assert [one.study for one in found] == ["incast", "lambda-rings"]
     page = report.read_text()
     assert report == tmp_path / "studies.html"
-    for wanted in ("incast-8mb: ", "lambda-batching: in detail", "11 of 11 claims"):
+    for wanted in ("incast-8mb: ", "lambda-batching: in detail", "8 of 8 claims"):
         assert wanted in page
 
 
