@@ -5,7 +5,8 @@
 //! threshold of Choudhury and Hahne (IEEE/ACM ToN 6(2), 1998): a frame of `s` segments from port
 //! `i` for port `j` is admitted if port `i` holds less than its private share, or port `j` does,
 //! or the shared pool has room and both ports are below their hog marks.
-//! Left out: soft-drop watermark and its jitter, traffic classes, pause marks.
+//! Left out: traffic classes, pause marks; the soft-drop watermark, which the FM4000 does not have (its
+//! successors do). Its own admission lets the frame pass that exceeds a mark; here none does.
 
 use prefetch_index::prefetch_index;
 use schemars::JsonSchema;
