@@ -291,7 +291,7 @@ duration = "300s"
 """
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 def test_a_run_that_is_stopped_leaves_nothing(tmp_path: Path, how: signal.Signals) -> None:
     scenario(tmp_path, LONG)
     process = start(
@@ -300,8 +300,9 @@ def test_a_run_that_is_stopped_leaves_nothing(tmp_path: Path, how: signal.Signal
     wait_for(lambda: any(BASE.glob("*/h0/results.jsonl")), process)
     process.send_signal(how)
     process.communicate(timeout=30)
-    if how is signal.SIGINT:
+    if how is not signal.SIGKILL:
         assert process.returncode == 130
+        assert namespaces.there_are() == []
         return
     left = namespaces.there_are()
     assert len(left) == 3  # two hosts and a switch

@@ -1,11 +1,13 @@
 """`tailback`: finds the command, and turns errors into messages and exit codes.
 
-Exit codes: 0 done, 1 failed runs, 2 bad input, 130 interrupted.
+Exit codes: 0 done, 1 failed runs, 2 bad input, 130 interrupted (by Ctrl-C, SIGTERM or SIGHUP).
 """
 
 import importlib
 import io
+import signal
 import sys
+from types import FrameType
 from typing import NoReturn, cast
 
 import click
@@ -92,7 +94,15 @@ def cli() -> None:
 
 def main() -> NoReturn:
     """Entry point of the `tailback` program."""
+    for signal_number in (signal.SIGTERM, signal.SIGHUP):
+        # As Ctrl-C: what a run has made is removed. One that `nohup` has switched off stays off.
+        if signal.getsignal(signal_number) is signal.SIG_DFL:
+            signal.signal(signal_number, _interrupted)
     sys.exit(run_command())
+
+
+def _interrupted(_signal: int, _frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt
 
 
 def run_command() -> int:
