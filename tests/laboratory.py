@@ -81,11 +81,13 @@ class Laboratory:
 
 @contextmanager
 def laboratory(
-    folder: Path, inside: Iterable[tuple[list[str], str]] = (([], "127.0.0.1"),)
+    folder: Path,
+    inside: Iterable[tuple[list[str], str]] = (([], "127.0.0.1"),),
+    more: str = "",
 ) -> Iterator[Laboratory]:
     """Servers, each started with the words before it and listening at an address, lab0 and so on.
 
-    One server stands for all machines where there is one.
+    One server stands for all machines where there is one. `more` is for their configuration.
     """
     for program in ("sshd", "ssh", "ssh-keygen"):
         assert which(program), f"{program}: apt-get install openssh-server openssh-client"
@@ -102,7 +104,7 @@ def laboratory(
             port = 22 if before else _free_port()
             names = f"lab{number}" if len(inside) > 1 else "lab*"
             values = {"folder": folder, "address": address, "port": port}
-            (folder / f"server{number}").write_text(SERVER.format(**values))
+            (folder / f"server{number}").write_text(SERVER.format(**values) + more)
             client += CLIENT.format(host=names, user=getpass.getuser(), **values)
             command = [which("sshd") or "", "-D", "-e", "-f", str(folder / f"server{number}")]
             log = (folder / f"log{number}").open("wb")

@@ -12,7 +12,7 @@ from tailback.errors import SimulationError
 from tailback.hosts.agents import Agents
 from tailback.hosts.inventory import Machine
 from tailback.hosts.machines import clock_of
-from tailback.hosts.ssh import Shells
+from tailback.hosts.ssh import BEGINNING, Shells
 from tailback.records import RealHost, RealHosts
 
 LAB0 = Machine(name="lab0", ssh="lab0", address="192.0.2.10", sudo=False, folder="/none")
@@ -20,6 +20,8 @@ LAB0 = Machine(name="lab0", ssh="lab0", address="192.0.2.10", sudo=False, folder
 AHEAD_S = 3
 CLOCK = f"""
 import sys, time
+print("Welcome")
+print("{BEGINNING}", flush=True)
 for line in sys.stdin:
     print(time.time_ns() + {AHEAD_S}_000_000_000, flush=True)
 """

@@ -160,6 +160,19 @@ def agents(lab: Laboratory, how: bytes = b"--attached") -> list[int]:
     return found
 
 
+def test_what_login_shells_say_is_none_of_the_agents(tmp_path: Path) -> None:
+    chatty = 'ForceCommand echo Welcome; echo \'{"kind": "news"}\'; eval "$SSH_ORIGINAL_COMMAND"\n'
+    with laboratory(tmp_path, more=chatty) as lab:
+        results = tailback.run(
+            scenario(tmp_path, UDP),
+            out=tmp_path / "out",
+            backend="hosts",
+            inventory=lab.inventory(HOSTS),
+        )
+        assert sorted(results.table("flows")["source"]) == ["host1", "host2"]
+        assert lab.left() == []
+
+
 def test_what_cannot_be_is_refused_before_anything_runs(tmp_path: Path, lab: Laboratory) -> None:
     def refused(inventory: Path, stack: str = "") -> str:
         with pytest.raises(InputError) as error:

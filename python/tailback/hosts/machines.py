@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tailback.errors import InputError, SimulationError
 from tailback.hosts.inventory import Inventory, Machine
-from tailback.hosts.ssh import Shells
+from tailback.hosts.ssh import BEGINNING, Shells
 
 ABOUT = r"""
 PATH=$PATH:/usr/sbin:/sbin
@@ -21,7 +21,8 @@ printf 'ports %s\n' "$(cat /proc/sys/net/ipv4/ip_local_port_range)"
 for one in /sys/class/net/*; do
   printf 'interface %s %s %s\n' "${one##*/}" "$(cat "$one/mtu")" "$(cat "$one/speed" 2>/dev/null)"
 done
-ip -o -4 address show | while read -r _ name _ address _; do
+command -v ip >/dev/null || echo 'lacks ip'
+ip -o -4 address show 2>/dev/null | while read -r _ name _ address _; do
   printf 'address %s %s\n' "${address%/*}" "$name"
 done
 """
@@ -83,6 +84,8 @@ def look_at(shells: Shells, machine: Machine) -> About:
 
     if one("system") != SYSTEM:
         raise failed(f"it is {one('system')}, and the agent is for {SYSTEM}")
+    if "lacks" in said:
+        raise failed("it has no ip (on Debian: apt-get install iproute2)")
     addresses = {words[0]: words[1] for words in said.get("address", []) if len(words) == 2}
     interface = addresses.get(machine.address)
     if interface is None and ipaddress.IPv4Address(machine.address).is_loopback:
@@ -124,6 +127,11 @@ def check_apart(inventory: Inventory, found: Iterable[About]) -> None:
         )
 
 
+def _line(process: "subprocess.Popen[bytes]") -> str:
+    # It is a pipe.
+    return process.stdout.readline().decode(errors="replace")  # type: ignore[union-attr]
+
+
 @dataclass(frozen=True)
 class ClockFound:
     """A machine's clock, held against this one's."""
@@ -142,13 +150,15 @@ def clock_of(shells: Shells, machine: Machine, agent: str) -> ClockFound:
     looks = []
     start_s = 0.0
     try:
+        while _line(asked) not in (f"{BEGINNING}\n", ""):
+            pass
         for _ in range(LOOKS):
             before_ns = time.time_ns()
             try:
                 # Both are pipes.
                 asked.stdin.write(b"\n")  # type: ignore[union-attr]
                 asked.stdin.flush()  # type: ignore[union-attr]
-                there_ns = int(asked.stdout.readline())  # type: ignore[union-attr]
+                there_ns = int(_line(asked))
             except (BrokenPipeError, ValueError) as error:
                 said = asked.communicate()[1].decode(errors="replace").strip()
                 raise SimulationError(

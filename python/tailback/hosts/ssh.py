@@ -26,6 +26,9 @@ CONNECT_S = 10
 PATIENCE_S = 120.0
 """How long a command beside the agents' own may take. [assumed]"""
 
+BEGINNING = "tailback: begins here"
+"""What a script says first: a login shell's own files may have said something before."""
+
 LINGER_S = 60
 """How long a shared connection stays without use if this program is killed. [assumed]"""
 
@@ -55,8 +58,10 @@ class Shells:
                 )
         shutil.rmtree(self._sockets, ignore_errors=True)
 
-    def run(self, machine: Machine, script: str, typed: bytes = b"") -> str:
-        """Runs a shell's script to its end; gives what it prints.
+    def run(
+        self, machine: Machine, script: str, typed: bytes = b"", *, to_its_end: bool = False
+    ) -> str:
+        """Runs a shell's script to its end, by Ctrl-C too if it says so; gives what it prints.
 
         Raises `SimulationError` that names the machine, with what it says.
         """
@@ -67,6 +72,7 @@ class Shells:
                 capture_output=True,
                 check=False,
                 timeout=PATIENCE_S,
+                start_new_session=to_its_end,
             )
         except subprocess.TimeoutExpired as error:
             raise SimulationError(
@@ -77,7 +83,7 @@ class Shells:
             raise SimulationError(
                 f"{machine.name} ({machine.ssh}): {said or f'failed with {done.returncode}'}"
             )
-        return done.stdout.decode(errors="replace")
+        return said_by_script(done.stdout.decode(errors="replace"))
 
     def start(
         self, machine: Machine, script: str, out: BinaryIO | int, errors: BinaryIO | int
@@ -93,6 +99,7 @@ class Shells:
 
     def _command(self, machine: Machine, script: str) -> list[str]:
         # Whatever the user's shell is, sh reads it.
+        script = f"echo {shlex.quote(BEGINNING)}\n{script}"
         return [*self._ssh(machine), f"exec sh -c {shlex.quote(script)}"]
 
     def _ssh(self, machine: Machine, *arguments: str) -> list[str]:
@@ -109,6 +116,12 @@ class Shells:
         given = [word for name, value in options.items() for word in ("-o", f"{name}={value}")]
         own = ["-F", str(config)] if config is not None else []
         return [which("ssh") or "ssh", "-T", *own, *given, *arguments, "--", machine.ssh]
+
+
+def said_by_script(printed: str) -> str:
+    """What a script has printed, of all that came."""
+    before, beginning, after = printed.partition(f"{BEGINNING}\n")
+    return after if beginning else before
 
 
 def on_all(machines: list[Machine], work: Callable[[Machine], T]) -> list[T]:

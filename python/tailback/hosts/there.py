@@ -11,7 +11,7 @@ from typing import BinaryIO
 from tailback.errors import SimulationError
 from tailback.hosts.inventory import Machine
 from tailback.hosts.machines import ClockFound, clock_of
-from tailback.hosts.ssh import Shells, on_all
+from tailback.hosts.ssh import Shells, on_all, said_by_script
 from tailback.records import RealHost
 
 LEAD_S = 0.5
@@ -22,8 +22,11 @@ LEAD_TIMES = 3.0
 
 INSTALL = (
     "umask 077; d=$(mktemp -d {folder}/tailback-XXXXXXXX) || exit; "
-    'cat >"$d/agent" && chmod 700 "$d/agent" && echo "$d"'
+    'if cat >"$d/agent" && [ "$(wc -c <"$d/agent")" -eq {size} ] && chmod 700 "$d/agent" && '
+    'echo "$d"; then exit; fi; '
+    'rm -rf "$d"; echo "the agent did not come there in whole ({size} bytes)" >&2; exit 1'
 )
+"""One that did not come in whole, for the connection was lost, goes again."""
 
 REMOVE = (
     "test ! -e {folder} || "
@@ -69,7 +72,7 @@ class There:
 
     def told(self, host: RealHost, own: Path) -> str:  # noqa: ARG002 - each has a folder here
         """What an agent told."""
-        return (own / "told").read_text(encoding="utf-8")
+        return said_by_script((own / "told").read_text(encoding="utf-8", errors="replace"))
 
 
 @contextmanager
@@ -80,16 +83,17 @@ def installed(shells: Shells, agent: Path, machines: Mapping[int, Machine]) -> I
     folders: dict[str, str] = {}
 
     def install(machine: Machine) -> ClockFound:
-        script = INSTALL.format(folder=shlex.quote(machine.folder))
-        folders[machine.name] = shells.run(machine, script, binary).strip()
-        return clock_of(shells, machine, _agent(machine, folders[machine.name]))
+        script = INSTALL.format(folder=shlex.quote(machine.folder), size=len(binary))
+        folder = shells.run(machine, script, binary, to_its_end=True).strip()
+        folders[machine.name] = folder
+        return clock_of(shells, machine, _agent(machine, folder))
 
     def remove(machine: Machine) -> None:
         """What a killed agent has not put back is in its folder."""
         folder = folders.get(machine.name)
         if folder:
             script = REMOVE.format(agent=_agent(machine, folder), folder=shlex.quote(folder))
-            shells.run(machine, script)
+            shells.run(machine, script, to_its_end=True)
 
     try:
         clocks = on_all(once, install)
