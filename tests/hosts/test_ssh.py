@@ -133,14 +133,20 @@ def test_flows_beside_the_workload(tmp_path: Path, lab: Laboratory) -> None:
     assert lab.left() == []
 
 
-def test_a_run_that_is_killed_leaves_nothing(tmp_path: Path, lab: Laboratory) -> None:
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
+def test_a_run_that_is_killed_leaves_nothing(
+    tmp_path: Path, lab: Laboratory, how: signal.Signals
+) -> None:
     scenario(tmp_path, BULK)
     inventory = lab.inventory(HOSTS)
     run = ("run", "star.toml", "--out", "out", "--backend", "hosts", "--inventory", inventory)
     process = start(*run, cwd=tmp_path)
     wait_for(lambda: len(agents(lab)) == 2, process)
-    process.send_signal(signal.SIGKILL)
+    process.send_signal(how)
     process.communicate()
+    if how is not signal.SIGKILL:
+        assert process.returncode == 130
+        assert lab.left() == []
     deadline_s = time.monotonic() + 60
     while agents(lab) or lab.left():
         assert time.monotonic() < deadline_s, (agents(lab), lab.left())
@@ -263,10 +269,10 @@ def apart(tmp_path: Path) -> Iterator[Laboratory]:
             tools.call("ip", "link", "del", bridge)
 
 
-def sysctls() -> list[str]:
-    """What the sysctl is in each of them."""
+def sysctls(sysctl: str = SYSCTL) -> list[str]:
+    """What a sysctl is in each of them."""
     names = (f"tb{os.getpid()}-{number}" for number in range(len(ADDRESSES)))
-    path = "/proc/sys/" + SYSCTL.replace(".", "/")
+    path = "/proc/sys/" + sysctl.replace(".", "/")
     return [tools.call("ip", "netns", "exec", name, "cat", path).strip() for name in names]
 
 
@@ -278,6 +284,61 @@ def test_sysctls_are_put_back(tmp_path: Path, apart: Laboratory) -> None:
     assert results.table("programs")["output"].to_list() == ["7\n"]
     assert sysctls() == before != ["7", "7"]
     assert apart.left() == []
+
+
+PORTS = "net.ipv4.ip_local_reserved_ports"
+
+
+def test_a_sysctl_that_was_empty_is_empty_again(tmp_path: Path, apart: Laboratory) -> None:
+    told = TOLD.replace("tcp_reordering", "ip_local_reserved_ports")
+    wanted = scenario(tmp_path, told).override(f"kernel.sysctl.{PORTS}=30000-30010")
+    lab = apart.inventory(ADDRESSES, top='sysctls = "set"')
+    results = tailback.run(wanted, out=tmp_path / "out", backend="hosts", inventory=lab)
+    assert results.table("programs")["output"].to_list() == ["30000-30010\n"]
+    assert sysctls(PORTS) == ["", ""]
+
+
+def test_of_two_runs_at_once_one_is_refused(tmp_path: Path, apart: Laboratory) -> None:
+    before = sysctls()
+    scenario(tmp_path, BULK.replace("host2", "host0").replace("30s", "120s"))
+    lab = apart.inventory(ADDRESSES, top='sysctls = "set"')
+    run = ("run", "star.toml", "--backend", "hosts", "--inventory", lab)
+    wanted = (f"kernel.sysctl.{SYSCTL}={value}" for value in (7, 9))
+    first = start(*run, "--out", "first", "--set", next(wanted), cwd=tmp_path)
+    wait_for(lambda: len(agents(apart)) == 2, first)
+    apart.inventory(ADDRESSES, top='sysctls = "set"\nfirst_port = 21000')
+    second = start(*run, "--out", "second", "--set", next(wanted), cwd=tmp_path)
+    said = second.communicate()[1]
+    assert second.returncode == 1
+    assert "another run is going on" in said
+    assert sysctls() == ["7", "7"]
+    first.send_signal(signal.SIGINT)
+    first.communicate()
+    assert sysctls() == before
+    assert apart.left() == []
+
+
+def test_a_lost_connection_puts_back(tmp_path: Path, apart: Laboratory) -> None:
+    before = sysctls()
+    scenario(tmp_path, BULK.replace("host2", "host0"))
+    lab = apart.inventory(ADDRESSES, top='sysctls = "set"')
+    run = ("run", "star.toml", "--out", "out", "--backend", "hosts", "--inventory", lab)
+    process = start(*run, "--set", f"kernel.sysctl.{SYSCTL}=7", cwd=tmp_path)
+    wait_for(lambda: len(agents(apart)) == 2, process)
+    assert sysctls() == ["7", "7"]
+    # The server's end of the connection to one of them.
+    agent = agents(apart, b"--on-host")[0]
+    os.kill(parent_of(agent), signal.SIGKILL)
+    _, said = process.communicate()
+    assert process.returncode == 1
+    assert "failed" in said
+    assert sysctls() == before
+    assert apart.left() == []
+
+
+def parent_of(process: int) -> int:
+    stat = Path(f"/proc/{process}/stat").read_text()
+    return int(stat.rpartition(")")[2].split()[1])
 
 
 def test_what_a_killed_agent_changed_is_put_back(tmp_path: Path, apart: Laboratory) -> None:

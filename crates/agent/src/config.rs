@@ -32,6 +32,9 @@ pub struct GuestConfig {
     /// Sysctls of a machine that others use too stay as they are.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub keep_sysctls: bool,
+    /// How long anybody waits for this host at the most, ns; absent: for ever.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub patience_ns: Option<u64>,
     /// Sysctls by their full names, such as `net.ipv4.tcp_sack`; the kernel must have them.
     #[serde(default)]
     pub sysctls: BTreeMap<String, String>,

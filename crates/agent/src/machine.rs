@@ -3,12 +3,16 @@
 //! What they were is written down before the first is changed, in the run's folder, which is locked
 //! while its agent lives. An agent that was killed could not put anything back: the next does it, from
 //! folders beside its own that nobody has locked.
+//!
+//! Two runs at once would take each other's settings for what was before: one of them is refused ([`claim`]).
 
 use std::collections::BTreeMap;
 use std::env;
 use std::fs::{self, File};
 use std::io;
+use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -16,6 +20,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
 
 use crate::config::{GuestConfig, Task};
 use crate::guest;
@@ -26,6 +32,16 @@ pub const PREFIX: &str = "tailback-";
 
 const FORMER: &str = "former.json";
 
+/// The agent's own program, in its folder.
+const AGENT: &str = "agent";
+
+/// Where sysctls are.
+const SYSCTLS: &str = "/proc/sys";
+
+/// Congestion controls that everybody may use. One that becomes the default is added by the kernel, and stays
+/// (`tcp_set_default_congestion_control` in net/ipv4/tcp_cong.c of Linux 7.2).
+const ALLOWED_CONTROLS: &str = "net.ipv4.tcp_allowed_congestion_control";
+
 /// Who may send echo requests without privilege, and that it is all.
 const ECHO_SOCKETS: (&str, &str) = ("net.ipv4.ping_group_range", "0 2147483647");
 
@@ -34,9 +50,97 @@ const ECHO_SOCKETS: (&str, &str) = ("net.ipv4.ping_group_range", "0 2147483647")
 #[must_use = "they are put back when asked for"]
 pub struct Former {
     folder: PathBuf,
+    sysctls: PathBuf,
     values: BTreeMap<String, String>,
     /// Sysctls of the profile that are not set, and why.
     pub not_set: BTreeMap<String, String>,
+}
+
+/// What is written down of them.
+#[derive(Debug, Serialize, Deserialize)]
+struct Written {
+    machine: String,
+    values: BTreeMap<String, String>,
+}
+
+/// Which start of which machine this is, and which of its networks: what sysctls belong to.
+fn this_machine() -> (String, String) {
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let network = fs::read_link("/proc/self/ns/net").unwrap_or_default();
+    (boot.trim().to_owned(), network.display().to_string())
+}
+
+impl Written {
+    fn here(values: BTreeMap<String, String>) -> Written {
+        let (boot, network) = this_machine();
+        Written {
+            machine: format!("{boot} {network}"),
+            values,
+        }
+    }
+
+    /// Whether these sysctls are those of this process.
+    fn whose(&self) -> Whose {
+        let (boot, network) = this_machine();
+        match self.machine.split_once(' ') {
+            Some((b, n)) if (b, n) == (&boot, &network) => Whose::Own,
+            Some((b, _)) if b == boot => Whose::AnotherNetworks,
+            _ => Whose::Nobodys,
+        }
+    }
+}
+
+/// To whom sysctls belong that an agent has changed.
+#[derive(Debug, PartialEq, Eq)]
+enum Whose {
+    Own,
+    /// Of another network namespace of this machine.
+    AnotherNetworks,
+    /// The machine was started again, and they are gone.
+    Nobodys,
+}
+
+/// What a run has for itself as long as this is there: the host's address, and, where it may set them, the
+/// machine's sysctls. The kernel keeps such names for each network apart, and forgets them with the process.
+#[derive(Debug)]
+#[must_use = "it is given up when dropped"]
+pub struct Claim {
+    _names: Vec<UnixDatagram>,
+}
+
+/// Claims what the configuration's run must not share with another.
+///
+/// # Errors
+/// Another run has it.
+pub fn claim(config: &GuestConfig) -> Result<Claim, String> {
+    let mut names = vec![(
+        config.interface.address.to_string(),
+        format!(
+            "another run is going on at {}: wait until it is over",
+            config.interface.address
+        ),
+    )];
+    if !config.keep_sysctls {
+        names.push((SYSCTLS_CLAIM.to_owned(), BUSY.to_owned()));
+    }
+    let claimed = names.into_iter().map(|(name, busy)| own(&name, &busy));
+    Ok(Claim {
+        _names: claimed.collect::<Result<_, _>>()?,
+    })
+}
+
+const SYSCTLS_CLAIM: &str = "sysctls";
+const BUSY: &str =
+    "another run is going on on this machine, and has its sysctls: wait until it is over";
+
+/// A name that one process has at a time (unix(7), abstract sockets).
+fn own(name: &str, busy: &str) -> Result<UnixDatagram, String> {
+    let address = SocketAddr::from_abstract_name(format!("{PREFIX}{name}"))
+        .map_err(|error| error.to_string())?;
+    UnixDatagram::bind_addr(&address).map_err(|error| match error.kind() {
+        io::ErrorKind::AddrInUse => busy.to_owned(),
+        _ => format!("{name}: {error}"),
+    })
 }
 
 /// Takes a run's folder for this process: while it lives nobody takes it for abandoned.
@@ -54,8 +158,13 @@ pub fn take(folder: &Path) -> Result<File, String> {
 /// # Errors
 /// All that cannot be set; nothing is changed then.
 pub fn set(config: &GuestConfig, folder: &Path) -> Result<Former, String> {
+    set_under(Path::new(SYSCTLS), config, folder)
+}
+
+fn set_under(sysctls: &Path, config: &GuestConfig, folder: &Path) -> Result<Former, String> {
     let mut former = Former {
         folder: folder.to_owned(),
+        sysctls: sysctls.to_owned(),
         values: BTreeMap::new(),
         not_set: BTreeMap::new(),
     };
@@ -63,7 +172,7 @@ pub fn set(config: &GuestConfig, folder: &Path) -> Result<Former, String> {
     let mut refused = Vec::new();
     for (name, value) in asked(config) {
         let own = config.sysctls.contains_key(name);
-        let why = match fs::read_to_string(guest::sysctl_path(name)) {
+        let why = match fs::read_to_string(guest::sysctl_under(sysctls, name)) {
             Ok(now) if same(&now, value) => continue,
             Ok(now) if !config.keep_sysctls => {
                 former
@@ -86,9 +195,16 @@ pub fn set(config: &GuestConfig, folder: &Path) -> Result<Former, String> {
     }
     let mut is_denied = false;
     if refused.is_empty() {
+        if wanted.contains_key(guest::CONGESTION_CONTROL)
+            && let Ok(now) = fs::read_to_string(guest::sysctl_under(sysctls, ALLOWED_CONTROLS))
+        {
+            let allowed = former.values.entry(ALLOWED_CONTROLS.to_owned());
+            allowed.or_insert_with(|| now.trim_end().to_owned());
+        }
         former.write()?;
         for (name, value) in wanted {
-            let Err(error) = fs::write(guest::sysctl_path(name), value) else {
+            let path = guest::sysctl_under(sysctls, name);
+            let Err(error) = guest::write_sysctl(&path, value) else {
                 continue;
             };
             if guest::sockets_have(config, name, value) {
@@ -140,14 +256,18 @@ impl Former {
     /// What could not be; what it was stays written down then.
     pub fn put_back(&self) -> Result<(), String> {
         let mut failed = Vec::new();
-        for (name, value) in &self.values {
-            let path = guest::sysctl_path(name);
-            let is_so = fs::read_to_string(&path).is_ok_and(|now| same(&now, value));
-            if is_so {
+        let last = |(name, _): &(&String, &String)| name.as_str() == ALLOWED_CONTROLS;
+        let (last, first): (Vec<_>, Vec<_>) = self.values.iter().partition(last);
+        for (name, value) in first.into_iter().chain(last) {
+            let path = guest::sysctl_under(&self.sysctls, name);
+            let is_so = || fs::read_to_string(&path).is_ok_and(|now| same(&now, value));
+            if is_so() {
                 continue;
             }
-            if let Err(error) = fs::write(path, value) {
-                failed.push(format!("{name} = {value}: {error}"));
+            match guest::write_sysctl(&path, value) {
+                Err(error) => failed.push(format!("{name} = {value}: {error}")),
+                Ok(()) if !is_so() => failed.push(format!("{name} = {value}: it is another still")),
+                Ok(()) => {}
             }
         }
         if !failed.is_empty() {
@@ -169,14 +289,21 @@ impl Former {
             return Ok(());
         }
         let failed = |error: io::Error| format!("{FORMER}: {error}");
-        let file = File::create(self.folder.join(FORMER)).map_err(failed)?;
-        serde_json::to_writer(&file, &self.values).map_err(|error| failed(error.into()))?;
-        file.sync_all().map_err(failed)
+        let (path, whole) = (self.folder.join("former.part"), self.folder.join(FORMER));
+        let file = File::create(&path).map_err(failed)?;
+        let written = Written::here(self.values.clone());
+        serde_json::to_writer(&file, &written).map_err(|error| failed(error.into()))?;
+        file.sync_all().map_err(failed)?;
+        fs::rename(path, whole).map_err(failed)
     }
 }
 
+/// How long a folder that nobody has locked may be that of a run which is about to begin.
+const BEGINNING: Duration = Duration::from_secs(3600);
+
 /// Puts back what agents left that were killed: their folders are beside this one, of the same user's,
-/// and nobody has them locked. Gives the names of those folders, which are removed.
+/// and nobody has them locked. Gives the names of those folders, which are removed. So are folders of runs
+/// that were killed before they changed anything.
 ///
 /// # Errors
 /// What could not be put back.
@@ -199,8 +326,15 @@ pub fn repair(folder: &Path) -> Result<Vec<String>, String> {
         let Ok(_lock) = take(&path) else {
             continue; // its run is going on
         };
-        if !put_back_of(&path)? {
-            continue;
+        match left_in(&path)? {
+            Left::Sysctls(former) => former.put_back()?,
+            Left::AnotherNetworks => continue,
+            Left::Nothing if !is_abandoned(&path) => continue,
+            Left::Nothing => {
+                fs::remove_dir_all(&path)
+                    .map_err(|error| format!("{}: {error}", path.display()))?;
+                continue;
+            }
         }
         fs::remove_dir_all(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         repaired.push(name);
@@ -223,23 +357,61 @@ pub fn put_back(folder: &Path) -> Result<(), String> {
             taken => break taken?,
         }
     };
-    put_back_of(folder).map(drop)
+    let Left::Sysctls(former) = left_in(folder)? else {
+        return Ok(());
+    };
+    let _claim = loop {
+        match own(SYSCTLS_CLAIM, BUSY) {
+            Err(_) if Instant::now() < end => thread::sleep(POLL),
+            claimed => break claimed?,
+        }
+    };
+    former.put_back()
 }
 
-/// Whether there was anything to be put back.
-fn put_back_of(folder: &Path) -> Result<bool, String> {
+/// What an agent has left in its folder.
+enum Left {
+    /// What it has changed here.
+    Sysctls(Former),
+    /// What it has changed in another network of this machine.
+    AnotherNetworks,
+    /// It has changed nothing, or put it back, or the machine was started again.
+    Nothing,
+}
+
+fn left_in(folder: &Path) -> Result<Left, String> {
     let Ok(text) = fs::read_to_string(folder.join(FORMER)) else {
-        return Ok(false); // nothing was changed, or it has been put back
+        return Ok(Left::Nothing);
     };
-    let values = serde_json::from_str(&text)
+    let written: Written = serde_json::from_str(&text)
         .map_err(|error| format!("{}/{FORMER}: {error}", folder.display()))?;
-    let former = Former {
-        folder: folder.to_owned(),
-        values,
-        not_set: BTreeMap::new(),
-    };
-    former.put_back()?;
-    Ok(true)
+    Ok(match written.whose() {
+        Whose::Own => Left::Sysctls(Former {
+            folder: folder.to_owned(),
+            sysctls: PathBuf::from(SYSCTLS),
+            values: written.values,
+            not_set: BTreeMap::new(),
+        }),
+        Whose::AnotherNetworks => Left::AnotherNetworks,
+        Whose::Nobodys => Left::Nothing,
+    })
+}
+
+/// Whether a folder with nothing to put back is an agent's that will not begin any more.
+fn is_abandoned(folder: &Path) -> bool {
+    let changed = fs::metadata(folder).and_then(|meta| meta.modified());
+    let age = changed.ok().and_then(|at| at.elapsed().ok());
+    folder.join(AGENT).exists() && age.is_some_and(|age| age > BEGINNING)
+}
+
+/// From now on this process puts back what it has set before it ends, if it is told to end.
+pub fn outlive_signals() {
+    sys::note_if_told_to_end();
+}
+
+/// Ends this process and the programs of its process group, if it leads one; else returns.
+pub fn end_with_own_programs() {
+    sys::kill_own_group();
 }
 
 /// How often the child is looked at.
@@ -250,16 +422,18 @@ const POLL: Duration = Duration::from_millis(20);
 pub enum Unfinished {
     /// They failed, and have said why.
     Failed(String),
-    /// Nobody holds the other end of standard input any more.
+    /// Nobody waits for them any more.
     Abandoned,
 }
 
 /// Runs the tasks of a configuration in a process of their own, which has ended, with whatever it
-/// started, when this returns.
+/// started, when this returns. They are given up when nobody waits for them any more: standard input has
+/// ended, `patience` is over (a connection that was lost may look open for hours), or this process is told
+/// to end.
 ///
 /// # Errors
 /// They failed, or were given up.
-pub fn run(config: &Path, folder: &Path) -> Result<(), Unfinished> {
+pub fn run(config: &Path, folder: &Path, patience: Option<Duration>) -> Result<(), Unfinished> {
     let failed = |error: io::Error| Unfinished::Failed(format!("the agent: {error}"));
     let mut child = Command::new(env::current_exe().map_err(failed)?)
         .arg("--attached")
@@ -275,6 +449,12 @@ pub fn run(config: &Path, folder: &Path) -> Result<(), Unfinished> {
         let _ = io::copy(&mut io::stdin(), &mut io::sink());
         told.store(true, Ordering::Relaxed);
     });
+    let began = Instant::now();
+    let is_given_up = || {
+        abandoned.load(Ordering::Relaxed)
+            || sys::is_told_to_end()
+            || patience.is_some_and(|patience| began.elapsed() > patience)
+    };
     let ended = loop {
         match child.try_wait() {
             Ok(Some(status)) if status.success() => break Ok(()),
@@ -283,9 +463,7 @@ pub fn run(config: &Path, folder: &Path) -> Result<(), Unfinished> {
                     "the agent's tasks failed: {status}"
                 )));
             }
-            Ok(None) if abandoned.load(Ordering::Relaxed) => {
-                break Err(Unfinished::Abandoned);
-            }
+            Ok(None) if is_given_up() => break Err(Unfinished::Abandoned),
             Ok(None) => thread::sleep(POLL),
             Err(error) => break Err(failed(error)),
         }

@@ -18,8 +18,9 @@ fn config(own: &[(&str, &str)], profile: &[(&str, &str)], keep: bool) -> GuestCo
     }
 }
 
-fn folder(name: &str) -> PathBuf {
-    let base = std::env::temp_dir().join(format!("machine-{}", std::process::id()));
+/// A run's folder, beside those of the same test alone.
+fn folder(test: &str, name: &str) -> PathBuf {
+    let base = std::env::temp_dir().join(format!("machine-{}-{test}", std::process::id()));
     let path = base.join(format!("{PREFIX}{name}"));
     fs::create_dir_all(&path).unwrap();
     path
@@ -28,13 +29,13 @@ fn folder(name: &str) -> PathBuf {
 /// A sysctl that every kernel has, with what it is.
 fn there() -> (&'static str, String) {
     const NAME: &str = "net.ipv4.tcp_sack";
-    let value = fs::read_to_string(guest::sysctl_path(NAME)).unwrap();
+    let value = fs::read_to_string(guest::sysctl_under(Path::new(SYSCTLS), NAME)).unwrap();
     (NAME, value.trim().to_owned())
 }
 
 #[test]
 fn what_is_so_already_is_left_alone() {
-    let folder = folder("so");
+    let folder = folder("so", "own");
     let (name, value) = there();
     let former = set(&config(&[(name, &value)], &[], false), &folder).unwrap();
     assert!(former.values.is_empty() && former.not_set.is_empty());
@@ -43,7 +44,7 @@ fn what_is_so_already_is_left_alone() {
 
 #[test]
 fn a_machine_that_keeps_its_sysctls_says_which_differ() {
-    let folder = folder("keep");
+    let folder = folder("keep", "own");
     let (name, value) = there();
     let other = if value == "1" { "0" } else { "1" };
     let former = set(
@@ -71,12 +72,112 @@ fn a_machine_that_keeps_its_sysctls_says_which_differ() {
     assert_eq!(there().1, value);
 }
 
+/// Sysctls in a folder: files with these values.
+fn sysctls(name: &str, values: &[(&str, &str)]) -> PathBuf {
+    let root = folder(name, "own").join("sysctls");
+    for (name, value) in values {
+        let path = guest::sysctl_under(&root, name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, format!("{value}\n")).unwrap();
+    }
+    root
+}
+
+#[test]
+fn a_value_that_was_empty_is_empty_again() {
+    const PORTS: &str = "net.ipv4.ip_local_reserved_ports";
+    let root = sysctls("empty", &[(PORTS, "")]);
+    let own = root.parent().unwrap();
+    let former = set_under(&root, &config(&[(PORTS, "30000-30010")], &[], false), own).unwrap();
+    let path = guest::sysctl_under(&root, PORTS);
+    assert_eq!(fs::read_to_string(&path).unwrap(), "30000-30010\n");
+    // The kernel takes a write for the whole value, a file does not.
+    let refused = former.put_back().unwrap_err();
+    assert!(refused.contains("is another still"), "{refused}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "\n0000-30010\n");
+}
+
+#[test]
+fn a_control_that_became_the_default_is_allowed_to_nobody_more() {
+    let (default, allowed) = (guest::CONGESTION_CONTROL, ALLOWED_CONTROLS);
+    let root = sysctls("allowed", &[(default, "reno"), (allowed, "reno")]);
+    let own = root.parent().unwrap();
+    let former = set_under(&root, &config(&[(default, "vega")], &[], false), own).unwrap();
+    assert_eq!(former.values[allowed], "reno");
+    // As the kernel does by itself, when the default is set and when it is put back.
+    fs::write(guest::sysctl_under(&root, allowed), "vega\n").unwrap();
+    former.put_back().unwrap();
+    for name in [default, allowed] {
+        let now = fs::read_to_string(guest::sysctl_under(&root, name)).unwrap();
+        assert_eq!(now, "reno\n", "{name}");
+    }
+}
+
+#[test]
+fn one_run_at_a_time_has_a_machine() {
+    let (at, sets) = (|address: [u8; 4]| address.into(), config(&[], &[], false));
+    let mut other = config(&[], &[], true);
+    other.interface.address = at([127, 7, 7, 8]);
+    let mut one = sets.clone();
+    one.interface.address = at([127, 7, 7, 7]);
+    let first = claim(&one).unwrap();
+    // Another that keeps the sysctls, at an address of its own.
+    let second = claim(&other).unwrap();
+    other.keep_sysctls = false;
+    other.interface.address = at([127, 7, 7, 9]);
+    let refused = claim(&other).unwrap_err();
+    assert!(refused.contains("has its sysctls: wait"), "{refused}");
+    drop(first);
+    let refused = claim(&other).map(drop);
+    assert_eq!(refused, Ok(()));
+    other.interface.address = at([127, 7, 7, 8]);
+    let refused = claim(&other).unwrap_err();
+    assert!(
+        refused.contains("another run is going on at 127.7.7.8"),
+        "{refused}"
+    );
+    drop(second);
+}
+
+#[test]
+fn what_belongs_to_another_network_or_start_of_the_machine_is_not_put_back() {
+    let (name, value) = there();
+    let (boot, network) = this_machine();
+    let own = folder("others", "own");
+    let beside = ["another-network", "another-start"].map(|name| folder("others", name));
+    let machines = [format!("{boot} net:[1]"), format!("1234 {network}")];
+    for (path, machine) in beside.iter().zip(machines) {
+        let values = BTreeMap::from([(name.to_owned(), value.clone())]);
+        let written = serde_json::to_string(&Written { machine, values }).unwrap();
+        fs::write(path.join(FORMER), written).unwrap();
+    }
+    let none: [&str; 0] = [];
+    assert_eq!(repair(&own).unwrap(), none);
+    assert!(beside.iter().all(|path| path.join(FORMER).exists()));
+}
+
+#[test]
+fn a_folder_whose_run_never_began_is_removed() {
+    let [own, dead, young, other] =
+        ["own", "dead", "young", "other"].map(|name| folder("abandoned", name));
+    for path in [&dead, &young] {
+        fs::write(path.join(AGENT), "").unwrap();
+    }
+    let old = std::time::SystemTime::now() - 2 * BEGINNING;
+    for path in [&dead, &other] {
+        File::open(path).unwrap().set_modified(old).unwrap();
+    }
+    let none: [&str; 0] = [];
+    assert_eq!(repair(&own).unwrap(), none);
+    assert!(!dead.exists() && young.exists() && other.exists());
+}
+
 #[test]
 fn what_a_killed_agent_left_is_put_back_by_the_next() {
     let (name, value) = there();
-    let own = folder("own");
-    let (killed, going_on) = (folder("killed"), folder("going-on"));
-    let text = serde_json::to_string(&BTreeMap::from([(name, &value)])).unwrap();
+    let [own, killed, going_on] = ["own", "killed", "going-on"].map(|name| folder("killed", name));
+    let values = BTreeMap::from([(name.to_owned(), value.clone())]);
+    let text = serde_json::to_string(&Written::here(values)).unwrap();
     for path in [&killed, &going_on] {
         fs::write(path.join(FORMER), &text).unwrap();
     }

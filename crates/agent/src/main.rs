@@ -12,6 +12,7 @@
 use std::io::{BufRead, Read, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use tailback_agent::machine::{self, Unfinished};
 use tailback_agent::{GuestConfig, Record, guest, record::Recorder, traffic};
@@ -89,14 +90,17 @@ fn on_host(folder: &Path) -> Result<(), String> {
     std::io::stdin().read_line(&mut line).map_err(named)?;
     let config: GuestConfig =
         serde_json::from_str(&line).map_err(|error| format!("configuration: {error}"))?;
+    machine::outlive_signals();
     let _lock = machine::take(folder)?;
+    let _claim = machine::claim(&config)?;
     for name in machine::repair(folder)? {
         eprintln!("note: put back what {name} had left");
     }
     let path = folder.join("config.json");
     std::fs::write(&path, &line).map_err(named)?;
     let former = machine::set(&config, folder)?;
-    let ran = machine::run(&path, folder);
+    let patience = config.patience_ns.map(Duration::from_nanos);
+    let ran = machine::run(&path, folder, patience);
     former.put_back()?;
     match ran {
         Ok(()) => {}
@@ -132,11 +136,13 @@ fn tell_the_time() -> Result<(), String> {
     Ok(())
 }
 
-/// Ends the process when nobody holds the other end of its standard input any more.
+/// Ends the process, and the programs that it has started, when nobody holds the other end of its standard
+/// input any more.
 fn end_with_input() {
     let mut input = std::io::stdin().lock();
     let mut buffer = [0; 64];
     while matches!(input.read(&mut buffer), Ok(bytes) if bytes > 0) {}
+    machine::end_with_own_programs();
     std::process::exit(ABANDONED);
 }
 

@@ -9,6 +9,7 @@ use std::io;
 use std::mem;
 use std::net::Ipv4Addr;
 use std::os::fd::{AsRawFd, BorrowedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// `struct ethtool_value`.
 #[repr(C)]
@@ -62,6 +63,38 @@ pub(crate) fn lock(file: &impl AsRawFd) -> io::Result<()> {
 pub(crate) fn kill_group(leader: u32) {
     // SAFETY: takes numbers, touches no memory of ours. A group that is gone is no failure.
     unsafe { libc::kill(-(leader as libc::pid_t), libc::SIGKILL) };
+}
+
+/// Ends all processes of this one's group, itself among them, if it leads one.
+pub(crate) fn kill_own_group() {
+    // SAFETY: takes numbers, touches no memory of ours.
+    unsafe {
+        if libc::getpgrp() == libc::getpid() {
+            libc::kill(0, libc::SIGKILL);
+        }
+    }
+}
+
+/// Whether somebody has told this process to end, since [`note_if_told_to_end`].
+static TOLD_TO_END: AtomicBool = AtomicBool::new(false);
+
+extern "C" fn told_to_end(_signal: libc::c_int) {
+    TOLD_TO_END.store(true, Ordering::Relaxed);
+}
+
+/// From now on this process does not end by SIGTERM, SIGHUP or SIGINT, but knows of it. Programs that it
+/// starts do.
+pub(crate) fn note_if_told_to_end() {
+    let handler = told_to_end as extern "C" fn(libc::c_int);
+    for signal in [libc::SIGTERM, libc::SIGHUP, libc::SIGINT] {
+        // SAFETY: the handler stores to an atomic, which a handler may (signal-safety(7)).
+        unsafe { libc::signal(signal, handler as libc::sighandler_t) };
+    }
+}
+
+/// Whether somebody has told this process to end.
+pub(crate) fn is_told_to_end() -> bool {
+    TOLD_TO_END.load(Ordering::Relaxed)
 }
 
 /// Switches the machine off; returns only if the kernel refuses.

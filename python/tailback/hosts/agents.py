@@ -18,6 +18,9 @@ LEAD_HOST_S = 0.02
 LATEST_SHARE = 0.8
 """Of the time from the clock's zero to the applications' start: an agent must be ready by then."""
 
+LONGER_S = 30.0
+"""So much longer than this program an agent waits that hears nothing of it. [assumed]"""
+
 POLL_S = 0.02
 """How often agents are looked at."""
 
@@ -60,8 +63,8 @@ class Agents:
         hosts = self.plan["hosts"]
         lead_s = self.ground.lead_s + LEAD_HOST_S * len(hosts)
         epoch_ns = time.time_ns() + int(lead_s * 1e9)
-        with self._started(epoch_ns) as processes:
-            deadline_s = time.monotonic() + lead_s + patience_s
+        deadline_s = time.monotonic() + lead_s + patience_s
+        with self._started(epoch_ns, lead_s + patience_s + LONGER_S) as processes:
             while True:
                 codes = {name: process.poll() for name, process in processes.items()}
                 for name, code in codes.items():
@@ -107,15 +110,21 @@ class Agents:
         return first or f"it ended with code {code}"
 
     @contextmanager
-    def _started(self, epoch_ns: int) -> Iterator[dict[str, "subprocess.Popen[bytes]"]]:
-        """All agents, which end when this does, by whatever way."""
+    def _started(
+        self, epoch_ns: int, patience_s: float
+    ) -> Iterator[dict[str, "subprocess.Popen[bytes]"]]:
+        """All agents, which end when this does, by whatever way, or by themselves if they do not
+        hear of it for so long.
+        """
+        patience_ns = int(patience_s * 1e9)
         processes: dict[str, subprocess.Popen[bytes]] = {}
         try:
             for host in self.plan["hosts"]:
                 own = self._own(host)
                 own.mkdir(exist_ok=True)
                 zero_ns = epoch_ns + self.ground.ahead_ns(host["number"])
-                config = json.dumps({**host["config"], "epoch_ns": zero_ns})
+                times = {"epoch_ns": zero_ns, "patience_ns": patience_ns}
+                config = json.dumps({**host["config"], **times})
                 with (own / "console").open("wb") as console:
                     processes[host["name"]] = self.ground.start(host, own, config, console)
             yield processes

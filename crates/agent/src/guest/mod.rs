@@ -9,7 +9,7 @@ mod interface;
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::panic;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -224,12 +224,22 @@ pub(crate) fn sockets_have(config: &GuestConfig, name: &str, value: &str) -> boo
         && !config.tasks.iter().any(others)
 }
 
-pub(crate) fn sysctl_path(name: &str) -> PathBuf {
-    Path::new("/proc/sys").join(name.replace('.', "/"))
+fn sysctl_path(name: &str) -> PathBuf {
+    sysctl_under(Path::new("/proc/sys"), name)
+}
+
+pub(crate) fn sysctl_under(root: &Path, name: &str) -> PathBuf {
+    root.join(name.replace('.', "/"))
+}
+
+/// Writes a sysctl's value in one call, as the kernel wants it: an empty one is written too, as a line.
+pub(crate) fn write_sysctl(path: &Path, value: &str) -> io::Result<()> {
+    let mut file = fs::OpenOptions::new().write(true).open(path)?;
+    file.write_all(format!("{value}\n").as_bytes())
 }
 
 fn set_sysctl(name: &str, value: &str) -> Result<(), String> {
-    fs::write(sysctl_path(name), value).map_err(|error| {
+    write_sysctl(&sysctl_path(name), value).map_err(|error| {
         let why = match error.kind() {
             io::ErrorKind::NotFound => "this kernel does not have it".to_owned(),
             _ => error.to_string(),

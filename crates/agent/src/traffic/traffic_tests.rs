@@ -45,6 +45,7 @@ fn config_of(
         },
         peers: Vec::new(),
         keep_sysctls: false,
+        patience_ns: None,
         neighbours: Vec::new(),
         sysctls: std::collections::BTreeMap::new(),
         profile_sysctls: std::collections::BTreeMap::new(),

@@ -195,6 +195,7 @@ pub fn prepare(
             },
             peers: Vec::new(),
             keep_sysctls: false,
+            patience_ns: None,
             neighbours: (0..count)
                 .filter(|other| *other != number)
                 .map(|other| Neighbour {

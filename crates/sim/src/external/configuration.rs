@@ -48,6 +48,7 @@ pub(super) fn of(
             .collect(),
         peers: Vec::new(),
         keep_sysctls: false,
+        patience_ns: None,
         profile_sysctls: kernel.profile_sysctls.clone(),
         sysctls: kernel.sysctls.clone(),
         socket_options: socket_options(&host.socket),
