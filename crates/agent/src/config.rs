@@ -338,6 +338,9 @@ pub struct UdpSink {
     /// It ends if none has come by then, ns; absent: it waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_ns: Option<u64>,
+    /// Numbers that the source can have, from 0 on; absent: any. Others are not its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub numbers: Option<u64>,
     /// From one datagram of the source to its next, ns: what jitter is measured against.
     #[serde(default)]
     pub gap_ns: u64,

@@ -24,6 +24,7 @@ fn link() -> StarConfig {
 
 fn serve() -> Vec<Task> {
     vec![Task::UdpSink(UdpSink {
+        numbers: None,
         port: 9,
         idle_ns: 1,
         end_ns: None,

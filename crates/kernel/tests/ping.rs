@@ -33,6 +33,7 @@ fn a_ping_takes_what_the_wire_takes() {
         start_ns: 100_000_000,
     });
     let serve = Task::UdpSink(UdpSink {
+        numbers: None,
         port: 9,
         idle_ns: 1,
         end_ns: None,

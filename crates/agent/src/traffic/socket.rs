@@ -5,10 +5,13 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
-use super::{Clock, Context, options, sleep_ns};
+use super::options::{self, Buffer};
+use super::{Clock, Context, sleep_ns};
+use crate::config::GuestConfig;
 use crate::record::{Flow, Record};
 use crate::{sys, tcp_info};
 
@@ -37,17 +40,17 @@ pub(super) struct Options<'a> {
 }
 
 impl Options<'_> {
-    fn set(self, socket: &Socket) -> io::Result<()> {
+    fn set(self, socket: &Socket, config: &GuestConfig) -> io::Result<()> {
         if let Some(name) = self.congestion_control {
             socket
                 .set_tcp_congestion(name.as_bytes())
                 .map_err(|e| said(&format!("congestion control {name}"), &e))?;
         }
         if let Some(bytes) = self.send_buffer_bytes {
-            socket.set_send_buffer_size(bytes as usize)?;
+            options::set_buffer(socket.as_fd(), Buffer::Send, bytes, config)?;
         }
         if let Some(bytes) = self.receive_buffer_bytes {
-            socket.set_recv_buffer_size(bytes as usize)?;
+            options::set_buffer(socket.as_fd(), Buffer::Receive, bytes, config)?;
         }
         if self.priority > 0 {
             // Class selectors are the upper three bits of DSCP (RFC 2474, 4.2.2), DSCP those of TOS.
@@ -67,12 +70,17 @@ pub(super) fn connect(
     let peer = SocketAddrV4::new(address, port);
     for attempt in 1.. {
         let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
-        options::set(socket.as_fd(), &context.config.socket_options)?;
-        own.set(&socket)?;
+        options::set(socket.as_fd(), context.config)?;
+        own.set(&socket, context.config)?;
         if !context.address().is_unspecified() {
             socket.bind(&SockAddr::from(SocketAddrV4::new(context.address(), 0)))?;
         }
-        match socket.connect(&SockAddr::from(peer)) {
+        let to = SockAddr::from(peer);
+        let connected = match patience(context.config) {
+            None => socket.connect(&to),
+            Some(patience) => socket.connect_timeout(&to, patience),
+        };
+        match connected {
             Ok(()) => return Ok(socket.into()),
             Err(error)
                 if error.kind() == io::ErrorKind::ConnectionRefused
@@ -81,10 +89,24 @@ pub(super) fn connect(
             {
                 sleep_ns(RETRY_NS);
             }
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+                let why = "no answer; is it let through (a firewall), and the way back?";
+                return Err(io::Error::new(
+                    error.kind(),
+                    format!("connect to {peer}: {why}"),
+                ));
+            }
             Err(error) => return Err(said(&format!("connect to {peer}"), &error)),
         }
     }
     unreachable!("the last attempt returns")
+}
+
+/// How long a connection may take to come about on a machine that others use too: who waits for all hosts is to
+/// hear which could not connect, before it gives up itself.
+fn patience(config: &GuestConfig) -> Option<Duration> {
+    let patience_ns = config.patience_ns.filter(|_| !config.peers.is_empty())?;
+    Some(Duration::from_nanos(patience_ns / 3))
 }
 
 /// Listens where this host's sockets are.
@@ -94,9 +116,9 @@ pub(super) fn listen(
     own: Options<'_>,
 ) -> io::Result<TcpListener> {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
-    options::set(socket.as_fd(), &context.config.socket_options)?;
+    options::set(socket.as_fd(), context.config)?;
     socket.set_reuse_address(true)?;
-    own.set(&socket)?;
+    own.set(&socket, context.config)?;
     let address = SocketAddrV4::new(context.address(), port);
     socket
         .bind(&SockAddr::from(address))
@@ -162,7 +184,11 @@ impl Counted {
         context: &Context<'_>,
     ) -> io::Result<Arc<Counted>> {
         loop {
-            let (stream, peer) = listener.accept()?;
+            let (stream, peer) = match listener.accept() {
+                // One that its peer ended before it was taken (accept(2)).
+                Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => continue,
+                accepted => accepted?,
+            };
             // Others' connections are closed.
             if context.takes_from(&peer) {
                 return Counted::new(stream, context);

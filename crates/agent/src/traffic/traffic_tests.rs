@@ -320,6 +320,7 @@ fn datagrams(name: &str, rate_bps: u64, duration_ns: u64) -> (Option<u64>, Optio
                 port,
                 idle_ns: 2_000_000_000, // longer than a busy machine may let a source wait
                 end_ns: None,
+                numbers: None,
                 gap_ns: 8_000_000_000_000 / rate_bps,
                 window_bytes: Some(1 << 18),
             }),
@@ -471,4 +472,171 @@ fn on_a_machine_that_others_use_only_the_runs_hosts_are_served() {
     assert_eq!(std::io::Read::read(&mut stranger, &mut [0; 1]).unwrap(), 0);
     drop(peer);
     fs::remove_dir_all(folder).unwrap();
+}
+
+/// What a task of a host that has these peers tells, while `meanwhile` goes on.
+fn told_beside(
+    name: &str,
+    peers: Vec<Ipv4Addr>,
+    task: Task,
+    meanwhile: impl FnOnce() + Send,
+) -> Vec<Record> {
+    let folder = std::env::temp_dir().join(format!("tailback-agent-{}-{name}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("results.jsonl");
+    let recorder = Recorder::create(&path).unwrap();
+    let config = GuestConfig {
+        peers,
+        patience_ns: Some(3_000_000_000),
+        ..config_of(name, SocketOptions::new(), Vec::new(), vec![task])
+    };
+    thread::scope(|scope| {
+        scope.spawn(meanwhile);
+        run(&config, &folder, &recorder);
+    });
+    let records = record::parse(&fs::read_to_string(path).unwrap()).unwrap();
+    fs::remove_dir_all(folder).unwrap();
+    records
+}
+
+fn sink_of_datagrams(port: u16, idle_ns: u64) -> Task {
+    Task::UdpSink(config::UdpSink {
+        port,
+        idle_ns,
+        end_ns: Some(wall_ns() + 30_000_000_000),
+        numbers: Some(10),
+        gap_ns: 1_000_000,
+        window_bytes: None,
+    })
+}
+
+/// Sends until somebody listens: the sink opens its port when it is ready.
+fn send_until_taken(socket: &std::net::UdpSocket, to: (Ipv4Addr, u16), payload: &[u8]) {
+    socket.connect(to).unwrap();
+    // An earlier one met nobody.
+    while socket.send(payload).is_err() || socket.take_error().unwrap().is_some() {
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_datagram_that_is_not_the_sources_does_no_harm() {
+    let port = free_port();
+    let to = (Ipv4Addr::LOCALHOST, port);
+    let peer = Ipv4Addr::new(127, 0, 0, 2);
+    let sink = sink_of_datagrams(port, 300_000_000);
+    let records = told_beside("udp-odd", vec![peer], sink, || {
+        let socket = std::net::UdpSocket::bind((peer, 0)).unwrap();
+        thread::sleep(Duration::from_millis(100));
+        for number in [1_u64, u64::MAX, 1 << 40, 10, 3] {
+            let mut payload = [0; 100];
+            payload[..8].copy_from_slice(&number.to_be_bytes());
+            send_until_taken(&socket, to, &payload);
+        }
+    });
+    let told = records.iter().find_map(|record| match record {
+        Record::UdpReceived {
+            datagrams, lost, ..
+        } => Some((*datagrams, *lost)),
+        _ => None,
+    });
+    // 1 and 3; 0 and 2 are lost.
+    assert_eq!(told, Some((2, 2)), "{records:?}");
+}
+
+#[test]
+fn what_strangers_send_does_not_keep_a_sink() {
+    let port = free_port();
+    let to = (Ipv4Addr::LOCALHOST, port);
+    let peer = Ipv4Addr::new(127, 0, 0, 2);
+    let over = std::sync::atomic::AtomicBool::new(false);
+    let (peers, sink) = (vec![peer], sink_of_datagrams(port, 500_000_000));
+    let began = std::time::Instant::now();
+    let records = told_beside("udp-kept", peers, sink, || {
+        let own = std::net::UdpSocket::bind((peer, 0)).unwrap();
+        thread::sleep(Duration::from_millis(100));
+        send_until_taken(&own, to, &[0; 100]);
+        let stranger = std::net::UdpSocket::bind("127.0.0.3:0").unwrap();
+        while began.elapsed() < Duration::from_secs(8)
+            && !over.load(std::sync::atomic::Ordering::Relaxed)
+        {
+            // It fails when the sink has gone.
+            if stranger.send_to(&[0; 100], to).is_err() {
+                break;
+            }
+            thread::sleep(Duration::from_millis(50));
+        }
+        over.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    let ended = records.iter().find_map(|record| match record {
+        Record::Done { time_ns } => Some(*time_ns),
+        _ => None,
+    });
+    let received = records.iter().find_map(|record| match record {
+        Record::UdpReceived { ended_ns, .. } => Some(*ended_ns),
+        _ => None,
+    });
+    let waited_ns = ended.unwrap() - received.unwrap();
+    assert!(waited_ns < 3_000_000_000, "{waited_ns}");
+}
+
+#[test]
+fn who_gets_no_answer_says_to_whom_it_could_not_connect() {
+    // A listener whose queue is full answers nobody (tcp(7)).
+    let full = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+    full.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into())
+        .unwrap();
+    full.listen(0).unwrap();
+    let address = full.local_addr().unwrap().as_socket().unwrap();
+    let _first = std::net::TcpStream::connect(address).unwrap();
+    let task = Task::Bulk(config::Bulk {
+        address: Ipv4Addr::LOCALHOST,
+        port: address.port(),
+        flows: 1,
+        bytes: Some(1),
+        duration_ns: None,
+        congestion_control: None,
+        window_bytes: None,
+        priority: 0,
+        end_ns: None,
+        start_ns: 0,
+    });
+    let began = std::time::Instant::now();
+    let records = told_beside("firewall", vec![Ipv4Addr::LOCALHOST], task, || {});
+    assert!(began.elapsed() < Duration::from_secs(20));
+    let error = records.iter().find_map(|record| match record {
+        Record::Error { message } => Some(message.as_str()),
+        _ => None,
+    });
+    let said = format!("connect to {address}: no answer; is it let through (a firewall)");
+    assert!(error.unwrap().contains(&said), "{error:?}");
+}
+
+#[test]
+fn buffers_are_as_the_scenario_has_them_whatever_the_machine_allows() {
+    let read = |name: &str| -> u32 {
+        let text = fs::read_to_string(format!("/proc/sys/net/core/{name}")).unwrap();
+        text.trim().parse().unwrap()
+    };
+    let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let reference = socket2::SockRef::from(&socket);
+    let wanted = 2 * read("rmem_max") + 4096;
+    let config = |most: u32| {
+        let mut config = config_of("buffers", SocketOptions::new(), Vec::new(), Vec::new());
+        let most = ("net.core.rmem_max".to_owned(), most.to_string());
+        config.profile_sysctls.extend([most]);
+        config
+    };
+    let set = |most| {
+        let fd = std::os::fd::AsFd::as_fd(&socket);
+        options::set_buffer(fd, options::Buffer::Receive, wanted, &config(most))
+    };
+    // The scenario's own limit holds, as in the simulator.
+    set(8192).unwrap();
+    assert_eq!(reference.recv_buffer_size().unwrap(), 2 * 8192);
+    match set(u32::MAX) {
+        Ok(()) => assert_eq!(reference.recv_buffer_size().unwrap(), 2 * wanted as usize),
+        // Without privilege it is said.
+        Err(error) => assert!(error.to_string().contains("net.core.rmem_max"), "{error}"),
+    }
 }

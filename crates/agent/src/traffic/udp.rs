@@ -3,11 +3,11 @@
 
 use std::io;
 use std::net::{SocketAddrV4, UdpSocket};
+use std::os::fd::AsFd;
 use std::time::Duration;
 
-use socket2::SockRef;
-
 use super::Context;
+use super::options::{self, Buffer};
 use super::socket::said;
 use crate::config;
 use crate::delays::Delays;
@@ -141,34 +141,54 @@ pub(super) fn sink(context: &Context<'_>, task: &config::UdpSink) -> io::Result<
     let clock = context.clock;
     let socket = UdpSocket::bind((context.address(), task.port))?;
     if let Some(bytes) = task.window_bytes {
-        SockRef::from(&socket).set_recv_buffer_size(bytes as usize)?;
+        options::set_buffer(socket.as_fd(), Buffer::Receive, bytes, context.config)?;
     }
+    let wait_until = |time_ns| {
+        let left_ns = clock.left_ns(time_ns);
+        socket.set_read_timeout(Some(Duration::from_nanos(left_ns.max(1))))
+    };
     if let Some(end_ns) = task.end_ns {
-        let left_ns = clock.left_ns(end_ns);
-        socket.set_read_timeout(Some(Duration::from_nanos(left_ns.max(1))))?;
+        wait_until(end_ns)?;
     }
+    // Whether the time-out has been shortened: what others send must not make it last.
+    let mut is_shortened = false;
     let mut jitter = Jitter::default();
     let mut delays = Delays::default();
     let mut buffer = vec![0; PAYLOAD_BYTES_MAX];
     let mut arrivals = Arrivals::default();
     let (mut bytes, mut started_ns, mut ended_ns) = (0, 0, 0);
     loop {
-        let length = match socket.recv_from(&mut buffer) {
-            Ok((length, from)) if context.takes_from(&from) => length,
-            Ok(_) => continue,
+        let (length, from) = match socket.recv_from(&mut buffer) {
+            Ok(received) => received,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
             Err(error) => return Err(error),
         };
-        let Some(number) = buffer[..length].first_chunk::<NUMBER_BYTES>() else {
+        let number = buffer[..length].first_chunk::<NUMBER_BYTES>();
+        let number = number.map(|number| u64::from_be_bytes(*number));
+        let own = |number: &u64| task.numbers.is_none_or(|numbers| *number < numbers);
+        let Some(number) = number.filter(own).filter(|_| context.takes_from(&from)) else {
+            let end_ns = match arrivals.datagrams {
+                0 => task.end_ns,
+                _ => Some(ended_ns + task.idle_ns),
+            };
+            if let Some(end_ns) = end_ns {
+                if clock.left_ns(end_ns) == 0 {
+                    break;
+                }
+                wait_until(end_ns)?;
+                is_shortened = true;
+            }
             continue;
         };
         ended_ns = clock.now_ns();
+        if arrivals.datagrams == 0 || is_shortened {
+            socket.set_read_timeout(Some(Duration::from_nanos(task.idle_ns.max(1))))?;
+            is_shortened = false;
+        }
         if arrivals.datagrams == 0 {
             started_ns = ended_ns;
-            socket.set_read_timeout(Some(Duration::from_nanos(task.idle_ns.max(1))))?;
         }
         bytes += length as u64;
-        let number = u64::from_be_bytes(*number);
         arrivals.add(number);
         if let Some(sent_ns) = buffer[NUMBER_BYTES..length.max(NUMBER_BYTES)].first_chunk() {
             delays.add(ended_ns.saturating_sub(u64::from_be_bytes(*sent_ns)));

@@ -290,6 +290,8 @@ fn udp_tasks(run: &Run, udp: &Udp, at: &Addresses) -> Vec<(usize, Task)> {
             port: port(number, at),
             idle_ns: ns(drain),
             end_ns: Some(kernel_ns(probe.end + drain)),
+            // One more than are due before the end, and one for what was rounded.
+            numbers: Some(probe.end.since(probe.start).as_ps() / udp.gap().as_ps().max(1) + 2),
             gap_ns: ns(udp.gap()),
             window_bytes: Some(udp.socket_buffer.get() as u32),
         });
