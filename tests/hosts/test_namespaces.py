@@ -8,6 +8,8 @@ import fcntl
 import json
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -258,6 +260,24 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tools, "_capabilities", lambda: 1 << 12)
     with pytest.raises(InputError, match=r"tc \(.*iproute2\); CAP_SYS_ADMIN \(.*sudo"):
         tools.check()
+
+
+def test_sysctls_that_cannot_be_written_are_said_before(tmp_path: Path) -> None:
+    scenario(tmp_path, PING)
+    read_only = (
+        "mount --make-rprivate / && mount --bind /proc/sys /proc/sys && "
+        "mount -o remount,ro,bind /proc/sys && "
+        f'exec "{sys.executable}" -m tailback run star.toml --backend namespaces'
+    )
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-c", read_only],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "a /proc/sys that can be written" in done.stderr
 
 
 def agents_in(namespace: str) -> list[str]:

@@ -1,6 +1,7 @@
 """Programs of the system that make networks: ip, bridge, tc (iproute2)."""
 
 import json
+import os
 import re
 import subprocess
 from collections.abc import Iterable
@@ -15,6 +16,9 @@ PROGRAMS = ("ip", "bridge", "tc")
 CAPABILITIES = {"CAP_NET_ADMIN": 12, "CAP_SYS_ADMIN": 21}
 """What making network namespaces takes (capabilities(7)), with its bit (linux/capability.h)."""
 
+A_SYSCTL = "/proc/sys/net/ipv4/ping_group_range"
+"""One that hosts are given."""
+
 PATIENCE_S = 60.0
 """How long such a program may take. [assumed]"""
 
@@ -28,6 +32,8 @@ def check() -> None:
     missing = [name for name, bit in CAPABILITIES.items() if not mask >> bit & 1]
     if missing:
         lacking.append(f"{' and '.join(missing)} (run it as root: sudo tailback run …)")
+    elif not os.access(A_SYSCTL, os.W_OK):
+        lacking.append("a /proc/sys that can be written (in a container: privileged)")
     if lacking:
         raise InputError(f"network namespaces need {'; '.join(lacking)}")
 
