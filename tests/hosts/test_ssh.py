@@ -13,7 +13,7 @@ import pytest
 import tailback
 from helpers import Command, start, wait_for
 from laboratory import HOSTS, Laboratory, laboratory, unable
-from tailback.errors import InputError, SimulationError
+from tailback.errors import InputError, RunsFailed, SimulationError
 from tailback.hosts import tools
 
 STAR = """
@@ -296,6 +296,16 @@ def test_a_sysctl_that_was_empty_is_empty_again(tmp_path: Path, apart: Laborator
     results = tailback.run(wanted, out=tmp_path / "out", backend="hosts", inventory=lab)
     assert results.table("programs")["output"].to_list() == ["30000-30010\n"]
     assert sysctls(PORTS) == ["", ""]
+
+
+def test_a_congestion_control_that_a_machine_lacks_is_named(
+    tmp_path: Path, apart: Laboratory
+) -> None:
+    wanted = scenario(tmp_path, TOLD).override("kernel.sysctl.net.ipv4.tcp_congestion_control=none")
+    lab = apart.inventory(ADDRESSES, top='sysctls = "set"')
+    with pytest.raises(RunsFailed, match=r"host1 failed: .*= none .* does not have it; there are "):
+        tailback.run(wanted, out=tmp_path / "out", backend="hosts", inventory=lab)
+    assert apart.left() == []
 
 
 def test_of_two_runs_at_once_one_is_refused(tmp_path: Path, apart: Laboratory) -> None:

@@ -214,7 +214,14 @@ fn set_under(sysctls: &Path, config: &GuestConfig, folder: &Path) -> Result<Form
             is_denied |= denied;
             if denied || config.sysctls.contains_key(name) || name == guest::CONGESTION_CONTROL {
                 let was = &former.values[name];
-                refused.push(format!("sysctl {name} = {value} (it is {was}): {error}"));
+                let why = match error.kind() {
+                    io::ErrorKind::NotFound if name == guest::CONGESTION_CONTROL => format!(
+                        "this kernel does not have it; there are {} (modprobe tcp_{value}, if there is one)",
+                        guest::congestion_controls()
+                    ),
+                    _ => error.to_string(),
+                };
+                refused.push(format!("sysctl {name} = {value} (it is {was}): {why}"));
             } else {
                 former.not_set.insert(name.to_owned(), error.to_string());
             }

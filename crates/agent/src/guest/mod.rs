@@ -138,7 +138,7 @@ fn mount_all(name: &str) -> Result<(), String> {
 }
 
 /// The congestion controls that the kernel has, as it lists them.
-fn congestion_controls() -> String {
+pub(crate) fn congestion_controls() -> String {
     let list = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
     list.unwrap_or_default().trim().replace(' ', ", ")
 }
