@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -151,6 +152,26 @@ def test_a_run_that_is_killed_leaves_nothing(
     while agents(lab) or lab.left():
         assert time.monotonic() < deadline_s, (agents(lab), lab.left())
         time.sleep(0.05)
+
+
+def test_what_a_killed_run_left_here_is_removed_by_the_next(
+    tmp_path: Path, lab: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scenario(tmp_path, BULK)
+    inventory = lab.inventory(HOSTS)
+    run = ("run", "star.toml", "--out", "out", "--backend", "hosts", "--inventory", inventory)
+    # Paths of sockets are short.
+    with tempfile.TemporaryDirectory() as folder:
+        monkeypatch.setenv("TMPDIR", folder)
+        process = start(*run, cwd=tmp_path)
+        wait_for(lambda: len(agents(lab)) == 2, process)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        assert list(Path(folder).iterdir())
+        process = start("hosts", "check", inventory)
+        process.communicate()
+        assert process.returncode == 0
+        assert list(Path(folder).iterdir()) == []
 
 
 def agents(lab: Laboratory, how: bytes = b"--attached") -> list[int]:

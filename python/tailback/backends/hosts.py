@@ -1,7 +1,6 @@
 """Somebody's own hosts, which SSH reaches, in the network that is between them, in real time."""
 
 import json
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ from tailback.errors import InputError, SimulationError
 from tailback.hosts.agents import Agents
 from tailback.hosts.inventory import Inventory, Machine, load
 from tailback.hosts.machines import About, check_apart, look_at
-from tailback.hosts.ssh import Shells, on_all
+from tailback.hosts.ssh import Shells, on_all, run_folder
 from tailback.hosts.there import installed
 from tailback.kernel.guest import agent
 from tailback.records import RealHosts
@@ -76,11 +75,11 @@ class Hosts:
         machines = self._machines(plan, index)
         by_number = {host["number"]: machines[host["name"]] for host in hosts["hosts"]}
         with (
-            tempfile.TemporaryDirectory(prefix="tailback-") as folder,
+            run_folder() as folder,
             Shells(self.inventory) as shells,
             installed(shells, agent(), by_number) as there,
         ):
-            agents = Agents(hosts, Path(folder), there)
+            agents = Agents(hosts, folder, there)
             patience_s = max(self.patience_least_s, PATIENCE_TIMES * hosts["least_s"])
             wall_s = time.perf_counter()
             told = agents.run(lambda: control.cancelled, patience_s)

@@ -1,14 +1,12 @@
 """Real Linux kernels as hosts, in virtual time (Rust, crates/kernel, crates/sim/src/external)."""
 
-import fcntl
 import io
 import os
 import queue
-import shutil
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -19,6 +17,7 @@ from tailback._native import Control, Plan
 from tailback.errors import InputError, SimulationError
 from tailback.kernel import cache, console, guest
 from tailback.kernel.check import MEMORY
+from tailback.private import private_folder
 from tailback.records import CAPTURE
 
 PATIENCE_S = 30.0
@@ -128,37 +127,10 @@ def _core() -> Iterator[int]:
         _CORES.put(core)
 
 
-@contextmanager
-def _folder(memory: Path) -> Iterator[Path]:
-    """A private folder with a short path, in memory, locked while it is in use."""
-    base = memory if memory.is_dir() else None
-    fresh = Path(tempfile.mkdtemp(prefix=f".{PREFIX}", dir=base))
-    _remove_abandoned(fresh.parent)
-    lock = os.open(fresh, os.O_RDONLY | os.O_DIRECTORY)
-    fcntl.flock(lock, fcntl.LOCK_EX)
-    folder = fresh.rename(fresh.with_name(fresh.name.removeprefix(".")))
-    try:
-        yield folder
-    finally:
-        if KEEP in os.environ:
-            folder.rename(folder.with_name(f"kept-{folder.name}"))
-        else:
-            shutil.rmtree(folder, ignore_errors=True)
-        os.close(lock)
-
-
-def _remove_abandoned(memory: Path) -> None:
-    """Removes the folders of programs that were killed: those that nobody has locked."""
-    for folder in memory.glob(f"{PREFIX}*"):
-        with suppress(OSError):
-            if folder.stat().st_uid != os.getuid():
-                continue
-            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(folder, ignore_errors=True)
-            finally:
-                os.close(lock)
+def _folder(memory: Path) -> AbstractContextManager[Path]:
+    """A private folder, in memory where there is such."""
+    base = memory if memory.is_dir() else Path(tempfile.gettempdir())
+    return private_folder(base, PREFIX, kept=KEEP in os.environ)
 
 
 def _consoles(folder: Path) -> list[Path]:

@@ -4,12 +4,11 @@ One connection a machine, which all that follows shares (ssh_config(5), ControlM
 """
 
 import shlex
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Self, TypeVar
@@ -17,6 +16,7 @@ from typing import BinaryIO, Self, TypeVar
 from tailback.errors import InputError, SimulationError
 from tailback.hosts.inventory import Inventory, Machine
 from tailback.kernel.guest import which
+from tailback.private import private_folder
 
 T = TypeVar("T")
 
@@ -33,18 +33,27 @@ LINGER_S = 60
 """How long a shared connection stays without use if this program is killed. [assumed]"""
 
 
+def run_folder() -> AbstractContextManager[Path]:
+    """A folder of this program's on this machine.
+
+    Its prefix is not that of agents' folders, which nobody has locked until they begin.
+    """
+    return private_folder(Path(tempfile.gettempdir()), "tailback.")
+
+
 @dataclass
 class Shells:
     """Shells on an inventory's machines; a context, at whose end the connections are closed."""
 
     inventory: Inventory
     _sockets: Path = field(init=False)
+    _held: ExitStack = field(init=False, default_factory=ExitStack)
 
     def __enter__(self) -> Self:
         if which("ssh") is None:
             raise InputError("there is no ssh (on Debian: apt-get install openssh-client)")
         # A socket's path is short (unix(7)).
-        self._sockets = Path(tempfile.mkdtemp(prefix="tailback-"))
+        self._sockets = self._held.enter_context(run_folder())
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -56,7 +65,7 @@ class Shells:
                     check=False,
                     timeout=CONNECT_S,
                 )
-        shutil.rmtree(self._sockets, ignore_errors=True)
+        self._held.close()
 
     def run(
         self, machine: Machine, script: str, typed: bytes = b"", *, to_its_end: bool = False
