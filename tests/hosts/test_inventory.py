@@ -35,6 +35,7 @@ def test_what_is_left_out_has_a_default(tmp_path: Path) -> None:
     first, second = lab.machines
     assert (first.ssh, first.sudo, first.folder) == ("host1", False, inventory.FOLDER)
     assert (second.ssh, second.sudo) == ("me@lab0", True)
+    (tmp_path / "x").touch()
     assert loaded(tmp_path, f'ssh_config = "x"\n{LAB}').ssh_config == tmp_path / "x"
 
 
@@ -55,6 +56,7 @@ def test_all_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
         """
 sysctl = "set"
 first_port = 80
+ssh_config = "none"
 [hosts.a]
 adress = "192.0.2.10"
 [hosts.b]
@@ -62,6 +64,8 @@ address = "fd00::1"
 ssh = "-oProxyCommand=x"
 sudo = "yes"
 folder = "tmp; rm"
+[hosts."my lab"]
+address = "192.0.2.12"
 [hosts.c]
 address = "192.0.2.11"
 [hosts.d]
@@ -71,6 +75,8 @@ address = "192.0.2.11"
     for part in (
         "sysctl: no such key; did you mean 'sysctls'?",
         "first_port: 80 is not a port from 1024 on",
+        f"ssh_config: there is no file {tmp_path / 'none'}",
+        "hosts.my lab.ssh: is missing, and 'my lab' is not a destination",
         "hosts.a.adress: no such key; did you mean 'address'?",
         "hosts.a.address: is missing",
         "hosts.b.address: 'fd00::1' is not an IPv4 address",
@@ -80,7 +86,7 @@ address = "192.0.2.11"
         "hosts.d.address: 192.0.2.11 is c's too",
     ):
         assert sum(part in line for line in said) == 1, (part, said)
-    assert len(said) == 9
+    assert len(said) == 11
 
 
 def test_a_file_that_is_none(tmp_path: Path) -> None:

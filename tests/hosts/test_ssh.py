@@ -221,7 +221,10 @@ def test_what_cannot_be_is_refused_before_anything_runs(tmp_path: Path, lab: Lab
     least, most = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()
     for port in (int(least) - 2, int(least) + 100, int(most)):
         among = f'sysctls = "leave"\nfirst_port = {port}'
-        assert "give another first_port" in refused(lab.inventory(HOSTS, top=among))
+        said = refused(lab.inventory(HOSTS, top=among))
+        assert (
+            f"give a first_port of at most {int(least) - 5} or at least {int(most) + 1025}" in said
+        )
     inventory = lab.inventory(HOSTS)
     (lab.folder / "elsewhere").write_text("Host *\n HostName 127.0.0.1\n Port 1\n")
     inventory.write_text(inventory.read_text().replace('"client"', '"elsewhere"'))
@@ -347,6 +350,29 @@ def test_of_two_runs_at_once_one_is_refused(tmp_path: Path, apart: Laboratory) -
     first.communicate()
     assert sysctls() == before
     assert apart.left() == []
+
+
+def test_listening_ports_are_told_from_those_of_who_connects(
+    tmp_path: Path, apart: Laboratory
+) -> None:
+    for number in range(len(ADDRESSES)):
+        path = "/proc/sys/net/ipv4/ip_local_port_range"
+        write = ("sh", "-c", f"echo 19000 19999 > {path}")
+        tools.call("ip", "netns", "exec", f"tb{os.getpid()}-{number}", *write)
+    bulk = BULK.replace("host2", "host0").replace("30s", "1s")
+    wanted = scenario(tmp_path, bulk).override("workload.connections=3")
+
+    def ran(first_port: int) -> tailback.Results:
+        lab = apart.inventory(ADDRESSES, top=f'sysctls = "leave"\nfirst_port = {first_port}')
+        out = tmp_path / str(first_port)
+        return tailback.run(wanted, out=out, backend="hosts", inventory=lab)
+
+    with pytest.raises(InputError, match="give a first_port of at most 18993 or at least 21024"):
+        ran(20_000)
+    for first_port in (18_993, 21_024):
+        flows = ran(first_port).table("flows")
+        assert flows["flow"].to_list() == [0, 1, 2]
+        assert flows["segments_sent"].min() > 1000  # type: ignore[operator]
 
 
 def test_a_lost_connection_puts_back(tmp_path: Path, apart: Laboratory) -> None:

@@ -14,7 +14,7 @@ from tailback.backends import tables
 from tailback.backends.facts import Facts, check_version
 from tailback.errors import InputError, SimulationError
 from tailback.hosts.agents import Agents
-from tailback.hosts.inventory import Inventory, Machine, load
+from tailback.hosts.inventory import LEAST_PORT, PORTS, Inventory, Machine, load
 from tailback.hosts.machines import About, check_apart, look_at
 from tailback.hosts.ssh import Shells, on_all, run_folder
 from tailback.hosts.there import installed
@@ -125,12 +125,24 @@ class Hosts:
         first = self.inventory.first_port
         for about in self._found.values():
             least, most = about.own_ports
-            if first <= most and least <= last:
-                raise InputError(
-                    f"{self.inventory.path}: agents would listen on ports {first} to {last}, and "
-                    f"{about.machine.name}'s kernel gives those from {least} to {most} to whoever "
-                    "connects (net.ipv4.ip_local_port_range): give another first_port"
-                )
+            # Ports become the plan's, the first LEAST_PORT, and the lower of a connection's two is
+            # that of who listens: those just below the first would be lower still.
+            if last < least or most < first - LEAST_PORT:
+                continue
+            below, above = least - (last - first) - 1, most + LEAST_PORT + 1
+            room = [f"at most {below}"] if below >= LEAST_PORT else []
+            room += [f"at least {above}"] if above + last - first < PORTS else []
+            remedy = (
+                f"give a first_port of {' or '.join(room)}"
+                if room
+                else "make that range smaller there"
+            )
+            raise InputError(
+                f"{self.inventory.path}: agents would listen on ports {first} to {last}, and "
+                f"{about.machine.name}'s kernel gives those from {least} to {most} to whoever "
+                f"connects (net.ipv4.ip_local_port_range), which may not be among them or "
+                f"{LEAST_PORT} below: {remedy}"
+            )
 
     def _notes(self, by_run: list[dict[str, Machine]], runs: list[RealHosts]) -> Iterator[str]:
         machines = {name: machine for run in by_run for name, machine in run.items()}

@@ -28,6 +28,11 @@ FIRST_PORT = 20_000
 """Above what services have that are common, below what Linux gives to those who connect
 (net.ipv4.ip_local_port_range is 32768 to 60999 by default)."""
 
+LEAST_PORT = 1024
+"""Those below take privilege."""
+
+PORTS = 65_536
+
 FOLDER = "/tmp"  # noqa: S108 - the agent's own folder in it is made by mktemp
 """Where agents are put."""
 
@@ -117,6 +122,11 @@ class _Reader:
                     f"hosts.{machine.name}.address: {machine.address} is {other}'s too"
                 )
         config = self._value(given, "ssh_config", "", _is_text, "a path")
+        ssh_config = self.path.parent / Path(config).expanduser() if config else None
+        if ssh_config is not None and not ssh_config.exists():
+            self.problems.append(
+                f"ssh_config: there is no file {ssh_config}; a path is relative to the inventory"
+            )
         sysctls = ("set", "leave")
         return Inventory(
             path=self.path,
@@ -125,14 +135,14 @@ class _Reader:
                 given,
                 "first_port",
                 FIRST_PORT,
-                lambda v: type(v) is int and 1024 <= v < 65_536,
-                "a port from 1024 on",
+                lambda v: type(v) is int and LEAST_PORT <= v < PORTS,
+                f"a port from {LEAST_PORT} on",
             ),
             keep_sysctls=self._value(
                 given, "sysctls", "set", lambda v: v in sysctls, '"set" or "leave"'
             )
             == "leave",
-            ssh_config=self.path.parent / config if config else None,
+            ssh_config=ssh_config,
         )
 
     def _machine(self, name: str, table: object) -> Machine:
@@ -141,6 +151,10 @@ class _Reader:
             self.problems.append(f'hosts.{name}: not a table; write [hosts.{name}] address = "…"')
             table = {"address": ""}
         self._known(table, where, ("ssh", "address", "sudo", "folder"))
+        if "ssh" not in table and not _is_destination(name):
+            self.problems.append(
+                f"{where}ssh: is missing, and {name!r} is not a destination as ssh(1) takes it"
+            )
         if "address" not in table:
             self.problems.append(f"{where}address: is missing; the host's address in the network")
         return Machine(
@@ -149,7 +163,7 @@ class _Reader:
                 table,
                 "ssh",
                 name,
-                lambda v: _is_text(v) and not v.startswith("-") and _DESTINATION.fullmatch(v),
+                lambda v: _is_text(v) and _is_destination(v),
                 "a destination as ssh(1) takes it",
                 where,
             ),
@@ -197,6 +211,10 @@ class _Reader:
 
 def _is_text(value: object) -> bool:
     return isinstance(value, str)
+
+
+def _is_destination(text: str) -> bool:
+    return not text.startswith("-") and _DESTINATION.fullmatch(text) is not None
 
 
 def _is_flag(value: object) -> bool:
