@@ -200,6 +200,17 @@ def test_what_login_shells_say_is_none_of_the_agents(tmp_path: Path) -> None:
         assert lab.left() == []
 
 
+def test_one_kernel_is_counted_once(tmp_path: Path, lab: Laboratory) -> None:
+    results = tailback.run(
+        scenario(tmp_path, BULK.replace("30s", "1s")),
+        out=tmp_path / "out",
+        backend="hosts",
+        inventory=lab.inventory(HOSTS),
+    )
+    counters = results.table("counters")
+    assert counters.filter(counter="Tcp.OutSegs").height == 1
+
+
 def test_what_cannot_be_is_refused_before_anything_runs(tmp_path: Path, lab: Laboratory) -> None:
     def refused(inventory: Path, stack: str = "") -> str:
         with pytest.raises(InputError) as error:

@@ -142,6 +142,62 @@ fn told(stranger: &str) -> BTreeMap<usize, String> {
     ])
 }
 
+#[test]
+fn hosts_that_are_one_kernel_have_its_counters_once() {
+    let plan = plan(&[]);
+    let mut lab = lab();
+    for host in ["host0", "host2"] {
+        lab.hosts.get_mut(host).unwrap().kernel = "one".to_owned();
+    }
+    let seen = Seen::Hosts(lab);
+    let outcome = tables_of_real_hosts(&plan.runs[0], &told("192.0.2.12"), &seen).unwrap();
+    assert_eq!(outcome.hops, 300 + 400);
+    let hosts = table(&outcome, "counters").column("host");
+    let Some(ColumnData::Str(hosts)) = hosts else {
+        panic!("{hosts:?}");
+    };
+    assert!(hosts.iter().all(|host| host != "host2"), "{hosts:?}");
+}
+
+#[test]
+fn what_is_not_done_is_said() {
+    let plan = plan(&[
+        "network.clock_ppm=50",
+        "kernel.memory=64MiB",
+        "kernel.interrupt_moderation=0s",
+        "stack.tcp_congestion_control=cubic-2.1",
+    ]);
+    let said = hosts_elsewhere(&plan.runs[0], &lab()).unwrap().not_applied;
+    for what in [
+        "network.clock_ppm",
+        "kernel.memory",
+        "kernel.interrupt_moderation",
+        "stack.tcp_congestion_control: cubic-2.1",
+        "stack: what Linux has no sysctl for",
+    ] {
+        let of_it = said.iter().filter(|text| text.starts_with(what));
+        assert_eq!(of_it.count(), 1, "{what}: {said:?}");
+    }
+    let unasked = hosts_elsewhere(&self::plan(&[]).runs[0], &lab()).unwrap();
+    assert_eq!(unasked.not_applied.len(), said.len() - 4);
+}
+
+#[test]
+fn timeouts_that_older_kernels_do_not_tell_are_not_said_to_be_none() {
+    let plan = plan(&[]);
+    let columns = |told: &BTreeMap<usize, String>| {
+        let seen = Seen::Hosts(lab());
+        let outcome = tables_of_real_hosts(&plan.runs[0], told, &seen).unwrap();
+        table(&outcome, "flows").column("timeouts").cloned()
+    };
+    let mut told = told("192.0.2.12");
+    assert_eq!(columns(&told), None);
+    for text in told.values_mut() {
+        *text = text.replace(r#""total_retrans":3"#, r#""total_retrans":3,"total_rto":2"#);
+    }
+    assert_eq!(columns(&told), Some(ColumnData::U64(vec![2, 2])));
+}
+
 fn table<'a>(outcome: &'a RunOutcome, name: &str) -> &'a Table {
     let found = outcome.tables.iter().find(|table| table.name == name);
     found.expect("such a table")

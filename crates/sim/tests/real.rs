@@ -298,3 +298,23 @@ fn of_questions_and_answers_the_table_of_flows_has_the_end_that_writes_more() {
         assert_eq!(column, Some(&ColumnData::U64(vec![count])), "{name}");
     }
 }
+
+#[test]
+fn the_mean_of_timeouts_that_connections_do_not_tell_is_their_kernels() {
+    let plan = plan(&[]);
+    let mut told = told(250_000);
+    let counters = r#"{"kind":"counters","time_ns":106000000,"counters":{"TcpExt.TCPTimeouts":3}}"#;
+    for text in told.values_mut() {
+        *text = text.replace(
+            r#"{"kind":"done""#,
+            &format!("{counters}\n{{\"kind\":\"done\""),
+        );
+    }
+    let outcome = tables_of_real_hosts(&plan.runs[0], &told, &Seen::Network(counted())).unwrap();
+    let summary = table(&outcome, "summary");
+    assert_eq!(
+        summary.column("timeouts_mean"),
+        Some(&ColumnData::F64(vec![3.0]))
+    );
+    assert_eq!(table(&outcome, "transactions").column("timeouts"), None);
+}

@@ -116,7 +116,11 @@ class Hosts:
     def _elsewhere(self, machines: Mapping[str, Machine]) -> str:
         """As crates/sim/src/external/addresses.rs reads it."""
         hosts = {
-            name: {"address": machine.address, "interface": self._found[machine.name].interface}
+            name: {
+                "address": machine.address,
+                "interface": self._found[machine.name].interface,
+                "kernel": self._found[machine.name].kernel,
+            }
             for name, machine in machines.items()
         }
         return json.dumps({"hosts": hosts, "first_port": self.inventory.first_port})

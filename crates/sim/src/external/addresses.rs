@@ -28,6 +28,9 @@ pub struct HostElsewhere {
     pub address: Ipv4Addr,
     /// The interface that has this address.
     pub interface: String,
+    /// Which kernel it is: hosts that have the same have their counters together; empty: one of its own.
+    #[serde(default)]
+    pub kernel: String,
 }
 
 /// The addresses and ports of a run's hosts.

@@ -87,6 +87,9 @@ fn not_applied(run: &Run) -> Vec<String> {
             .to_owned(),
         "host: costs, rings, interrupts and offloads; the hosts are as they are".to_owned(),
     ];
-    said.extend(real_plan::not_recorded(run));
+    if run.network.clock_ppm > 0 {
+        said.push("network.clock_ppm: clocks go as they go".to_owned());
+    }
+    said.extend(real_plan::not_applied_of_hosts(run));
     said
 }

@@ -65,7 +65,7 @@ pub(super) fn fill_window(world: &mut World, run: &Run, spec: &Iperf3, records: 
             let count = |name: &str| {
                 let of =
                     |counters: &BTreeMap<String, u64>| counters.get(name).copied().unwrap_or(0);
-                of(last) - of(first)
+                of(last).saturating_sub(of(first))
             };
             whole.counted.retransmissions += count("Tcp.RetransSegs");
             whole.counted.timeouts += count("TcpExt.TCPTimeouts");

@@ -4,7 +4,7 @@
 //! Nobody looks into such a network while it runs: it is known which port lost how many frames, not
 //! when, nor what was in them; nor how long its queues were. Columns that would say so are not there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 use tailback_agent::{Record, record, record::Flow};
@@ -77,6 +77,7 @@ pub fn tables_of_real_hosts(
         let failed = |why: String| SimError::RealHosts(format!("host {name} failed: {why}"));
         records.insert(*host, checked(text, &at).map_err(failed)?);
     }
+    count_kernels_once(&mut records, &at);
     check_streams(&records).map_err(SimError::Conservation)?;
     let everyone = vec![true; run.network.hosts.len()];
     let mut world = build::world(run, &everyone);
@@ -114,6 +115,9 @@ pub fn tables_of_real_hosts(
     }
     let drops = all_drops(&world, &records, counted);
     known_only(&mut outcome.tables, &world, &drops);
+    if !tell_timeouts(&records) {
+        without_timeouts(&mut outcome.tables, &records);
+    }
     if at.are_given() {
         seen_by_hosts(&mut outcome.tables, &records);
     }
@@ -133,6 +137,22 @@ fn checked(text: &str, at: &Addresses) -> Result<Vec<Record>, String> {
         Ok(records)
     } else {
         Err("it died before its tasks were done".to_owned())
+    }
+}
+
+/// Of hosts that are one kernel, which counts what all of them do, the first tells its counters.
+fn count_kernels_once(records: &mut Records, at: &Addresses) {
+    let mut told = BTreeSet::new();
+    for (number, records) in records {
+        let kernel = at.host(*number).map_or("", |host| &host.kernel);
+        if !kernel.is_empty() && !told.insert(kernel) {
+            records.retain(|record| {
+                !matches!(
+                    record,
+                    Record::Counters { .. } | Record::LookedCounters { .. }
+                )
+            });
+        }
     }
 }
 
@@ -251,6 +271,35 @@ fn known_only(tables: &mut Vec<Table>, world: &World, drops: &[CountedPort]) {
                     .names("cause", drops.iter().map(|drop| drop.cause.clone()))
                     .counts("frames", drops.iter().map(|drop| drop.frames));
             }
+            _ => {}
+        }
+    }
+}
+
+/// Whether kernels tell of each connection how often it has timed out: Linux does from 6.7 on
+/// (`tcpi_total_rto`, include/uapi/linux/tcp.h).
+fn tell_timeouts(records: &Records) -> bool {
+    results::flows(records).all(|flow| flow.tcp_info.contains_key("total_rto"))
+}
+
+/// Takes out what older kernels do not tell. Of an incast's iterations the mean is known, from the counters of
+/// whole kernels; other workloads have it from there anyway.
+fn without_timeouts(tables: &mut [Table], records: &Records) {
+    let of_all = records
+        .values()
+        .flatten()
+        .filter_map(|record| match record {
+            Record::Counters { counters, .. } => counters.get("TcpExt.TCPTimeouts"),
+            _ => None,
+        });
+    let all = of_all.sum::<u64>() as f64;
+    let told = |record: &&Record| matches!(record, Record::Transaction { .. });
+    let iterations = records.values().flatten().filter(told).count();
+    for table in tables {
+        match table.name {
+            "flows" | "background_flows" => table.without(|name| name == "timeouts"),
+            "transactions" if iterations > 0 => table.without(|name| name == "timeouts"),
+            "summary" if iterations > 0 => table.set("timeouts_mean", all / iterations as f64),
             _ => {}
         }
     }

@@ -13,7 +13,8 @@ use tailback_net::link::Framing;
 use tailback_net::marking::MarkingConfig;
 use tailback_net::queue::QueueConfig;
 use tailback_net::switch::{BufferConfig, Forwarding};
-use tailback_scenario::{Link, Node, Run, Workload};
+use tailback_scenario::{Host, KernelHost, Link, Node, Run, Udp, Workload};
+use tailback_tcp::congestion::CongestionKind;
 use tailback_units::{Duration, Time};
 
 use super::addresses::Addresses;
@@ -383,12 +384,51 @@ fn not_applied(run: &Run) -> Vec<String> {
     if run.network.clock_ppm > 0 {
         said.push("network.clock_ppm: all clocks are this machine's".to_owned());
     }
+    said.extend(not_applied_of_hosts(run));
+    said
+}
+
+/// What no real host has, wherever it is, where the run says something all the same.
+pub(super) fn not_applied_of_hosts(run: &Run) -> Vec<String> {
+    let mut said = vec![
+        "stack: what Linux has no sysctl for (initial_cwnd, pacing, delack_min, rto_initial, controls' \
+         parameters, …) is as the kernel has it"
+            .to_owned(),
+    ];
+    let hosts = &run.network.hosts;
+    let older = CongestionKind::Cubic21;
+    if hosts
+        .iter()
+        .any(|host| host.stack.tcp_congestion_control == older)
+    {
+        said.push(format!(
+            "stack.tcp_congestion_control: {}; it is the kernel's own cubic",
+            older.name()
+        ));
+    }
+    let virtual_machine = |asks: fn(&KernelHost, &KernelHost) -> bool| {
+        let asks = |host: &Host| asks(&host.kernel, &KernelHost::new(None, None, &host.stack));
+        hosts.iter().any(asks)
+    };
+    if virtual_machine(|host, unasked| host.memory != unasked.memory) {
+        said.push("kernel.memory: the machine's is as it is".to_owned());
+    }
+    if virtual_machine(|host, unasked| host.interrupt_moderation != unasked.interrupt_moderation) {
+        said.push("kernel.interrupt_moderation: the card's is as it is".to_owned());
+    }
+    if let Workload::Udp(Udp {
+        record_arrivals: 1..,
+        ..
+    }) = &run.workload
+    {
+        said.push("workload.record_arrivals: interrupts and polls are the kernel's own".to_owned());
+    }
     said.extend(not_recorded(run));
     said
 }
 
 /// What a scenario asks for that nobody sees of a network that is real.
-pub(super) fn not_recorded(run: &Run) -> Vec<String> {
+fn not_recorded(run: &Run) -> Vec<String> {
     let record = &run.record;
     [
         ("anatomy_iteration", record.anatomy_iteration.is_some()),
