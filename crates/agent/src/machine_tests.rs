@@ -18,10 +18,23 @@ fn config(own: &[(&str, &str)], profile: &[(&str, &str)], keep: bool) -> GuestCo
     }
 }
 
+/// Where the folders of a test are.
+fn base(test: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("machine-{}-{test}", std::process::id()))
+}
+
+/// Removes the folders of a test at its end.
+struct Removed(&'static str);
+
+impl Drop for Removed {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(base(self.0));
+    }
+}
+
 /// A run's folder, beside those of the same test alone.
 fn folder(test: &str, name: &str) -> PathBuf {
-    let base = std::env::temp_dir().join(format!("machine-{}-{test}", std::process::id()));
-    let path = base.join(format!("{PREFIX}{name}"));
+    let path = base(test).join(format!("{PREFIX}{name}"));
     fs::create_dir_all(&path).unwrap();
     path
 }
@@ -35,6 +48,7 @@ fn there() -> (&'static str, String) {
 
 #[test]
 fn what_is_so_already_is_left_alone() {
+    let _removed = Removed("so");
     let folder = folder("so", "own");
     let (name, value) = there();
     let former = set(&config(&[(name, &value)], &[], false), &folder).unwrap();
@@ -44,6 +58,7 @@ fn what_is_so_already_is_left_alone() {
 
 #[test]
 fn a_machine_that_keeps_its_sysctls_says_which_differ() {
+    let _removed = Removed("keep");
     let folder = folder("keep", "own");
     let (name, value) = there();
     let other = if value == "1" { "0" } else { "1" };
@@ -85,6 +100,7 @@ fn sysctls(name: &str, values: &[(&str, &str)]) -> PathBuf {
 
 #[test]
 fn a_value_that_was_empty_is_empty_again() {
+    let _removed = Removed("empty");
     const PORTS: &str = "net.ipv4.ip_local_reserved_ports";
     let root = sysctls("empty", &[(PORTS, "")]);
     let own = root.parent().unwrap();
@@ -99,6 +115,7 @@ fn a_value_that_was_empty_is_empty_again() {
 
 #[test]
 fn a_control_that_became_the_default_is_allowed_to_nobody_more() {
+    let _removed = Removed("allowed");
     let (default, allowed) = (guest::CONGESTION_CONTROL, ALLOWED_CONTROLS);
     let root = sysctls("allowed", &[(default, "reno"), (allowed, "reno")]);
     let own = root.parent().unwrap();
@@ -141,6 +158,7 @@ fn one_run_at_a_time_has_a_machine() {
 
 #[test]
 fn what_belongs_to_another_network_or_start_of_the_machine_is_not_put_back() {
+    let _removed = Removed("others");
     let (name, value) = there();
     let (boot, network) = this_machine();
     let own = folder("others", "own");
@@ -158,6 +176,7 @@ fn what_belongs_to_another_network_or_start_of_the_machine_is_not_put_back() {
 
 #[test]
 fn a_folder_whose_run_never_began_is_removed() {
+    let _removed = Removed("abandoned");
     let [own, dead, young, other] =
         ["own", "dead", "young", "other"].map(|name| folder("abandoned", name));
     for path in [&dead, &young] {
@@ -174,6 +193,7 @@ fn a_folder_whose_run_never_began_is_removed() {
 
 #[test]
 fn what_a_killed_agent_left_is_put_back_by_the_next() {
+    let _removed = Removed("killed");
     let (name, value) = there();
     let [own, killed, going_on] = ["own", "killed", "going-on"].map(|name| folder("killed", name));
     let values = BTreeMap::from([(name.to_owned(), value.clone())]);
