@@ -64,8 +64,26 @@ def test_what_is_not_there_is_said_with_what_is(add: Add) -> None:
 
 
 def test_half_a_kernel_is_none(add: Add) -> None:
-    add("7.2.13", 1000).program.unlink()
+    kernel = add("7.2.13", 1000)
+    kernel.program.write_text("cut sh")
+    assert cache.installed() == [], "it has another size"
+    kernel.program.unlink()
     assert cache.installed() == []
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"version": "7.2"}', '{"edits": 1}'])
+def test_a_description_that_is_none_is_no_kernel_s(add: Add, text: str) -> None:
+    kernel = add("7.2.13", 1000)
+    (kernel.path / cache.DESCRIPTION).write_text(text)
+    assert cache.installed() == []
+
+
+def test_a_version_that_was_written_as_a_number_is_one(add: Add, command: Command) -> None:
+    kernel = add("7.2", 1000)
+    path = kernel.path / cache.DESCRIPTION
+    path.write_text(path.read_text().replace('"7.2"', "7.2"))
+    assert cache.find("7.2").version == "7.2"
+    assert command("kernel", "list").code == 0
 
 
 def test_the_list_names_kernels(add: Add, command: Command) -> None:

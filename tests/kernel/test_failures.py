@@ -99,11 +99,11 @@ def kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for version in (*SOUND, *SAID):
         path = cache.folder() / version
         shutil.copytree(kernel.path, path)
-        replace(kernel, path=path, version=version).write()
         if version in ALTERED:
             text = ALTERED[version].replace("SPINNER", str(spinner))
             text = text.replace("KERNEL", str(kernel.program))
             (path / cache.PROGRAM).write_text(f"#!/bin/sh\n{text}\n")
+        replace(kernel, path=path, version=version).write()
 
 
 @pytest.fixture

@@ -52,7 +52,7 @@ def build(
     kept = cache.folder()
     kept.mkdir(parents=True, exist_ok=True)
     digest = recipe.digest(hz, source.identity)
-    with _locked(kept / ".lock", tell):
+    with _locked(kept / ".lock", tell) as lock:
         there = [kernel for kernel in cache.installed() if kernel.recipe == digest]
         if there and not again:
             cache.make_default(there[-1])
@@ -62,7 +62,7 @@ def build(
         work.mkdir(exist_ok=True)
         tree = _tree(source, work, hz, tell)
         version = sources.version(tree)
-        program = _compile(tree, work / "out", version, tell)
+        program = _compile(tree, work / "out", version, tell, lock)
         kernel = Kernel(
             path=kept / f"{version}-hz{hz}-{digest}",
             version=version,
@@ -76,14 +76,15 @@ def build(
 
 
 @contextmanager
-def _locked(path: Path, tell: Tell) -> Iterator[None]:
+def _locked(path: Path, tell: Tell) -> Iterator[int]:
+    """Waits until no other build goes on; gives the descriptor that holds the others off."""
     with path.open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             tell(Step("waiting for another build", 0.0))
             fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+        yield file.fileno()
 
 
 def _tree(source: sources.Package | sources.Given, work: Path, hz: int, tell: Tell) -> Path:
@@ -94,7 +95,13 @@ def _tree(source: sources.Package | sources.Given, work: Path, hz: int, tell: Te
     tell(Step("fetching the source", 0.01))
     archive = source.fetch(work)
     tell(Step("unpacking", 0.05))
-    sources.unpack(archive, tree)
+    try:
+        sources.unpack(archive, tree)
+    except TailbackError:
+        if archive.parent == work:
+            # What came is cut short: the next build fetches it anew.
+            archive.unlink()
+        raise
     sources.version(tree)
     for edit in recipe.edits(hz):
         edit.apply(tree)
@@ -102,13 +109,13 @@ def _tree(source: sources.Package | sources.Given, work: Path, hz: int, tell: Te
     return tree
 
 
-def _compile(tree: Path, out: Path, version: str, tell: Tell) -> Path:
+def _compile(tree: Path, out: Path, version: str, tell: Tell, lock: int) -> Path:
     out.mkdir(exist_ok=True)
     make = ["make", "-C", str(tree), "ARCH=um", f"O={out}", f"-j{cores()}"]
     tell(Step(f"configuring Linux {version}", 0.1))
     log = out / "make.log"
     with log.open("w") as file:
-        _make([*make, f"KCONFIG_ALLCONFIG={recipe.CONFIG}", "allnoconfig"], file.write)
+        _make([*make, f"KCONFIG_ALLCONFIG={recipe.CONFIG}", "allnoconfig"], file.write, lock)
         lost = set(recipe.settings()) - set((out / ".config").read_text().splitlines())
         # 7.3 has no CONFIG_PROC_SYSCTL: it is always there.
         lost.discard("CONFIG_PROC_SYSCTL=y")
@@ -124,12 +131,14 @@ def _compile(tree: Path, out: Path, version: str, tell: Tell) -> Path:
             done += 1
             tell(Step(f"compiling Linux {version}", 0.1 + 0.9 * min(done / STEPS, 1.0)))
 
-        _make([*make, "linux"], follow)
+        _make([*make, "linux"], follow, lock)
     return out / "linux"
 
 
-def _make(command: list[str], follow: Callable[[str], object]) -> None:
-    """Runs make, line by line; what a make around us has set is kept from it."""
+def _make(command: list[str], follow: Callable[[str], object], lock: int) -> None:
+    """Runs make, line by line; what a make around us has set is kept from it. It has the lock too:
+    a build whose program was killed goes on compiling, and the next one waits for it.
+    """
     environment = {
         name: value
         for name, value in os.environ.items()
@@ -152,6 +161,7 @@ def _make(command: list[str], follow: Callable[[str], object]) -> None:
         text=True,
         errors="replace",
         process_group=0,
+        pass_fds=(lock,),
     ) as process:
         try:
             for line in process.stdout or ():

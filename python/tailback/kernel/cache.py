@@ -53,6 +53,7 @@ class Kernel:
     def write(self) -> None:
         """Writes its description into its folder."""
         facts = {name: value for name, value in asdict(self).items() if name != "path"}
+        facts["bytes"] = self.program.stat().st_size
         (self.path / DESCRIPTION).write_text(json.dumps(facts, indent=2) + "\n")
 
 
@@ -110,15 +111,17 @@ def _read(path: Path) -> Kernel | None:
         facts = json.loads((path / DESCRIPTION).read_text())
         kernel = Kernel(
             path=path,
-            version=facts["version"],
-            hz=facts["hz"],
-            source=facts["source"],
-            recipe=facts["recipe"],
-            edits=tuple(facts["edits"]),
+            version=str(facts["version"]),
+            hz=int(facts["hz"]),
+            source=str(facts["source"]),
+            recipe=str(facts["recipe"]),
+            edits=tuple(map(str, facts["edits"])),
         )
+        # Those of before have no size.
+        whole = facts.get("bytes") in {None, kernel.program.stat().st_size}
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return kernel if os.access(kernel.program, os.X_OK) else None
+    return kernel if whole and os.access(kernel.program, os.X_OK) else None
 
 
 def _is_of(version: str, wanted: str) -> bool:

@@ -9,6 +9,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from tailback.errors import InputError
 from tailback.kernel import cache, guest
 
 BOOT_S = 60
@@ -43,7 +44,8 @@ class Finding:
 def check(wanted: str | None) -> list[Finding]:
     """Boots the kernel of that name, version or path, and says what works."""
     if wanted is not None and Path(wanted).is_file():
-        program = Path(wanted)
+        # Without a folder in its name it would be looked for in $PATH.
+        program = Path(wanted).resolve()
     else:
         program = cache.find(wanted).program
     findings = [Finding("kernel", works=True, found=f"{_version(program)}, {program}")]
@@ -80,7 +82,16 @@ def _help(program: Path) -> str:
 
 
 def _output(command: list[str]) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=BOOT_S)
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", check=False, timeout=BOOT_S
+        )
+    except subprocess.TimeoutExpired as error:
+        raise InputError(
+            f"{command[0]}: it says nothing for {BOOT_S} s: it is no kernel"
+        ) from error
+    except OSError as error:
+        raise InputError(f"{command[0]}: it cannot be run: {error.strerror}") from error
     return done.stdout + done.stderr
 
 
@@ -204,6 +215,10 @@ def _boot(program: Path, run: Path, name: str, commands: list[list[str]], *optio
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, 9)
             said = f"still running after {BOOT_S} s"
+        except BaseException:
+            # Ctrl-C is not for its group.
+            os.killpg(process.pid, 9)
+            raise
     wall_s = time.monotonic() - start
     results = folder / "results.jsonl"
     lines = results.read_text().splitlines() if results.exists() else []

@@ -171,12 +171,19 @@ def _mirrors() -> list[str]:
 
 
 def _tarball_in(package: Path) -> str:
-    listing = subprocess.Popen(["dpkg-deb", "--fsys-tarfile", str(package)], stdout=subprocess.PIPE)
-    with listing, tarfile.open(fileobj=listing.stdout, mode="r|") as archive:
-        for member in archive:
-            if member.name.endswith(".tar.xz"):
-                listing.kill()
-                return member.name
+    listing = subprocess.Popen(
+        ["dpkg-deb", "--fsys-tarfile", str(package)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        with listing, tarfile.open(fileobj=listing.stdout, mode="r|") as archive:
+            for member in archive:
+                if member.name.endswith(".tar.xz"):
+                    listing.kill()
+                    return member.name
+    except tarfile.TarError as error:
+        raise TailbackError(f"{package}: cannot be unpacked: it is no whole package") from error
     raise InputError(f"{package}: there is no source tarball in it")
 
 
