@@ -14,16 +14,17 @@ const RECEIVE_RING: u64 = 0;
 const TRANSMIT_RING: u64 = 0x2_0000;
 const BUFFERS: u64 = 0x4_0000;
 
-/// A link on which every frame takes a microsecond.
+/// A link on which every frame takes a microsecond, and `more` than that.
 #[derive(Default)]
 struct Wire {
     free: Time,
+    more: Duration,
     sent: Vec<(Time, Packet)>,
 }
 
 impl Uplink for Wire {
     fn transmit(&mut self, earliest: Time, packet: Packet) -> Time {
-        self.free = self.free.max(earliest) + Duration::from_us(1);
+        self.free = self.free.max(earliest) + Duration::from_us(1) + self.more;
         self.sent.push((self.free, packet));
         self.free
     }
@@ -180,4 +181,89 @@ fn interrupts_keep_their_distance() {
     handle(&mut nic, us(108));
     assert_eq!(nic.counters.rx_frames, 3);
     assert_eq!(nic.next_event(), Time::NEVER);
+}
+
+/// The driver's queues as the card offers them: without EVENT_IDX.
+fn plain_queues(rings: &[MockSplitQueue<'_, GuestMemoryMmap>; 2]) -> [Queue; 2] {
+    [&rings[0], &rings[1]].map(|ring| ring.create_queue().expect("the ring is in order"))
+}
+
+#[test]
+fn who_need_not_kick_is_told_so() {
+    const NO_NOTIFY: u16 = 1;
+    let (memory, mut nic, mut wire) = (memory(), nic(0), Wire::default());
+    let rings = rings(&memory);
+    let mut queues = plain_queues(&rings);
+    let flags = || -> u16 {
+        let at = rings[1].used_addr();
+        memory.read_obj(at).expect("it is there")
+    };
+    // Five microseconds on the link: the ring is looked at when they are over.
+    offer(&memory, &rings[1], 0, 5000);
+    nic.kicked(us(10), &mut queues[1], &memory, &mut wire)
+        .expect("the packet is in order");
+    assert_eq!(flags(), NO_NOTIFY);
+    // One microsecond: the next kick is as near.
+    offer(&memory, &rings[1], 1, 900);
+    nic.handle(us(15), &mut queues, &memory, &mut wire, &mut Vec::new())
+        .expect("the rings are in order");
+    assert_eq!(wire.sent.last().map(|(at, _)| *at), Some(us(16)));
+    assert_eq!(flags(), 0);
+}
+
+#[test]
+fn the_link_is_not_idle_for_part_of_a_nanosecond() {
+    let (memory, mut nic) = (memory(), nic(0));
+    let mut wire = Wire {
+        more: Duration::from_ps(100),
+        ..Wire::default()
+    };
+    let rings = rings(&memory);
+    let mut queues = plain_queues(&rings);
+    offer(&memory, &rings[1], 0, 5000);
+    nic.kicked(us(10), &mut queues[1], &memory, &mut wire)
+        .expect("the packet is in order");
+    offer(&memory, &rings[1], 1, 900);
+    assert_eq!(nic.next_event(), us(15));
+    nic.handle(us(15), &mut queues, &memory, &mut wire, &mut Vec::new())
+        .expect("the rings are in order");
+    let left = wire.sent.last().map(|(at, _)| *at);
+    assert_eq!(left, Some(us(16) + Duration::from_ps(600)));
+}
+
+#[test]
+fn a_queue_with_nothing_to_tell_is_not_interrupted_for() {
+    let (memory, mut nic, mut wire) = (memory(), nic(0), Wire::default());
+    let rings = rings(&memory);
+    let mut queues = plain_queues(&rings);
+    give_buffers(&rings[0], 1, 2048);
+    let frame = || Packet {
+        bytes: tcp_frame(0, &[1; 10]),
+        checksum: Checksum::Complete,
+    };
+    let mut handle = |nic: &mut Nic, at| {
+        nic.handle(at, &mut queues, &memory, &mut wire, &mut Vec::new())
+            .expect("the rings are in order")
+    };
+    nic.arrive(us(1), frame());
+    let wanted = handle(&mut nic, us(1));
+    assert!(wanted.receive && !wanted.transmit);
+    // No buffer is left: it is dropped, and the driver has nothing to look at.
+    nic.arrive(us(2), frame());
+    assert_eq!(handle(&mut nic, us(2)), Interrupts::default());
+    assert_eq!(nic.counters.rx_ring_drops, 1);
+    assert_eq!(nic.counters.interrupts, 1);
+}
+
+#[test]
+fn a_ring_that_cannot_be_is_an_error() {
+    let (memory, mut nic, mut wire) = (memory(), nic(0), Wire::default());
+    let rings = rings(&memory);
+    let mut queues = plain_queues(&rings);
+    // More packets at once than the ring has places.
+    rings[1].avail().idx().store(17);
+    let error = nic
+        .kicked(us(1), &mut queues[1], &memory, &mut wire)
+        .expect_err("it is refused");
+    assert!(error.starts_with("its transmit ring: "), "{error}");
 }

@@ -51,6 +51,7 @@ impl Receiver {
         recycle: &mut Vec<Vec<u8>>,
         uplink: &mut impl Uplink,
     ) -> Result<bool, String> {
+        let mut given = false;
         while let Some((at, _)) = self.waiting.front()
             && *at <= now
         {
@@ -62,6 +63,7 @@ impl Receiver {
             }
             if self.collect(queue, memory, header::BYTES + packet.bytes.len())? {
                 self.fill(queue, memory, &packet)?;
+                given = true;
                 counters.rx_frames += 1;
                 counters.rx_bytes += packet.bytes.len() as u64;
             } else {
@@ -73,9 +75,8 @@ impl Receiver {
             }
             recycle.push(packet.bytes);
         }
-        queue
-            .needs_notification(memory)
-            .map_err(|error| format!("its receive ring: {error}"))
+        let wants = queue.needs_notification(memory);
+        Ok(given && wants.map_err(|error| format!("its receive ring: {error}"))?)
     }
 
     /// Takes buffers for so many bytes from the ring; leaves the ring alone if there are not enough.

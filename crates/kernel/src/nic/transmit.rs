@@ -1,14 +1,14 @@
 //! The transmit side: from the ring to the link, and back to the driver when the bits have left.
 //!
 //! While the link is busy for long the driver need not kick: the ring is looked at when the last
-//! packet has left, which is before the link can be idle. So frames leave as if every one had been
+//! packet is about to have left, which is before the link can be idle. So frames leave as if every one had been
 //! seen at once. After a short packet the driver may kick again at once, which is cheaper than
 //! stopping the guest to look.
 
 use std::collections::VecDeque;
 
 use tailback_units::{Duration, Time};
-use virtio_queue::{DescriptorChain, Queue, QueueT};
+use virtio_queue::{DescriptorChain, Queue, QueueOwnedT, QueueT};
 use vm_memory::{Bytes, GuestMemoryMmap};
 
 use super::packet::Packet;
@@ -46,10 +46,11 @@ impl Transmitter {
         self.sending.front().map_or(Time::NEVER, |(_, left)| *left)
     }
 
-    /// When the ring has to be looked at.
+    /// When the ring has to be looked at: in the last whole nanosecond before the link falls idle, for kernels know
+    /// no part of one, and the next would leave it idle for the rest.
     pub(super) fn looks_at(&self) -> Time {
         match self.sending.back() {
-            Some((_, left)) if self.silent => *left,
+            Some((_, left)) if self.silent => Time::from_ps(left.as_ps() / 1000 * 1000),
             _ => Time::NEVER,
         }
     }
@@ -64,7 +65,8 @@ impl Transmitter {
         counters: &mut NicCounters,
     ) -> Result<(), String> {
         loop {
-            while let Some(chain) = queue.pop_descriptor_chain(memory) {
+            let before = queue.next_avail();
+            while let Some(chain) = queue.iter(memory).map_err(ring)?.next() {
                 let head = chain.head_index();
                 let left = self.send(now, chain, memory, uplink, counters)?;
                 self.sending.push_back((head, left));
@@ -73,13 +75,21 @@ impl Transmitter {
                 .sending
                 .back()
                 .is_some_and(|(_, last)| *last > now + BUSY);
-            if self.silent || !queue.enable_notification(memory).map_err(ring)? {
+            if self.silent {
+                return queue.disable_notification(memory).map_err(ring);
+            }
+            if !queue.enable_notification(memory).map_err(ring)? {
                 return Ok(());
+            }
+            if queue.next_avail() == before {
+                return Err(
+                    "its transmit ring says that there is more, and there is not".to_owned(),
+                );
             }
         }
     }
 
-    /// Looks at the ring again if the driver does not kick and all it gave has left by `now`.
+    /// Looks at the ring again if the driver does not kick and the link is about to fall idle.
     pub(super) fn look(
         &mut self,
         now: Time,
@@ -94,20 +104,22 @@ impl Transmitter {
         self.take(now, queue, memory, uplink, counters)
     }
 
-    /// Gives back what has left by `now`, and says whether the driver wants an interrupt.
+    /// Gives back what has left by `now`, and says whether the driver wants an interrupt; it wants none for nothing.
     pub(super) fn complete(
         &mut self,
         now: Time,
         queue: &mut Queue,
         memory: &GuestMemoryMmap,
     ) -> Result<bool, String> {
+        let mut given = false;
         while let Some((head, left)) = self.sending.front().copied()
             && left <= now
         {
             self.sending.pop_front();
             queue.add_used(memory, head, 0).map_err(ring)?;
+            given = true;
         }
-        queue.needs_notification(memory).map_err(ring)
+        Ok(given && queue.needs_notification(memory).map_err(ring)?)
     }
 
     /// Sends one packet, in segments if need be; says when its last bit leaves.
