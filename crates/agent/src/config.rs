@@ -53,10 +53,16 @@ pub struct GuestConfig {
     /// When every connection is looked at for a measurement, ns, in the order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub looks_ns: Vec<u64>,
+    /// It is there until a file of the name [`OVER`] is in its folder: its programs never end.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub until_over: bool,
     /// What it does, all at once, each from its own start.
     #[serde(default)]
     pub tasks: Vec<Task>,
 }
+
+/// The file that says to a host which is there for others that these have ended.
+pub const OVER: &str = "over";
 
 /// The value of a socket option, as setsockopt(2) takes it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

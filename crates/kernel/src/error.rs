@@ -6,12 +6,20 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum KernelError {
     /// There is no such program.
-    #[error("no kernel at {path}: {source}; `tailback kernel build` makes one")]
+    #[error("no kernel at {path}: {source}; `tailback kernel build --again` makes one")]
     NoKernel {
         /// Where it was looked for.
         path: PathBuf,
         /// What the system said.
         source: std::io::Error,
+    },
+    /// The program does not answer.
+    #[error("no kernel at {path}: it {what}; `tailback kernel build --again` makes one")]
+    Broken {
+        /// The kernel.
+        path: PathBuf,
+        /// What it does instead.
+        what: String,
     },
     /// The program is no User-Mode Linux kernel with the time-travel protocol.
     #[error(
@@ -42,6 +50,9 @@ pub enum KernelError {
         /// The directory that was looked at.
         path: PathBuf,
     },
+    /// The run was given up from another thread.
+    #[error("the run was given up")]
+    GivenUp,
     /// The system refused something.
     #[error("cannot {what}: {source}")]
     System {
@@ -74,6 +85,17 @@ pub enum KernelError {
     /// The guest ran out of memory.
     #[error("host {host} ran out of memory ({text}); give it more")]
     OutOfMemory {
+        /// The host.
+        host: String,
+        /// What the kernel said, from its console.
+        text: String,
+    },
+    /// The file system that holds the guests' memory is full.
+    #[error(
+        "there is no room for the memory of host {host} ({text}): make that tmpfs larger, make fewer runs at a \
+         time (--jobs), or give the guests less (kernel.memory)"
+    )]
+    NoRoom {
         /// The host.
         host: String,
         /// What the kernel said, from its console.

@@ -1,8 +1,10 @@
 //! One kernel as the simulator sees it: its process, its two sockets and its network card.
 
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration as WallTime;
 
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
@@ -20,6 +22,9 @@ use crate::vhost_user::{Answer, Header, REPLY_FLAGS, Session, call_message};
 /// A wish to run at this time or later means never (the kernel's S64_MAX).
 const IDLE_NS: u64 = i64::MAX as u64;
 
+/// How long a kernel is waited for, wall-clock time, before a look at whether the run is given up.
+const LOOK: WallTime = WallTime::from_millis(100);
+
 /// What all hosts of a run have in common.
 pub(crate) struct Common {
     /// The clock in shared memory; without it times travel in messages.
@@ -28,8 +33,41 @@ pub(crate) struct Common {
     pub(crate) epoch_ns: u64,
     /// How long a kernel may run without a word, wall-clock time.
     pub(crate) patience: WallTime,
+    /// Set from another thread: the run is given up.
+    pub(crate) given_up: Arc<AtomicBool>,
     /// Buffers for packets that are not in use.
     pub(crate) spare: Vec<Vec<u8>>,
+}
+
+impl Common {
+    /// Waits until one of the descriptors can be read or its other side is gone, and says which; `None` when
+    /// patience is over.
+    pub(crate) fn wait<const N: usize>(
+        &self,
+        fds: [BorrowedFd<'_>; N],
+    ) -> Result<Option<[bool; N]>, KernelError> {
+        let mut left = self.patience;
+        loop {
+            let part = left.min(LOOK);
+            let ready = wait_readable(fds, part).context(|| "wait for a kernel".to_owned())?;
+            if ready.is_some() {
+                return Ok(ready);
+            }
+            self.is_given_up()?;
+            left -= part;
+            if left.is_zero() {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// An error if it is.
+    pub(crate) fn is_given_up(&self) -> Result<(), KernelError> {
+        match self.given_up.load(Ordering::Relaxed) {
+            true => Err(KernelError::GivenUp),
+            false => Ok(()),
+        }
+    }
 }
 
 /// One kernel.
@@ -129,10 +167,10 @@ impl Host {
             let ack = start.ack(u64::from(self.party)).to_bytes();
             let fds = [clock.fd(), none.as_fd()];
             let sent = self.clock_stream()?.send_with_fds(&ack, &fds);
-            self.check(sent)?;
+            self.sent(sent)?;
         } else {
             let sent = self.clock_stream()?.send(&start.ack(0).to_bytes());
-            self.check(sent)?;
+            self.sent(sent)?;
         }
         self.serve(0, Time::ZERO, network, common)
     }
@@ -157,10 +195,8 @@ impl Host {
             time: now_ns,
         };
         let sent = self.clock_stream()?.send(&run.to_bytes());
-        match self.check(sent) {
-            Ok(()) => self.serve(now_ns, leash, network, common),
-            Err(_) => self.gone(),
-        }
+        self.sent(sent)?;
+        self.serve(now_ns, leash, network, common)
     }
 
     /// Interrupts the guest at `now_ns` for what its card has to say.
@@ -216,6 +252,7 @@ impl Host {
         }
         let mut replies = [0; 2 * REPLY_BYTES];
         let mut have = 0;
+        let mut waited = WallTime::ZERO;
         // With the clock in memory it has nothing to say or ask until it has replied.
         let only_replies = self.shared(common).is_some();
         while have < REPLY_BYTES * count {
@@ -230,11 +267,17 @@ impl Host {
             };
             let room = &mut replies[have..REPLY_BYTES * count];
             match rustix::io::read(fd, room) {
-                Ok(0) => return self.gone(),
+                Ok(0) | Err(rustix::io::Errno::CONNRESET) => return self.gone(),
                 Ok(read) => have += read,
                 Err(rustix::io::Errno::INTR) => {}
                 // The socket's limit, set when it came.
-                Err(rustix::io::Errno::AGAIN) => return Err(self.stuck(common)),
+                Err(rustix::io::Errno::AGAIN) => {
+                    common.is_given_up()?;
+                    waited += LOOK;
+                    if waited >= common.patience {
+                        return Err(self.stuck(common));
+                    }
+                }
                 Err(error) => {
                     return Err(io::Error::from(error))
                         .context(|| format!("read from the card's driver on host {}", self.name));
@@ -256,8 +299,7 @@ impl Host {
         let (Some(fd), Some(clock)) = (&self.session.call_fd, &self.clock) else {
             return Err(self.protocol("it is not connected".to_owned()));
         };
-        let ready = wait_readable([fd.as_fd(), clock.as_fd()], common.patience);
-        match ready.context(|| "wait for a kernel".to_owned())? {
+        match common.wait([fd.as_fd(), clock.as_fd()])? {
             None => Err(self.stuck(common)),
             Some([true, _]) => Ok(true),
             Some([false, _]) => {
@@ -282,7 +324,7 @@ impl Host {
         common: &mut Common,
     ) -> Result<(), KernelError> {
         self.local_ns = now_ns;
-        loop {
+        while !self.ended {
             if self.serve_device(leash, network, common)? {
                 continue;
             }
@@ -302,8 +344,7 @@ impl Host {
                 Some(device) => device.as_fd(),
                 None => self.listener.as_fd(),
             };
-            let ready = wait_readable([clock.as_fd(), other], common.patience);
-            let Some([clock, device]) = ready.context(|| "wait for a kernel".to_owned())? else {
+            let Some([clock, device]) = common.wait([clock.as_fd(), other])? else {
                 return Err(self.stuck(common));
             };
             if device {
@@ -324,6 +365,7 @@ impl Host {
                 return self.gone();
             }
         }
+        Ok(())
     }
 
     /// Handles one message of the card's driver, if there is a whole one.
@@ -356,7 +398,7 @@ impl Host {
             Answer::Ready(reply) => {
                 self.nic.negotiated(self.session.features);
                 if let Some(fd) = &self.session.call_fd {
-                    set_socket_timeout(fd, Timeout::Recv, Some(common.patience))
+                    set_socket_timeout(fd, Timeout::Recv, Some(LOOK))
                         .context(|| "limit the wait for a kernel".to_owned())?;
                 }
                 reply
@@ -370,7 +412,7 @@ impl Host {
             .device
             .as_ref()
             .map_or(Ok(()), |device| device.send(&reply));
-        self.check(sent)?;
+        self.sent(sent)?;
         Ok(true)
     }
 
@@ -440,7 +482,7 @@ impl Host {
             }
         };
         let sent = self.clock_stream()?.send(&ack.to_bytes());
-        self.check(sent)?;
+        self.sent(sent)?;
         Ok(message.op == Op::Wait)
     }
 
@@ -458,10 +500,8 @@ impl Host {
         let Some(clock) = &mut self.clock else {
             return Ok(false);
         };
-        match clock.fill() {
-            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Ok(false),
-            filled => self.check(filled).map(|count| count > 0),
-        }
+        let filled = clock.fill();
+        self.check(filled).map(|count| count > 0)
     }
 
     fn clock_stream(&self) -> Result<&Stream, KernelError> {
@@ -483,6 +523,16 @@ impl Host {
             host: self.name.clone(),
             at_ns: self.local_ns,
             wall_s: common.patience.as_secs(),
+        }
+    }
+
+    /// What came of sending it something: to a kernel that is gone nothing can be sent, and why it is gone is
+    /// the error, if it is one.
+    fn sent(&mut self, result: io::Result<()>) -> Result<(), KernelError> {
+        use io::ErrorKind::{BrokenPipe, ConnectionReset};
+        match result {
+            Err(error) if matches!(error.kind(), BrokenPipe | ConnectionReset) => self.gone(),
+            other => self.check(other),
         }
     }
 

@@ -5,10 +5,14 @@
 //! reach it, its look-ahead: see [`Kernels::step`].
 
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixListener;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration as WallTime, Instant};
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -45,6 +49,8 @@ pub struct KernelsConfig {
     pub epoch_ns: u64,
     /// How long a kernel may run without a word before it counts as stuck, wall-clock time.
     pub patience: WallTime,
+    /// Set from another thread to give the run up, whatever is waited for.
+    pub given_up: Arc<AtomicBool>,
     /// Share the clock in memory; otherwise, as with kernels before 6.11, times travel in messages.
     pub shared_clock: bool,
     /// Let kernels run ahead as far as nothing can reach them. Repeats are identical with it and
@@ -77,6 +83,8 @@ pub struct Kernels {
     now_ns: u64,
     look_ahead: bool,
     runs: u64,
+    /// How many kernels have powered off.
+    ended: usize,
     /// The cores this thread could use before, if it was bound to one.
     affinity: Option<CpuSet>,
 }
@@ -92,7 +100,14 @@ impl Kernels {
         hosts: &[HostConfig],
         network: &mut impl Network,
     ) -> Result<Kernels, KernelError> {
-        check(config)?;
+        let common = Common {
+            clock: None,
+            epoch_ns: config.epoch_ns,
+            patience: config.patience,
+            given_up: Arc::clone(&config.given_up),
+            spare: Vec::new(),
+        };
+        check(config, &common)?;
         let affinity = match config.core {
             Some(core) => Some(bind(core)?),
             None => None,
@@ -103,15 +118,11 @@ impl Kernels {
         };
         let mut kernels = Kernels {
             hosts: Vec::with_capacity(hosts.len()),
-            common: Common {
-                clock,
-                epoch_ns: config.epoch_ns,
-                patience: config.patience,
-                spare: Vec::new(),
-            },
+            common: Common { clock, ..common },
             now_ns: 0,
             look_ahead: config.look_ahead,
             runs: 0,
+            ended: 0,
             affinity,
         };
         let listener = listen(&config.directory, CLOCK)?;
@@ -121,6 +132,7 @@ impl Kernels {
         let starts = kernels.connect(&listener, config.patience)?;
         for (host, start) in kernels.hosts.iter_mut().zip(starts) {
             host.boot(start, network, &mut kernels.common)?;
+            kernels.ended += usize::from(host.has_ended());
         }
         Ok(kernels)
     }
@@ -177,7 +189,8 @@ impl Kernels {
                     if let Some(bytes) = stream.take() {
                         break Message::from_bytes(&bytes);
                     }
-                    if stream.fill().context(what)? == 0 {
+                    let said = self.common.wait([stream.as_fd()])?.is_some();
+                    if !said || stream.fill().context(what)? == 0 {
                         break Err(u32::MAX);
                     }
                 };
@@ -191,6 +204,7 @@ impl Kernels {
                 }
                 continue;
             }
+            self.common.is_given_up()?;
             for (number, host) in self.hosts.iter_mut().enumerate() {
                 if starts.contains_key(&number) {
                     continue;
@@ -258,12 +272,15 @@ impl Kernels {
         };
         // A kernel that ran ahead may have asked for a time that others have not come to yet.
         self.now_ns = self.now_ns.max(at_ns);
-        if !run {
-            return self.hosts[number].handle_nic(at_ns, network, &mut self.common);
+        if run {
+            self.runs += 1;
+            let leash = self.leash(at_ns, number, network);
+            self.hosts[number].run(at_ns, leash, network, &mut self.common)?;
+        } else {
+            self.hosts[number].handle_nic(at_ns, network, &mut self.common)?;
         }
-        self.runs += 1;
-        let leash = self.leash(at_ns, number, network);
-        self.hosts[number].run(at_ns, leash, network, &mut self.common)
+        self.ended += usize::from(self.hosts[number].has_ended());
+        Ok(())
     }
 
     /// The earliest time at which anything could arrive at host `number`, which is about to run, by
@@ -307,6 +324,12 @@ impl Kernels {
         self.hosts[host].has_ended()
     }
 
+    /// How many hosts' kernels have powered off.
+    #[must_use]
+    pub fn ended(&self) -> usize {
+        self.ended
+    }
+
     /// What a host's card has counted.
     #[must_use]
     pub fn counters(&self, host: usize) -> NicCounters {
@@ -343,16 +366,9 @@ impl Drop for Kernels {
 }
 
 /// Looks whether kernel and directories are fit.
-fn check(config: &KernelsConfig) -> Result<(), KernelError> {
-    let help = Command::new(&config.kernel)
-        .arg("--help")
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|source| KernelError::NoKernel {
-            path: config.kernel.clone(),
-            source,
-        })?;
-    if !String::from_utf8_lossy(&help.stdout).contains("time-travel=ext:") {
+fn check(config: &KernelsConfig, common: &Common) -> Result<(), KernelError> {
+    let help = help(&config.kernel, common)?;
+    if !String::from_utf8_lossy(&help).contains("time-travel=ext:") {
         return Err(KernelError::NoTimeTravel {
             path: config.kernel.clone(),
         });
@@ -368,6 +384,61 @@ fn check(config: &KernelsConfig) -> Result<(), KernelError> {
         });
     }
     Ok(())
+}
+
+/// What a kernel says of its command line.
+fn help(kernel: &Path, common: &Common) -> Result<Vec<u8>, KernelError> {
+    let mut child = Command::new(kernel)
+        .arg("--help")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(|source| KernelError::NoKernel {
+            path: kernel.to_owned(),
+            source,
+        })?;
+    let said = said(&mut child, common);
+    if said.is_err() {
+        // It may have ended by now.
+        let _ = child.kill();
+    }
+    let what = || "wait for a kernel's help".to_owned();
+    let status = child.wait().context(what)?;
+    let broken = |what: String| KernelError::Broken {
+        path: kernel.to_owned(),
+        what,
+    };
+    match (said?, status.signal()) {
+        (Some(said), None) => Ok(said),
+        (Some(_), Some(signal)) => Err(broken(format!("is killed by signal {signal}"))),
+        (None, _) => Err(broken(format!(
+            "says nothing for {} s",
+            common.patience.as_secs()
+        ))),
+    }
+}
+
+/// All that a program prints; none if it does not come to an end.
+fn said(child: &mut Child, common: &Common) -> Result<Option<Vec<u8>>, KernelError> {
+    let Some(output) = &mut child.stdout else {
+        return Ok(None);
+    };
+    let mut said = Vec::new();
+    loop {
+        if common.wait([output.as_fd()])?.is_none() {
+            let _ = child.kill();
+            return Ok(None);
+        }
+        let mut part = [0; 4096];
+        let read = output
+            .read(&mut part)
+            .context(|| "read a kernel's help".to_owned())?;
+        if read == 0 {
+            return Ok(Some(said));
+        }
+        said.extend_from_slice(&part[..read]);
+    }
 }
 
 /// Opens a socket of this name in the directory.

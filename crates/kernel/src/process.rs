@@ -110,6 +110,9 @@ impl Process {
             let found = console.lines().find(|line| line.contains(words));
             found.map(|line| line.trim().to_owned())
         };
+        if let Some(text) = line("likely just ran out of space") {
+            return KernelError::NoRoom { host, text };
+        }
         if let Some(text) = [
             "Out of memory",
             "deadlocked on memory",

@@ -37,6 +37,14 @@ fn memory_that_ran_out_comes_before_the_panic_it_led_to() {
 }
 
 #[test]
+fn a_file_system_that_is_full_comes_before_the_panic_it_led_to() {
+    let script = "echo 'Bus error - the host /dev/shm or /tmp mount likely just ran out of space'; \
+                  echo 'Kernel panic - not syncing: Kernel mode signal 7'; exit 1";
+    let end = ended("full", script);
+    assert!(matches!(end, Err(KernelError::NoRoom { .. })));
+}
+
+#[test]
 fn a_signal_is_named() {
     let end = ended("signal", "kill -9 $$");
     assert!(matches!(end, Err(KernelError::Killed { signal: 9, .. })));

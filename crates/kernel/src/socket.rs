@@ -41,6 +41,8 @@ impl Stream {
             let mut parts = [IoSliceMut::new(&mut buffer)];
             match recvmsg(&self.fd, &mut parts, &mut control, RecvFlags::CMSG_CLOEXEC) {
                 Err(rustix::io::Errno::INTR) => {}
+                // Gone before it had read all that was sent to it.
+                Err(rustix::io::Errno::CONNRESET) => break 0,
                 other => break other?.bytes,
             }
         };

@@ -3,8 +3,11 @@
 mod support;
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration as WallTime, Instant};
 
 use support::{Folder, Options, Star, StarConfig, prepare, run};
@@ -93,6 +96,25 @@ fn a_guest_that_spins_is_named_and_killed() {
 }
 
 #[test]
+fn a_run_with_a_guest_that_spins_can_be_given_up() {
+    let folder = Folder::new();
+    let mut options = Options::new(&folder);
+    options.kernels.patience = WallTime::from_secs(60);
+    let given_up = Arc::clone(&options.kernels.given_up);
+    let other = std::thread::spawn(move || {
+        std::thread::sleep(WallTime::from_secs(2));
+        given_up.store(true, Ordering::Relaxed);
+    });
+    let tasks = [serve(), spin(&folder)];
+    let since = Instant::now();
+    let error = failure(&folder, &options, &tasks);
+    assert!(matches!(error, KernelError::GivenUp), "{error}");
+    assert!(since.elapsed() < WallTime::from_secs(30));
+    other.join().expect("it only sleeps");
+    gone(&folder.0);
+}
+
+#[test]
 fn a_kernel_that_panics_is_quoted() {
     let folder = Folder::new();
     let options = Options::new(&folder);
@@ -157,6 +179,25 @@ fn a_program_that_is_no_kernel_is_refused() {
     options.kernels.kernel = PathBuf::from("/nonexistent");
     let error = failure(&folder, &options, &[serve(), serve()]);
     assert!(matches!(error, KernelError::NoKernel { .. }), "{error}");
+}
+
+#[test]
+fn a_program_that_does_not_answer_is_refused() {
+    let folder = Folder::new();
+    let mut options = Options::new(&folder);
+    options.kernels.patience = WallTime::from_secs(1);
+    options.kernels.kernel = folder.0.join("broken");
+    for (script, what) in [
+        ("kill -11 $$", "signal 11"),
+        ("exec sleep 600", "says nothing for 1 s"),
+    ] {
+        let text = format!("#!/bin/sh\n{script}\n");
+        fs::write(&options.kernels.kernel, text).expect("a file can be written");
+        let executable = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(&options.kernels.kernel, executable).expect("it is ours");
+        let error = failure(&folder, &options, &[serve(), serve()]).to_string();
+        assert!(error.contains(what) && error.contains("--again"), "{error}");
+    }
 }
 
 #[test]

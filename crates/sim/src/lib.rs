@@ -30,6 +30,7 @@ mod tables;
 mod workload;
 mod world;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use tailback_scenario::{HostKind, Run};
@@ -46,7 +47,7 @@ pub use tables::{Column, ColumnData, Table};
 #[derive(Debug, Default)]
 pub struct Control {
     /// Set it to give the run up.
-    pub cancel: AtomicBool,
+    pub cancel: Arc<AtomicBool>,
     /// Iterations finished so far.
     pub done: AtomicU64,
 }

@@ -15,13 +15,14 @@ pub(super) fn run(context: &Context<'_>, number: usize, task: &config::Command) 
     let log = log_name(number);
     let started_ns = context.clock.now_ns();
     let status = to_end(&task.argv, &context.folder.join(&log))?;
+    let output = fs::read(context.folder.join(&log)).unwrap_or_default();
+    let output = String::from_utf8_lossy(&output).into_owned();
+    let said = last_words(&output);
     context.recorder.add(&Record::Command {
         argv: task.argv.clone(),
         status: status.code(),
-        output: fs::read(context.folder.join(&log))
-            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
-            .unwrap_or_default(),
-        log: log.clone(),
+        output,
+        log,
         started_ns,
         ended_ns: context.clock.now_ns(),
     });
@@ -29,7 +30,16 @@ pub(super) fn run(context: &Context<'_>, number: usize, task: &config::Command) 
         return Ok(());
     }
     let command = task.argv.join(" ");
-    Err(io::Error::other(format!("{command}: {status}; see {log}")))
+    Err(io::Error::other(format!("{command}: {status}: {said}")))
+}
+
+/// The last line of what a program has printed.
+fn last_words(output: &str) -> String {
+    let mut lines = output
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty());
+    lines.next_back().unwrap_or("it printed nothing").to_owned()
 }
 
 /// Runs it for as long as the host runs.

@@ -46,6 +46,7 @@ fn config_of(
         peers: Vec::new(),
         keep_sysctls: false,
         patience_ns: None,
+        until_over: false,
         neighbours: Vec::new(),
         sysctls: std::collections::BTreeMap::new(),
         profile_sysctls: std::collections::BTreeMap::new(),

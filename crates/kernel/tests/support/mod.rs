@@ -5,6 +5,7 @@ mod network;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration as WallTime;
 
@@ -94,6 +95,7 @@ impl Options {
                 memory: PathBuf::from("/dev/shm"),
                 epoch_ns: EPOCH_NS,
                 patience: WallTime::from_secs(20),
+                given_up: Arc::default(),
                 shared_clock: true,
                 look_ahead: true,
                 core: Some(core()),
@@ -196,6 +198,7 @@ pub fn prepare(
             peers: Vec::new(),
             keep_sysctls: false,
             patience_ns: None,
+            until_over: false,
             neighbours: (0..count)
                 .filter(|other| *other != number)
                 .map(|other| Neighbour {

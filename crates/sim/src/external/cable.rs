@@ -117,6 +117,7 @@ impl Cable {
     fn address(&mut self, packet: &Packet) -> Option<(HostId, EndpointId, Segment)> {
         let to = packet.bytes.first_chunk().copied()?;
         let host = plan::host_of_mac(to).filter(|host| usize::from(*host) < self.kernels.len())?;
+        let after_header = packet.bytes.get(HEADER_BYTES..)?;
         if let Some((flow, datagram)) = self.datagram(&packet.bytes) {
             let mut segment = no_segment(&packet.bytes);
             segment.seq = Seq(datagram.number);
@@ -124,7 +125,7 @@ impl Cable {
             segment.ts_val = sent_ns(to_world(Time::from_ps(datagram.sent_ns * 1000)));
             return Some((HostId(host), EndpointId(2 * flow as u32 + 1), segment));
         }
-        let mut read = ip::parse_offloaded(&packet.bytes[HEADER_BYTES..]);
+        let mut read = ip::parse_offloaded(after_header);
         if let Ok(read) = &mut read {
             read.segment.priority = read.fields.dscp >> 3;
         }
@@ -185,8 +186,8 @@ impl Cable {
 
 /// What stands for a packet that is not TCP: nothing but its ECN field and its class.
 fn no_segment(frame: &[u8]) -> Segment {
-    let tos = match frame.get(HEADER_BYTES).map(|first| first >> 4) {
-        Some(4) => frame[HEADER_BYTES + 1],
+    let tos = match frame.get(HEADER_BYTES..HEADER_BYTES + 2) {
+        Some([first, tos]) if first >> 4 == 4 => *tos,
         _ => 0,
     };
     let mut segment = Segment::EMPTY;

@@ -49,6 +49,7 @@ pub(super) fn of(
         peers: Vec::new(),
         keep_sysctls: false,
         patience_ns: None,
+        until_over: false,
         profile_sysctls: kernel.profile_sysctls.clone(),
         sysctls: kernel.sysctls.clone(),
         socket_options: socket_options(&host.socket),

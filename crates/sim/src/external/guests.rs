@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tailback_agent::config::Task;
+use tailback_agent::config::{OVER, Task};
 use tailback_agent::{Record, record, root};
 use tailback_kernel::{HostConfig, NicConfig, RunFolder};
 use tailback_net::random::Stream;
@@ -93,6 +93,7 @@ impl<'a> Guests<'a> {
             let at = Addresses::planned();
             let tasks = guest.tasks.clone();
             let mut config = configuration::of(self.run, guest.host, EPOCH_NS, tasks, &at);
+            config.until_over = self.waits_for_others(guest);
             let memory = self.run.network.hosts[guest.host].kernel.memory;
             config
                 .profile_sysctls
@@ -101,6 +102,32 @@ impl<'a> Guests<'a> {
                 .map_err(|e| failed("a guest's configuration", e.into()))?;
             fs::write(folder.join("config.json"), text)
                 .map_err(|e| failed("a guest's configuration", e))?;
+        }
+        Ok(())
+    }
+
+    /// Whether a guest has nothing but programs that never end, and is there as long as others have something to
+    /// do.
+    fn waits_for_others(&self, guest: &Guest) -> bool {
+        let never_ends =
+            |guest: &Guest| !guest.tasks.is_empty() && guest.tasks.iter().all(Task::is_background);
+        never_ends(guest) && !self.guests.iter().all(never_ends)
+    }
+
+    /// Tells guests that only wait for others that the others have ended, once they have.
+    pub(super) fn tell_of_the_end(&self, ended: &[bool]) -> Result<(), SimError> {
+        let mut others = self.guests.iter().zip(ended);
+        if !others.all(|(guest, ended)| *ended || self.waits_for_others(guest)) {
+            return Ok(());
+        }
+        for guest in self
+            .guests
+            .iter()
+            .filter(|guest| self.waits_for_others(guest))
+        {
+            let path = self.folder.host(&name(guest.host)).join(OVER);
+            fs::write(&path, "")
+                .map_err(|error| self.failed(guest, &format!("{}: {error}", path.display())))?;
         }
         Ok(())
     }
@@ -172,8 +199,10 @@ impl<'a> Guests<'a> {
         let mut all = BTreeMap::new();
         for guest in &self.guests {
             let failed = |why: String| self.failed(guest, &why);
-            let text =
-                fs::read_to_string(self.results(guest)).map_err(|e| failed(e.to_string()))?;
+            let text = fs::read_to_string(self.results(guest)).unwrap_or_default();
+            if text.is_empty() {
+                return Err(self.failed(guest, "it ended before it had set its host up"));
+            }
             let records = record::parse(&text).map_err(failed)?;
             if !matches!(records.last(), Some(Record::Done { .. })) {
                 return Err(self.failed(guest, "it died before its tasks were done"));

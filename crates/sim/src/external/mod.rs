@@ -25,6 +25,7 @@ mod tasks;
 mod told;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration as WallTime;
 
 use tailback_kernel::{KernelError, Kernels, KernelsConfig};
@@ -69,7 +70,10 @@ const START: Duration = Duration::from_ms(100);
 
 impl From<KernelError> for SimError {
     fn from(error: KernelError) -> SimError {
-        SimError::Kernel(error.to_string())
+        match error {
+            KernelError::GivenUp => SimError::Cancelled,
+            error => SimError::Kernel(error.to_string()),
+        }
     }
 }
 
@@ -98,6 +102,7 @@ pub fn simulate_with_kernels(
         memory: setup.memory.clone(),
         epoch_ns: EPOCH_NS,
         patience: setup.patience,
+        given_up: Arc::clone(&control.cancel),
         shared_clock: true,
         look_ahead: true,
         core: setup.core,
@@ -184,6 +189,7 @@ fn drive(
         ended.collect()
     };
     let mut seen = vec![false; count];
+    let mut over = 0;
     while kernels.next_event() < to_kernels(Time::ZERO) {
         kernels.step(cable)?;
     }
@@ -212,7 +218,11 @@ fn drive(
                 kernels.step(cable)?;
             }
         }
-        if (0..count).all(|guest| kernels.has_ended(guest)) {
+        if kernels.ended() > over {
+            over = kernels.ended();
+            guests.tell_of_the_end(&ended(kernels))?;
+        }
+        if over == count {
             if modelled {
                 cable.world.outside_ended();
             }
