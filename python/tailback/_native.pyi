@@ -82,6 +82,8 @@ class Plan:
         """The hosts of a run that are kernels, or would be if all were."""
     def check_kernels(self, index: int, *, all_hosts: bool) -> None:
         """Raises `InputError` with all that a run cannot do with kernels for these hosts."""
+    def not_applied_by_kernels(self, index: int, *, all_hosts: bool) -> list[str]:
+        """What of a run kernels for these hosts do not do, a sentence each."""
     def run_with_kernels(
         self,
         index: int,

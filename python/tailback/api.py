@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import SupportsIndex
 
-from tailback.backends import Backend, Checks, RealTime, backend_named
+from tailback.backends import Backend, Checks, RealTime, Requires, backend_named
 from tailback.backends.facts import Facts
 from tailback.backends.sim import Simulator
 from tailback.errors import InputError, Interrupted, RunsFailed, SimulationError
@@ -90,7 +90,9 @@ def run(
         raise InputError("engine dask and a scheduler's address go together (--scheduler ADDRESS)")
     facts = Facts()
     if isinstance(backend, Checks):
-        backend.check(scenario.plan)
+        facts = backend.check(scenario.plan)
+    if scheduler is None and isinstance(backend, Requires):
+        backend.require(scenario.plan)
     if scheduler is not None:
         if isinstance(backend, RealTime):
             raise InputError(f"runs of backend {backend.name} are made from this machine alone")
@@ -146,6 +148,7 @@ def _run(
     manifest = manifests.new(scenario, backend.name, spread.jobs)
     if isinstance(backend, RealTime):
         manifest["kernels"] = facts.kernels
+    if facts.not_applied:
         manifest["not_applied"] = facts.not_applied
     target = Path(out) if out is not None else default_target(scenario.name, manifest)
     folder = open_folder(target, manifest)
@@ -188,7 +191,7 @@ def _counts(name: str, value: object) -> None:
 
 
 def _before(facts: Facts, finished: Iterable[int]) -> Iterator[str]:
-    """What to know before runs in real time begin."""
+    """What to know before runs begin."""
     done = set(finished)
     left_s = [s for index, s in enumerate(facts.least_s) if index not in done]
     if left_s:

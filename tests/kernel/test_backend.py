@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -265,3 +266,113 @@ pairs = { kind = "listed", list = [["server", "client"]] }
     assert "one of its ends is a kernel" in said
     assert 'say until when it lasts: until = "1s"' in said
     assert [entry.name for entry in tmp_path.iterdir()] == ["pair.toml"]
+
+
+def test_what_a_machine_lacks_is_said_before_anything_is_written(
+    tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "pair.toml"
+    path.write_text(PAIR + IPERF.replace("iperf3 --server", "no-such-program"))
+    out = ("--backend", "kernel", "--out", tmp_path / "out")
+    answer = command("run", path, *out)
+    assert answer.code == 2
+    assert "no-such-program, which this machine does not have" in " ".join(answer.err.split())
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    answer = command("run", "incast-8mb", *out)
+    assert answer.code == 2
+    assert "`tailback kernel build` makes one" in " ".join(answer.err.split())
+    assert [entry.name for entry in tmp_path.iterdir()] == ["pair.toml"]
+
+
+BULK = """
+[workload]
+kind = "bulk"
+pairs = { kind = "listed", list = [["client", "server"]] }
+duration = "5ms"
+"""
+
+
+def test_connections_that_find_no_port_are_refused(tmp_path: Path, command: Command) -> None:
+    path = tmp_path / "pair.toml"
+    path.write_text(PAIR + BULK)
+    settings = ("--backend", "kernel", "--out", tmp_path / "out")
+    answer = command("run", path, *settings, "--set", "workload.connections=15873")
+    assert answer.code == 2
+    assert "15873 connections, each on a port of its own" in " ".join(answer.err.split())
+
+
+def test_what_kernels_do_not_do_is_said(tmp_path: Path, command: Command) -> None:
+    path = tmp_path / "pair.toml"
+    path.write_text(PAIR + BULK)
+    settings = ["stack.initial_cwnd=20", "stack.rto_max=500ms", "stack.tcp_sce=true"]
+    settings += ["host.preset=uml-virtio", "host.rx_segment_cost=1us"]
+    settings += ['record.series={interval="1ms", host="server"}']
+    options = [part for setting in settings for part in ("--set", setting)]
+    answer = command("run", path, "--backend", "kernel", "--out", tmp_path / "a", *options)
+    assert answer.code == 0
+    said = " ".join(answer.err.split())
+    for words in (
+        "not applied: stack: initial_cwnd, which are not as in Linux 7.2",
+        "not applied: stack.rto_max = 500ms: kernels take 1s",
+        "not applied: host: rx_segment_cost; ",
+        "not applied: record.series: goodput",
+        "sysctls of the stack profile that the hosts do not have: net.ipv4.tcp_sce;",
+    ):
+        assert words in said, words
+    results = tailback.Results(tmp_path / "a")
+    assert len(results.manifest["not_applied"]) == 4
+    network = results.table("network")
+    assert network["goodput_gbps"].is_null().all()
+    assert network["host_goodput_gbps"].is_null().all()
+    assert "timeouts" not in network.columns
+    assert "queue_bytes" in network.columns
+    quiet = command("run", path, "--backend", "kernel", "--out", tmp_path / "b", *options[6:8])
+    assert "not applied" not in quiet.err
+    assert "not_applied" not in tailback.Results(tmp_path / "b").manifest
+
+
+NEVER_ENDING = """
+[workload]
+kind = "command"
+command = [
+  { host = "server", run = "iperf3 --server", background = true },
+  { host = "client", run = "iperf3 --client {server} --bytes 1M", start = "10ms" },
+]
+"""
+
+
+def test_a_program_that_never_ends_is_over_with_the_others(tmp_path: Path) -> None:
+    path = tmp_path / "pair.toml"
+    path.write_text(PAIR + NEVER_ENDING)
+    results = tailback.run(path, out=tmp_path / "out", backend="kernel")
+    assert results.table("programs")["host"].to_list() == ["client"]
+    received = results.table("counters").filter(host="server", counter="Tcp.InSegs")
+    assert received["value"].item() > 20
+
+
+def test_a_program_that_fails_is_quoted(tmp_path: Path) -> None:
+    path = tmp_path / "pair.toml"
+    path.write_text(PAIR + NEVER_ENDING.replace("--bytes 1M", "--no-such-option"))
+    with pytest.raises(RunsFailed, match=r"host client failed: .*no-such-option.*status: 1: \S"):
+        tailback.run(path, out=tmp_path / "out", backend="kernel")
+
+
+SPINNING = f"""
+[workload]
+kind = "command"
+command = [{{ host = "client", run = "factor {(2**89 - 1) * (2**107 - 1)}" }}]
+"""
+"""The factors are primes: it takes for ever, without a system call."""
+
+
+def test_a_run_with_a_guest_that_spins_is_interrupted_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "pair.toml"
+    path.write_text(PAIR + SPINNING)
+    program = start("run", path, "--backend", "kernel", "--out", tmp_path / "out")
+    wait_for(lambda: bool(_folders(program.pid)), program)
+    time.sleep(1)
+    since_s = time.monotonic()
+    program.send_signal(signal.SIGINT)
+    program.communicate()
+    assert program.returncode == 130
+    assert time.monotonic() - since_s < backend.PATIENCE_S / 2

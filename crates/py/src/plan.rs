@@ -120,6 +120,16 @@ impl Plan {
             .map_err(|error| input_error(error.to_string()))
     }
 
+    /// What of a run kernels for these hosts do not do, a sentence each.
+    #[pyo3(signature = (index, *, all_hosts))]
+    fn not_applied_by_kernels(&self, index: usize, all_hosts: bool) -> PyResult<Vec<String>> {
+        let run = self.at(index)?;
+        Ok(tailback_sim::not_applied_by_kernels(
+            run,
+            &outside(run, all_hosts),
+        ))
+    }
+
     /// Makes one run with real kernels for these hosts, without holding the GIL.
     #[pyo3(signature = (
         index, control, *, all_hosts, kernel, agent, folder, memory, core, patience_s

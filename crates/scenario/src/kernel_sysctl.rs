@@ -68,6 +68,8 @@ pub(crate) fn of(stack: &Stack) -> BTreeMap<String, String> {
     let mut values: BTreeMap<String, String> = profile
         .iter()
         .filter(|(name, _)| name.starts_with("tcp_"))
+        // No kernel of kernel.org has it: only who wants it is told so.
+        .filter(|(name, _)| stack.tcp_sce || *name != "tcp_sce")
         .filter_map(|(name, value)| Some((format!("{TCP}{name}"), text(name, value)?)))
         .collect();
     for (name, value) in [("rmem_max", stack.rmem_max), ("wmem_max", stack.wmem_max)] {
@@ -77,13 +79,48 @@ pub(crate) fn of(stack: &Stack) -> BTreeMap<String, String> {
         format!("{TCP}tcp_rto_min_us"),
         stack.rto_min.as_us().to_string(),
     );
-    let rto_max_ms = (stack.rto_max.as_us() / 1000).clamp(RTO_MAX_MS.0, RTO_MAX_MS.1);
-    values.insert(format!("{TCP}tcp_rto_max_ms"), rto_max_ms.to_string());
+    values.insert(
+        format!("{TCP}tcp_rto_max_ms"),
+        rto_max_ms(stack).to_string(),
+    );
     if stack.tcp_ecn >= 3 {
         // Modelled accurate ECN has the count in the header's flags and no option beside it.
         values.insert(format!("{TCP}tcp_ecn_option"), "0".to_owned());
     }
     values
+}
+
+/// The nearest longest timeout that a kernel takes.
+fn rto_max_ms(stack: &Stack) -> u64 {
+    (stack.rto_max.as_us() / 1000).clamp(RTO_MAX_MS.0, RTO_MAX_MS.1)
+}
+
+/// Values of a profile that a kernel takes in another size, a sentence each.
+pub(crate) fn inexact(stack: &Stack) -> Vec<String> {
+    let mut said = Vec::new();
+    let nearest = Duration::from_ms(rto_max_ms(stack));
+    if nearest != stack.rto_max {
+        said.push(format!(
+            "stack.rto_max = {}: kernels take {nearest}",
+            stack.rto_max
+        ));
+    }
+    for (name, time) in [
+        ("tcp_fin_timeout", stack.tcp_fin_timeout),
+        ("tcp_keepalive_time", stack.tcp_keepalive_time),
+        ("tcp_keepalive_intvl", stack.tcp_keepalive_intvl),
+        ("tcp_invalid_ratelimit", stack.tcp_invalid_ratelimit),
+    ] {
+        let unit_us = UNITS_US
+            .iter()
+            .find(|unit| unit.0 == name)
+            .map_or(1, |unit| unit.1);
+        let taken = Duration::from_us(time.as_us() / unit_us * unit_us);
+        if taken != time {
+            said.push(format!("stack.{name} = {time}: kernels take {taken}"));
+        }
+    }
+    said
 }
 
 /// Sysctls that the kernel reads in seconds or milliseconds (their handlers in

@@ -13,6 +13,7 @@ mod document;
 mod identity;
 mod kernel;
 mod kernel_sysctl;
+mod kernel_unheeded;
 mod meaning;
 mod meaning_congestion;
 mod meaning_dcqcn;

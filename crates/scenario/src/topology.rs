@@ -9,6 +9,7 @@ use tailback_net::switch::SwitchConfig;
 use tailback_tcp::Stack;
 
 use crate::kernel::{HostKind, KernelHost};
+use crate::kernel_unheeded;
 use crate::model::Scenario;
 use crate::network::{Explicit, Network, Star};
 use crate::problem::Finding;
@@ -27,6 +28,16 @@ pub struct Topology {
     pub links: Vec<Link>,
     /// How far a host's or switch's clock is off at most, parts in a million.
     pub clock_ppm: u32,
+}
+
+impl Topology {
+    /// What kernels in virtual time, on the hosts that are or would be kernels by `outside`, do not do of what the
+    /// scenario says of these hosts, a sentence each.
+    #[must_use]
+    pub fn unheeded_by_kernels(&self, outside: &[bool]) -> Vec<String> {
+        let hosts = self.hosts.iter().zip(outside);
+        kernel_unheeded::unheeded(hosts.filter(|(_, is)| **is).map(|(host, _)| host))
+    }
 }
 
 /// A host.

@@ -38,7 +38,8 @@ use tailback_units::{Duration, Time};
 
 pub use external::{
     Counted, CountedPort, Elsewhere, HostElsewhere, KernelSetup, RealHosts, Seen, hosts_elsewhere,
-    kernels_can, real_hosts, simulate_with_kernels, tables_of_real_hosts, working_hosts,
+    kernels_can, not_applied_by_kernels, real_hosts, simulate_with_kernels, tables_of_real_hosts,
+    working_hosts,
 };
 pub use packets::packets;
 pub use tables::{Column, ColumnData, Table};

@@ -30,8 +30,18 @@ class Backend(Protocol):
 class Checks(Protocol):
     """A backend that knows of a plan what it cannot do."""
 
-    def check(self, plan: Plan) -> None:
-        """Raises `InputError` with what that is."""
+    def check(self, plan: Plan) -> Facts:
+        """Raises `InputError` with what that is; gives what else it does not do, and makes runs all
+        the same.
+        """
+
+
+@runtime_checkable
+class Requires(Protocol):
+    """A backend whose runs need something of the machine on which they are made."""
+
+    def require(self, plan: Plan) -> None:
+        """Raises `InputError` with what this machine lacks."""
 
 
 @runtime_checkable

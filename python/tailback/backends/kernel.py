@@ -14,6 +14,7 @@ from typing import ClassVar
 import polars as pl
 
 from tailback._native import Control, Plan
+from tailback.backends.facts import Facts
 from tailback.errors import InputError, SimulationError
 from tailback.kernel import cache, console, guest
 from tailback.kernel.check import MEMORY
@@ -46,19 +47,28 @@ class KernelHosts:
     patience_s: float = PATIENCE_S
     """Wall-clock seconds that a kernel may run without a word."""
 
-    def check(self, plan: Plan) -> None:
-        """Raises `InputError` with what kernels cannot do of these runs."""
-        check_kernels(plan, all_hosts=True)
+    def check(self, plan: Plan) -> Facts:
+        """Raises `InputError` with what kernels cannot do of these runs; gives what they do not."""
+        return check_kernels(plan, all_hosts=True)
+
+    def require(self, plan: Plan) -> None:
+        """Raises `InputError` if a kernel or a program for the guests is not there."""
+        require(plan, all_hosts=True)
 
     def run(self, plan: Plan, index: int, control: Control) -> Mapping[str, pl.DataFrame]:
         """Makes one run on one core; several go on side by side."""
         return run_with_kernels(plan, index, control, self, all_hosts=True)
 
 
-def check_kernels(plan: Plan, *, all_hosts: bool) -> None:
-    """Raises `InputError` with what kernels cannot do of the first run in which they cannot."""
+def check_kernels(plan: Plan, *, all_hosts: bool) -> Facts:
+    """Raises `InputError` with what kernels cannot do of the first run in which they cannot; gives
+    what they do not do of any.
+    """
+    not_applied: dict[str, None] = {}
     for run in plan.runs:
         plan.check_kernels(run["index"], all_hosts=all_hosts)
+        said = plan.not_applied_by_kernels(run["index"], all_hosts=all_hosts)
+        not_applied.update(dict.fromkeys(said))
         wanted = plan.kernel_hosts(run["index"], all_hosts=all_hosts)
         asked = {(host["version"], host["hz"]) for host in wanted}
         if len(asked) > 1:
@@ -66,6 +76,19 @@ def check_kernels(plan: Plan, *, all_hosts: bool) -> None:
             raise InputError(
                 f"all kernels of a run are the same, and the hosts ask for {'; '.join(texts)}"
             )
+    return Facts(not_applied=list(not_applied))
+
+
+def require(plan: Plan, *, all_hosts: bool) -> None:
+    """Raises `InputError` if a kernel or a program that any run needs is not there."""
+    runs = [plan.kernel_hosts(run["index"], all_hosts=all_hosts) for run in plan.runs]
+    hosts = [host for run in runs for host in run]
+    if not hosts:
+        return
+    guest.agent()
+    for version, hz in dict.fromkeys((host["version"], host["hz"]) for host in hosts):
+        cache.find(version, hz)
+    guest.find(program for host in hosts for program in host["programs"])
 
 
 def run_with_kernels(
@@ -82,7 +105,12 @@ def run_with_kernels(
     kernel = cache.find(*asked.pop()) if asked else cache.find()
     with _core() as core, _folder(backend.memory) as folder:
         programs = [program for host in wanted for program in host["programs"]]
-        guest.prepare(folder / "root", programs)
+        try:
+            guest.prepare(folder / "root", programs)
+        except OSError as error:
+            raise SimulationError(
+                f"the guests' files cannot be written to {folder}: {error.strerror}"
+            ) from error
         wall_s = time.perf_counter()
         try:
             result = plan.run_with_kernels(

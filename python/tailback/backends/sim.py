@@ -9,6 +9,7 @@ from typing import ClassVar
 import polars as pl
 
 from tailback._native import Control, Plan
+from tailback.backends.facts import Facts
 from tailback.records import CAPTURE
 
 
@@ -20,11 +21,19 @@ class Simulator:
     threads: int = 1
     """Threads for each run that can be cut into parts; the tables do not depend on it."""
 
-    def check(self, plan: Plan) -> None:
-        """Raises `InputError` with what hosts that are kernels cannot do of these runs."""
+    def check(self, plan: Plan) -> Facts:
+        """Raises `InputError` with what hosts that are kernels cannot do of these runs; gives what
+        they do not.
+        """
         from tailback.backends.kernel import check_kernels
 
-        check_kernels(plan, all_hosts=False)
+        return check_kernels(plan, all_hosts=False)
+
+    def require(self, plan: Plan) -> None:
+        """Raises `InputError` if what hosts that are kernels need is not there."""
+        from tailback.backends.kernel import require
+
+        require(plan, all_hosts=False)
 
     def run(self, plan: Plan, index: int, control: Control) -> Mapping[str, pl.DataFrame]:
         """Simulates one run; the GIL is released meanwhile. Hosts that the scenario makes real

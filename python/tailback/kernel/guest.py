@@ -41,9 +41,19 @@ def prepare(root: Path, programs: Iterable[str] = ()) -> None:
     """Makes `root` a guest's root with these programs; raises `InputError` with all that this
     machine does not have.
     """
+    found = find(programs)
     for name in MOUNT_POINTS:
         (root / name).mkdir(parents=True, exist_ok=True)
     shutil.copy2(agent(), root / "init")
+    (root / "bin").mkdir(exist_ok=True)
+    for name, path in found.items():
+        _copy(path, root / "bin" / Path(name).name)
+        for library in _libraries(path):
+            _copy(library, root / library.relative_to("/"))
+
+
+def find(programs: Iterable[str]) -> dict[str, Path]:
+    """Where this machine has these programs; raises `InputError` with all that it does not have."""
     found = {name: which(name) for name in dict.fromkeys(programs)}
     missing = [name for name, path in found.items() if path is None]
     if missing:
@@ -52,12 +62,7 @@ def prepare(root: Path, programs: Iterable[str] = ()) -> None:
             f"guests are to run {', '.join(missing)}, which this machine does not have; "
             f"on Debian, as root: apt-get install {' '.join(packages)}"
         )
-    (root / "bin").mkdir(exist_ok=True)
-    for name, path in found.items():
-        if path is not None:
-            _copy(Path(path), root / "bin" / Path(name).name)
-            for library in _libraries(Path(path)):
-                _copy(library, root / library.relative_to("/"))
+    return {name: Path(path) for name, path in found.items() if path is not None}
 
 
 def which(program: str) -> str | None:

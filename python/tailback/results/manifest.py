@@ -62,7 +62,7 @@ class Manifest(TypedDict):
     kernels: NotRequired[dict[str, str]]
     """Of runs on real hosts: versions of their kernels, by where they run."""
     not_applied: NotRequired[list[str]]
-    """Of runs on real hosts: what the scenario says and was not done, a sentence each."""
+    """What the scenario says and was not done, a sentence each; absent where all was."""
     tables: NotRequired[list[str]]
     """The tables in the folder, once it is complete."""
 

@@ -16,6 +16,7 @@ mod datagram;
 mod elsewhere;
 mod guests;
 mod measured;
+mod not_applied;
 mod possible;
 mod real;
 mod real_plan;
@@ -39,6 +40,7 @@ pub use addresses::{Elsewhere, HostElsewhere};
 use cable::Cable;
 pub use elsewhere::{hosts_elsewhere, working_hosts};
 use guests::{EPOCH_NS, Guests};
+pub use not_applied::not_applied_by_kernels;
 pub use possible::kernels_can;
 
 /// The sysctl.

@@ -1,9 +1,15 @@
 //! What runs with kernels cannot do, told before any is made.
 
 use tailback_scenario::{Run, Workload};
+use tailback_wire::plan;
 
 use super::beside;
-use crate::SimError;
+use crate::{SimError, ends};
+
+/// The first port that a kernel chooses by itself (net.ipv4.ip_local_port_range).
+const FIRST_OWN_PORT: u16 = 32_768;
+/// Connections whose ports are all below; each end has one (crates/wire/src/plan.rs).
+const CONNECTIONS_MAX: usize = (FIRST_OWN_PORT - plan::FIRST_PORT) as usize / 2;
 
 /// Whether a run can be made in which hosts are kernels where `outside` says so, by the hosts' numbers.
 ///
@@ -47,6 +53,15 @@ fn refused(run: &Run, outside: &[bool]) -> Vec<String> {
     }
     if let Some(what) = beside::refused(run, is_outside) {
         refuse(what);
+    }
+    let ends = ends::all(run);
+    let mut beyond = ends.chunks(2).skip(CONNECTIONS_MAX);
+    if beyond.any(|pair| pair.iter().any(|host| is_outside(*host))) {
+        refuse(format!(
+            "{} connections, each on a port of its own, and kernels choose theirs from {FIRST_OWN_PORT} on, so that \
+             {CONNECTIONS_MAX} find room: take fewer, or modelled hosts",
+            ends.len() / 2
+        ));
     }
     let mut switches = run.network.switches.iter();
     if let Some(switch) = switches.find(|switch| switch.config.pushes_back()) {

@@ -105,6 +105,12 @@ pub(super) fn fill(world: &mut World, run: &Run, log: &[(Time, Totals)], records
     }
     senders(world, records);
     whole_run(world);
+    if let (Workload::Exchange(exchange), Some(whole)) =
+        (&run.workload, world.transactions.first_mut())
+    {
+        // Hosts outside take a while longer to end.
+        whole.completion = exchange.duration;
+    }
     flows_span(world, records);
 }
 
@@ -280,6 +286,7 @@ pub(super) fn complete(
                 table.add_count("retransmissions", retransmissions);
                 table.add_count("timeouts", timeouts);
             }
+            "network" => table.unseen_of(world, run),
             // TCP_INFO has none.
             "flows" if world.hosts.iter().all(|host| host.outside) => {
                 table.without(|name| name == "fast_recoveries");
@@ -354,6 +361,24 @@ impl Table {
         {
             *first += value as u64;
         }
+    }
+
+    /// Takes out of the network over time what only hosts outside would know, and tell in the end.
+    fn unseen_of(&mut self, world: &World, run: &Run) {
+        let watched = run
+            .record
+            .series
+            .as_ref()
+            .map(|series| series.host(&run.network));
+        let watched_is_outside = watched.is_some_and(|host| world.hosts[host].outside);
+        for name in ["goodput_gbps", "host_goodput_gbps"] {
+            if (watched_is_outside || name == "goodput_gbps")
+                && let Some(ColumnData::F64(values)) = self.column_mut(name)
+            {
+                values.fill(f64::NAN);
+            }
+        }
+        self.without(|name| matches!(name, "timeouts" | "retransmissions"));
     }
 
     fn push_row(&mut self, name: &str, value: String) {

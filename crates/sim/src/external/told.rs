@@ -1,4 +1,4 @@
-//! Tables of what only kernels tell: `counters`, `samples`, `pings`, `datagrams`, `programs`.
+//! Tables of what only kernels tell: `counters`, `samples`, `pings`, `datagrams`, `programs`, `not_set`.
 //!
 //! Times are on the kernels' clock less their head start, so they are the world's.
 
@@ -23,6 +23,7 @@ pub(super) fn tables(world: &World, told: &Records) -> impl Iterator<Item = Tabl
         (!has_pings).then(|| pings(world, told)),
         (!has_datagrams).then(|| datagrams(world, told)),
         Some(programs(world, told)),
+        Some(not_set(told)),
     ]
     .into_iter()
     .flatten()
@@ -162,4 +163,16 @@ fn programs(world: &World, told: &Records) -> Table {
         .measures("start_s", rows.iter().map(|row| seconds(row.1.2)))
         .measures("end_s", rows.iter().map(|row| seconds(row.1.3)))
         .names("output", rows.iter().map(|row| row.1.1.clone()))
+}
+
+/// Sysctls of the hosts' stack profiles that they do not have, or not with that value, and why.
+fn not_set(told: &Records) -> Table {
+    let all = told.values().flatten().filter_map(|record| match record {
+        Record::NotSet { sysctls } => Some(sysctls),
+        _ => None,
+    });
+    let names: BTreeMap<&String, &String> = all.flatten().collect();
+    Table::new("not_set")
+        .names("sysctl", names.keys().map(ToString::to_string))
+        .names("reason", names.values().map(ToString::to_string))
 }
