@@ -87,7 +87,7 @@ def test_check_passes_what_is_right(command: Command) -> None:
     answer = command("check", "incast-8mb")
     assert (answer.code, answer.err) == (0, "")
     first, second = answer.out.splitlines()
-    assert first == "incast-8mb: ok, 46 runs, 46000 iterations"
+    assert first == "incast-8mb: ok, 46 runs, 46,000 iterations"
     assert second == "one thread a run: only workloads flows and bulk can be cut"
     alone = command("check", "dcqcn-incast", "--set", "sweep={}").out
     assert alone.startswith("dcqcn-incast: ok, 1 run, 1 iteration\n")
@@ -102,7 +102,7 @@ def test_run_prints_a_row_per_run_and_closes_with_the_totals(
     lines = answer.out.splitlines()
     assert sum("arista-7124s" in line or "cisco-nexus-5010" in line for line in lines) == 4
     # 2 iterations of 200 kB from 1 and from 3 servers, on 2 switches.
-    assert "Total data      0.003 GB" in lines
+    assert "Total data      3.200 MB" in lines
     assert any(line.startswith("Total duration") and line.endswith(" s") for line in lines)
     assert any(line.startswith("Goodput") and line.endswith(" Mb/s") for line in lines)
     assert lines[-1] == f"Results: {out}"

@@ -9,6 +9,20 @@ from tailback.cli.summary import print_summary
 from tailback.results import Results
 
 
+def folder_of(path: Path, rows: list[dict[str, float]]) -> Path:
+    """A folder of runs that differ in their senders."""
+    rest = {"data_bytes_total": 1, "duration_s_total": 1.0}
+    named = [{"run": i, "senders": i + 1, "repetition": 0} | rest | r for i, r in enumerate(rows)]
+    return write_folder(
+        path,
+        name="own",
+        title="Own",
+        study=None,
+        parameters=["senders"],
+        tables={"summary": named},
+    )
+
+
 @pytest.mark.parametrize(
     ("bandwidths", "written"),
     [
@@ -22,28 +36,41 @@ def test_a_slow_link_s_bandwidth_has_three_digits(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], bandwidths: list[float], written: list[str]
 ) -> None:
     rows = [
-        {
-            "run": run,
-            "senders": run + 1,
-            "repetition": 0,
-            "bandwidth_gbps_mean": gbps,
-            "switch_drops": 5,
-            "retransmissions_mean": 0.5,
-            "data_bytes_total": 1,
-            "duration_s_total": 1.0,
-        }
-        for run, gbps in enumerate(bandwidths)
+        {"bandwidth_gbps_mean": gbps, "switch_drops": 5, "retransmissions_mean": 0.5}
+        for gbps in bandwidths
     ]
-    folder = write_folder(
-        tmp_path / "r",
-        name="own",
-        title="Own",
-        study=None,
-        parameters=["senders"],
-        tables={"summary": rows},
-    )
+    folder = folder_of(tmp_path / "r", rows)
     print_summary(Results(folder))
     lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("│")]
     cells = [[cell.strip() for cell in line.strip("│").split("│")] for line in lines]
     assert [row[1] for row in cells] == written
     assert {tuple(row[2:]) for row in cells} == {("5", "0.5")}, "counts are as they were"
+
+
+@pytest.mark.parametrize(
+    ("data_bytes", "duration_s", "said"),
+    [
+        (62_916, 3.0, ("Total data      62.916 kB", "Goodput         0.168 Mb/s")),
+        (3_200_000, 1.0, ("Total data      3.200 MB", "Goodput         25.6 Mb/s")),
+        (10_880_000_000, 21.323, ("Total data      10.880 GB", "Goodput         4,082.0 Mb/s")),
+    ],
+)
+def test_totals_have_a_unit_that_fits(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    data_bytes: int,
+    duration_s: float,
+    said: tuple[str, ...],
+) -> None:
+    row = {"data_bytes_total": data_bytes, "duration_s_total": duration_s}
+    print_summary(Results(folder_of(tmp_path / "r", [row])))
+    assert set(said) <= set(capsys.readouterr().out.splitlines())
+
+
+def test_of_many_runs_two_hundred_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = folder_of(tmp_path / "r", [{"goodput_mbps_mean": 1.0}] * 1234)
+    print_summary(Results(folder))
+    lines = capsys.readouterr().out.splitlines()
+    assert sum(line.startswith("│") for line in lines) == 200
+    assert f"and 1,034 runs more: tailback export {folder}" in lines
+    assert "Total duration  1,234.000 s" in lines

@@ -135,7 +135,7 @@ def test_any_sweep_has_a_report(tmp_path: Path, axes: dict[str, list[Any]]) -> N
     assert ("spec-completion_ms_mean" in parts.specs) == bool(varied)
     assert "spec-ecdf" in parts.specs
     assert "published" not in parts.text
-    assert "Total data (GB)" in parts.text
+    assert "Total data (MB)" in parts.text
 
 
 def test_one_server_only_has_a_report(tmp_path: Path) -> None:

@@ -1,10 +1,14 @@
 """Numbers in words, the same in findings, tables and terminal."""
 
 from collections.abc import Sequence
+from math import floor, inf, log10
 
 ALIKE = 0.01
 """Values that differ by less are said to be alike: which is ahead may be chance."""
 _DECIMALS_MAX = 6
+_DIGITS = 3
+"""Of the greatest figure of a column, significant ones."""
+_DATA = (("GB", 9), ("MB", 6), ("kB", 3))
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -12,6 +16,23 @@ def number(value: float, digits: int = 3) -> str:
     if value != 0 and abs(value) < 10 ** (digits - 1):
         return f"{value:.{digits}g}"
     return f"{value:,.0f}"
+
+
+def decimals(greatest: float, least: int) -> int:
+    """Return how many decimals figures up to `greatest` have, `least` at least."""
+    if not 0 < greatest < inf:
+        return least
+    return min(max(least, _DIGITS - 1 - floor(log10(greatest))), _DECIMALS_MAX)
+
+
+def data_unit(least_bytes: int) -> tuple[str, int]:
+    """Return a unit in which so many bytes are not 0.000, and its bytes' power of ten."""
+    return next((unit for unit in _DATA if least_bytes * 10 >= 10 ** unit[1]), _DATA[-1])
+
+
+def counted(count: int, of: str) -> str:
+    """Return `1 run` or `2 runs`."""
+    return f"{count:,} {of}" if count == 1 else f"{count:,} {of}s"
 
 
 def written(value: object) -> str:

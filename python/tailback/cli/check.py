@@ -17,6 +17,7 @@ def command(
 
     Exits with 2 if there are errors, with 0 if there are none or only warnings.
     """
+    from tailback.analysis.words import counted
     from tailback.backends.sim import Simulator
     from tailback.cli import console
     from tailback.errors import InputError, ScenarioError, describe
@@ -35,7 +36,7 @@ def command(
         if not bad:
             runs = found.plan.runs
             iterations = sum(run["iterations"] for run in runs)
-            counts = f"{_counted(len(runs), 'run')}, {_counted(iterations, 'iteration')}"
+            counts = f"{counted(len(runs), 'run')}, {counted(iterations, 'iteration')}"
             console.out.out(f"{found.name}: ok, {counts}")
             try:
                 Simulator().check(found.plan)
@@ -48,7 +49,3 @@ def command(
                     f"one thread a run: {why}" if why else "runs can take several threads"
                 )
     ctx.exit(2 if bad else 0)
-
-
-def _counted(number: int, of: str) -> str:
-    return f"{number} {of}" if number == 1 else f"{number} {of}s"

@@ -1,14 +1,12 @@
 """What `tailback run` prints at the end: a row per run, and the totals."""
 
-from math import floor, inf, log10
-
 import polars as pl
 from rich.table import Table
 
 from tailback.analysis.columns import COUNTS
 from tailback.analysis.rates import RATES, short_of_rate
 from tailback.analysis.view import View
-from tailback.analysis.words import written
+from tailback.analysis.words import counted, data_unit, decimals, written
 from tailback.cli import console
 from tailback.results import Results
 
@@ -39,9 +37,8 @@ _SHOWN = {
     "timeouts_mean": ("timeouts\n", 2),
 }
 """Column of the summary → heading, decimals: of measures more where the greatest needs them."""
-_DECIMALS_MAX = 6
-_DIGITS = 3
-"""Of the greatest figure of a column, significant ones."""
+_ROWS_MAX = 200
+"""Runs whose rows are printed: drawing one takes as long as making a small run."""
 _WHERE_SEEN = {"link_losses_mean"}
 """Columns that are there if any run has something of it."""
 
@@ -63,26 +60,30 @@ def print_summary(results: Results) -> None:
         metrics = [name for name in metrics if name != "completion_ms_mean"]
     for name in metrics:
         table.add_column(_SHOWN[name][0], justify="right", no_wrap=True)
-    decimals = {name: _decimals(summary, name) for name in metrics}
+    places = {name: _decimals(summary, name) for name in metrics}
     group = None
-    for row in summary.iter_rows(named=True):
+    for row in summary.head(_ROWS_MAX).iter_rows(named=True):
         first = row[keys[0]] if len(keys) > 1 else None
         if group is not None and first != group:
             table.add_section()
         group = first
         table.add_row(
             *(written(row[key]) for key in keys),
-            *(_figure(row[name], decimals[name]) for name in metrics),
+            *(_figure(row[name], places[name]) for name in metrics),
         )
     console.out.out(results.manifest["title"])
     console.print_table(table)
+    if (left := summary.height - _ROWS_MAX) > 0:
+        console.out.out(f"and {counted(left, 'run')} more: tailback export {results.path}")
     if view.programs:
         return  # what they transferred they say themselves
     totals = results.totals
+    unit, power = data_unit(totals.data_bytes)
+    mbps = totals.goodput_mbps
     console.out.out(
-        f"Total data      {totals.data_bytes / 1e9:,.3f} GB\n"
+        f"Total data      {totals.data_bytes / 10**power:,.3f} {unit}\n"
         f"Total duration  {totals.duration_s:,.3f} s\n"
-        f"Goodput         {totals.goodput_mbps:,.1f} Mb/s"
+        f"Goodput         {mbps:,.{decimals(mbps, 1)}f} Mb/s"
     )
 
 
@@ -90,13 +91,11 @@ def _decimals(summary: pl.DataFrame, metric: str) -> int:
     """How many decimals a column has; counts have the same everywhere."""
     least = _SHOWN[metric][1]
     greatest = float(str(summary.get_column(metric).abs().max()))
-    if metric in COUNTS or least == 0 or not 0 < greatest < inf:
-        return least
-    return min(max(least, _DIGITS - 1 - floor(log10(greatest))), _DECIMALS_MAX)
+    return least if metric in COUNTS or least == 0 else decimals(greatest, least)
 
 
-def _figure(value: float | None, decimals: int) -> str:
-    return "-" if value is None else f"{value:,.{decimals}f}"
+def _figure(value: float | None, places: int) -> str:
+    return "-" if value is None else f"{value:,.{places}f}"
 
 
 def _repeated(summary: pl.DataFrame) -> bool:

@@ -19,10 +19,9 @@ import polars as pl
 from tailback._native import Control, Plan, __version__
 from tailback.backends import Backend
 from tailback.errors import InputError, SimulationError, TailbackError
-from tailback.records import PlannedRun
 from tailback.scenario import Scenario
 from tailback.sweep.local import Save
-from tailback.sweep.progress import OnProgress, Progress
+from tailback.sweep.progress import OnProgress, Tally
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -142,10 +141,11 @@ def execute(
         client.submit(_made, held, run["index"], pure=False, priority=run["work"]): run["index"]
         for run in pending
     }
+    tally = Tally(runs, done)
     failures: dict[int, SimulationError] = {}
     try:
         if on_progress is not None:
-            on_progress(_progress(runs, done))
+            on_progress(tally.progress())
         for future in as_completed(list(futures), loop=client.loop):
             index = futures.pop(future)
             error = future.exception()
@@ -156,10 +156,10 @@ def execute(
                 failures[index] = SimulationError(str(error))
             else:
                 raise _of_worker(error)
-            done.add(index)
+            tally.add(index)
             future.release()
             if on_progress is not None:
-                on_progress(_progress(runs, done))
+                on_progress(tally.progress())
     finally:
         client.cancel(list(futures))
     return dict(sorted(failures.items()))
@@ -180,9 +180,3 @@ def _made(order: _Order, index: int) -> dict[str, bytes]:
 
 def _tables(streams: Mapping[str, bytes]) -> dict[str, Any]:
     return {name: pl.read_ipc_stream(io.BytesIO(data)) for name, data in streams.items()}
-
-
-def _progress(runs: list[PlannedRun], done: set[int]) -> Progress:
-    total = sum(run["work"] for run in runs)
-    reached = sum(run["work"] for run in runs if run["index"] in done)
-    return Progress(len(done), len(runs), reached / total if total else 1.0)

@@ -5,8 +5,11 @@ start first, so that no long one is left alone at the end; results are stored by
 index, so the order of finishing leaves no trace.
 """
 
+import time
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from queue import Empty, SimpleQueue
 
 import polars as pl
 
@@ -14,9 +17,12 @@ from tailback._native import Control, Plan
 from tailback.backends import Backend
 from tailback.errors import SimulationError
 from tailback.records import PlannedRun
-from tailback.sweep.progress import OnProgress, Progress
+from tailback.sweep.progress import OnProgress, Tally
 
 Save = Callable[[int, Mapping[str, pl.DataFrame]], None]
+
+_Ended = SimpleQueue[tuple[int, Future[None]]]
+"""Runs by their index, as they end: a wait for whichever is next would look at all, each time."""
 
 _POLL_S = 0.1
 """How often progress is looked at, seconds."""
@@ -42,47 +48,64 @@ def execute(
         (run for run in runs if run["index"] not in done),
         key=lambda run: (-run["work"], run["index"]),
     )
-    controls = {run["index"]: Control() for run in pending}
+    tally = Tally(runs, done)
+    waiting = {run["index"]: Control() for run in pending}
+    under_way: dict[int, PlannedRun] = {}
+    ended: _Ended = SimpleQueue()
     failures: dict[int, SimulationError] = {}
 
     def make(run: PlannedRun) -> None:
         index = run["index"]
-        save(index, backend.run(plan, index, controls[index]))
+        under_way[index] = run
+        save(index, backend.run(plan, index, waiting[index]))
 
     def tell() -> None:
         if on_progress is not None:
-            on_progress(_progress(runs, done, controls))
+            on_progress(tally.progress(sum(_reached(r, waiting) for r in [*under_way.values()])))
 
     with ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="run") as pool:
-        waiting: dict[Future[None], int] = {pool.submit(make, run): run["index"] for run in pending}
+        futures = []
         try:
+            for run in pending:
+                future = pool.submit(make, run)
+                future.add_done_callback(partial(_put, ended, run["index"]))
+                futures.append(future)
             tell()
+            told_s = time.monotonic()
             while waiting:
-                ready, _ = wait(waiting, timeout=_POLL_S, return_when=FIRST_COMPLETED)
-                for future in ready:
-                    index = waiting.pop(future)
+                if (end := _next(ended)) is not None:
+                    index, future = end
                     try:
                         future.result()
                     except SimulationError as error:
                         failures[index] = error
-                    done.add(index)
-                tell()
+                    del waiting[index], under_way[index]
+                    tally.add(index)
+                if not waiting or time.monotonic() - told_s >= _POLL_S:
+                    tell()
+                    told_s = time.monotonic()
         finally:
             # After an interruption or a full disk; with nothing waiting it does nothing.
-            for future in waiting:
+            for future in futures:
                 future.cancel()
-            for index in waiting.values():
-                controls[index].cancel()
+            for control in waiting.values():
+                control.cancel()
     return dict(sorted(failures.items()))
 
 
-def _progress(runs: list[PlannedRun], done: set[int], controls: Mapping[int, Control]) -> Progress:
-    total = sum(run["work"] for run in runs)
-    reached = 0.0
-    for run in runs:
-        if run["index"] in done:
-            reached += run["work"]
-        else:
-            part = controls[run["index"]].done / max(run["iterations"], 1)
-            reached += run["work"] * min(part, 1.0)
-    return Progress(len(done), len(runs), reached / total if total else 1.0)
+def _put(ended: _Ended, index: int, future: Future[None]) -> None:
+    ended.put((index, future))
+
+
+def _next(ended: _Ended) -> tuple[int, Future[None]] | None:
+    """The next run that ends, or none within a moment."""
+    try:
+        return ended.get(timeout=_POLL_S)
+    except Empty:
+        return None
+
+
+def _reached(run: PlannedRun, controls: Mapping[int, Control]) -> float:
+    """The work that a run under way has done."""
+    done = controls[run["index"]].done / max(run["iterations"], 1)
+    return run["work"] * min(done, 1.0)

@@ -9,7 +9,7 @@ from tailback.analysis.places import ROWS_MAX, by_port
 from tailback.analysis.rates import RATES, short_of_rate
 from tailback.analysis.totals import totals as totals_of
 from tailback.analysis.view import GROUP, View
-from tailback.analysis.words import number, percent, written
+from tailback.analysis.words import counted, data_unit, decimals, number, percent, written
 from tailback.compare.checks import Check
 from tailback.compare.model import Comparison
 from tailback.report.page.model import Cell, Table
@@ -72,20 +72,23 @@ def totals(view: View) -> Table:
     """Return total data, duration and goodput per group, as the study's tool closes."""
     found = totals_of(view)
     named = any(found)
+    unit, power = data_unit(min(t.data_bytes for t in found.values() if t.data_bytes))
+    places = decimals(max(t.goodput_mbps for t in found.values()), 1)
     heads = [Cell("Curve")] if named else []
     heads += [
-        Cell(h, number=True) for h in ("Total data (GB)", "Total duration (s)", "Goodput (Mb/s)")
+        Cell(h, number=True)
+        for h in (f"Total data ({unit})", "Total duration (s)", "Goodput (Mb/s)")
     ]
     rows = [
         [
             *([Cell(group)] if named else []),
-            Cell(f"{total.data_bytes / 1e9:,.3f}", number=True),
+            Cell(f"{total.data_bytes / 10**power:,.3f}", number=True),
             Cell(f"{total.duration_s:,.3f}", number=True),
-            Cell(f"{total.goodput_mbps:,.1f}", number=True),
+            Cell(f"{total.goodput_mbps:,.{places}f}", number=True),
         ]
         for group, total in found.items()
     ]
-    return Table(heads=heads, rows=rows, caption="GB is 10^9 bytes, Mb/s 10^6 bit/s.")
+    return Table(heads=heads, rows=rows, caption=f"{unit} is 10^{power} bytes, Mb/s 10^6 bit/s.")
 
 
 def ports(view: View) -> Table | None:
@@ -110,7 +113,7 @@ def ports(view: View) -> Table | None:
         for row in shown.iter_rows(named=True)
     ]
     left = found.height - shown.height
-    more = f" {left} more places are in the table drops." if left else ""
+    more = f" The table drops has {counted(left, 'more place')}." if left else ""
     caption = f"Sums over all runs and repetitions. A switch's port is switch:number.{more}"
     return Table(caption=caption, heads=heads, rows=rows)
 
