@@ -159,10 +159,39 @@ def test_another_table_in_the_place_of_the_summary(command: Command, tmp_path: P
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("scenario", "incast"), ("scenario", {}), ("parameters", None), ("started", 5)],
+    [
+        ("scenario", "incast"),
+        ("scenario", {}),
+        ("scenario", {"workload": {}, "network": 1.5}),
+        ("parameters", None),
+        ("parameters", [["servers"]]),
+        ("machine", {"cpu": [1]}),
+        ("started", 5),
+    ],
 )
 def test_a_damaged_manifest(command: Command, tmp_path: Path, key: str, value: object) -> None:
     folder = sweep_folder(tmp_path / "r", {"servers": [1, 2]})
     path = folder / "manifest.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}))
     refused(command("report", folder), f"manifest.json: is damaged ({key}); copy the folder anew")
+
+
+def changed(folder: Path, **manifest: object) -> None:
+    """Something that a report does not foresee in a table, and in the manifest what is given."""
+    table = folder / "transactions.parquet"
+    pl.read_parquet(table).with_columns(completion_ms=pl.lit([1.0])).write_parquet(table)
+    path = folder / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | manifest))
+
+
+def test_a_table_that_is_not_as_it_was_written(command: Command, tmp_path: Path) -> None:
+    folder = tmp_path / "r"
+    assert command("run", "incast-8mb", *SMALL_ARGS, "--out", folder).code == 0
+    changed(folder)
+    said = f"{folder / 'transactions.parquet'}: is not as it was written; copy the folder anew"
+    refused(command("report", folder), said)
+    changed(folder, digests={})
+    with pytest.raises(pl.exceptions.PolarsError):  # for all that is known it is our defect
+        command("report", folder)
+    changed(folder, digests={}, versions={"tailback": "0.0.1"})
+    refused(command("report", folder), "was written by version 0.0.1", "run the scenario again")

@@ -11,6 +11,7 @@ from tailback import published
 from tailback.analysis.axes import Axes, choose
 from tailback.analysis.view import View
 from tailback.published import PublishedTable
+from tailback.results.damage import blamed
 from tailback.scenario import built_in
 
 if TYPE_CHECKING:
@@ -81,6 +82,11 @@ def of_published(table: PublishedTable) -> Side:
 
 def of_results(results: "Results") -> Side:
     """Return a run folder's summary as one side."""
+    with blamed([results]):
+        return _of_results(results)
+
+
+def _of_results(results: "Results") -> Side:
     axes = tuple(results.parameters)
     metrics = tuple(
         name

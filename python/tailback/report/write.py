@@ -17,6 +17,7 @@ from tailback.report.page.several import several
 from tailback.report.plots import Plots
 from tailback.report.theme import DARK, FONT, LIGHT
 from tailback.results import Results
+from tailback.results.damage import blamed
 from tailback.results.storage import explained, write_bytes
 
 _VEGA_LITE = "6.4"
@@ -59,7 +60,9 @@ def write_report(
 
 def write_pngs(results: str | Path | Results, folder: str | Path) -> list[Path]:
     """Write the report's charts as PNG files into `folder`; return their paths."""
-    return Plots(_results(results)).save(folder)
+    found = _results(results)
+    with blamed([found]):
+        return Plots(found).save(folder)
 
 
 def write_several(title: str, description: str, of: Sequence[Results], out: Path) -> Path:
@@ -85,7 +88,8 @@ def write_page(page: Page, out: Path) -> Path:
 
 def render(results: Results, beside: Sequence[Results] = ()) -> str:
     """Return the report as HTML, with other results beside these."""
-    return _html(contents(View(results, named(results, beside))))
+    with blamed([results, *beside]):
+        return _html(contents(View(results, named(results, beside))))
 
 
 def _html(page: Page) -> str:

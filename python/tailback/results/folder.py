@@ -75,7 +75,8 @@ class PartialFolder:
         """Joins the runs into one table each, and gives the folder its final name."""
         with explained(self.path, _KEPT):
             if self.manifest["status"] != "complete":
-                self.manifest["tables"] = self._join()
+                self.manifest["digests"] = digests = self._join()
+                self.manifest["tables"] = list(digests)
                 self._gather_captures()
                 self._mark("complete")
             shutil.rmtree(self._runs, ignore_errors=True)
@@ -116,21 +117,22 @@ class PartialFolder:
             folder.mkdir(exist_ok=True)
             capture.rename(folder / f"{capture.parent.name}.pcapng")
 
-    def _join(self) -> list[str]:
+    def _join(self) -> dict[str, str]:
+        """Writes the tables; gives their digests."""
         runs = [self._runs / f"{index:04}" for index in range(self.manifest["runs"])]
         found = {run: {path.stem for path in run.glob("*.arrows")} for run in runs}
         for run, tables in found.items():
             if not tables:
                 raise StorageError(f"{run}: holds no tables; {_remedy(run)}")
-        names = sorted(set().union(*found.values()))
-        for name in names:
+        digests = {}
+        for name in sorted(set().union(*found.values())):
             parts = [run / f"{name}.arrows" for run in runs]
-            write_parquet(
+            digests[name] = write_parquet(
                 self.path / f"{name}.parquet",
                 # What a run has no value for is null, not NaN: means and ranks leave it out.
                 pl.concat([_read_part(p) for p in parts if p.exists()]).fill_nan(None),
             )
-        return names
+        return digests
 
 
 def open_folder(target: Path, manifest: Manifest) -> PartialFolder:

@@ -32,6 +32,16 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     "duration_s": (int, float),
 }
 """What the keys that are read are of."""
+_WITHIN = {
+    "parameters": list,
+    "versions": dict,
+    "machine": dict,
+    "kernels": dict,
+    "not_applied": list,
+    "tables": list,
+    "digests": dict,
+}
+"""Of those, and of those that need not be there, the ones that hold texts and numbers."""
 
 
 class Manifest(TypedDict):
@@ -65,6 +75,8 @@ class Manifest(TypedDict):
     """What the scenario says and was not done, a sentence each; absent where all was."""
     tables: NotRequired[list[str]]
     """The tables in the folder, once it is complete."""
+    digests: NotRequired[dict[str, str]]
+    """SHA-256 of each table's file, in hexadecimal."""
 
 
 def new(scenario: Scenario, backend: str, jobs: int) -> Manifest:
@@ -109,14 +121,33 @@ def read(folder: Path) -> Manifest:
             f"{folder}: was written in format {found}, this version reads {FORMAT}; "
             "run the scenario again, or use the version that wrote it"
         )
-    wrong = [key for key, kind in _KINDS.items() if not isinstance(content.get(key), kind)]
-    if wrong or not isinstance(content["scenario"].get("workload"), dict):
+    if wrong := _wrong(content):
         raise InputError(
-            f"{path}: is damaged ({', '.join(wrong) or 'scenario'}); "
+            f"{path}: is damaged ({', '.join(wrong)}); "
             "copy the folder anew, or run the scenario again"
         )
     manifest: Manifest = content
     return manifest
+
+
+def _wrong(content: dict[str, Any]) -> list[str]:
+    """The keys whose values are not what they ought to be."""
+    wrong = [key for key, kind in _KINDS.items() if not isinstance(content.get(key), kind)]
+    if wrong:
+        return wrong
+    wrong = [key for key, kind in _WITHIN.items() if not _all(content.get(key, kind()), kind)]
+    scenario = content["scenario"]
+    if not all(isinstance(scenario.get(key), dict) for key in ("network", "workload")):
+        wrong.append("scenario")
+    return wrong
+
+
+def _all(values: object, kind: type) -> bool:
+    """Whether these are texts, or of the machine numbers too, in a list or a table."""
+    if not isinstance(values, kind) or not isinstance(values, dict | list):
+        return False
+    within = values.values() if isinstance(values, dict) else values
+    return all(isinstance(value, str | int | float) for value in within)
 
 
 def write(folder: Path, manifest: Manifest) -> None:

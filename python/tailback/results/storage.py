@@ -1,5 +1,6 @@
 """Files that are either there in full or not at all, and errors that say what to do."""
 
+import hashlib
 import io
 import json
 from collections.abc import Iterator, Mapping
@@ -47,16 +48,17 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
     write_bytes(path, json.dumps(content, indent=2, ensure_ascii=False).encode() + b"\n")
 
 
-def write_parquet(path: Path, frame: pl.DataFrame) -> None:
+def write_parquet(path: Path, frame: pl.DataFrame) -> str:
     """One table; the same frame gives the same bytes, however many threads there are.
 
-    Through memory: Polars' own file errors do not say why.
+    Through memory: Polars' own file errors do not say why. Gives the bytes' SHA-256.
     """
     buffer = io.BytesIO()
     frame.rechunk().write_parquet(
         buffer, compression="zstd", compression_level=3, row_group_size=1 << 18
     )
     write_bytes(path, buffer.getbuffer())
+    return hashlib.sha256(buffer.getbuffer()).hexdigest()
 
 
 def write_stream(path: Path, frame: pl.DataFrame) -> None:
