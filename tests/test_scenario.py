@@ -8,9 +8,11 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tailback
+from helpers import FakeBackend
 from tailback.errors import InputError, ScenarioError
 
 
@@ -113,6 +115,44 @@ def test_what_is_no_number_of_jobs_or_threads_is_told(
 def test_what_names_nothing_is_told(call: Any) -> None:  # noqa: ANN401
     with pytest.raises(InputError, match=r"^None: "):
         call(None)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ({"name": "mine"}, "tailback.Scenario takes it"),
+        ("a\0b.toml", "no path has a zero byte"),
+        ("a" * 5000, "File name too long"),
+    ],
+)
+def test_what_can_name_no_file_is_told(name: Any, said: str) -> None:  # noqa: ANN401
+    with pytest.raises(InputError, match=said):
+        tailback.load(name)
+
+
+def test_texts_that_are_none_are_told() -> None:
+    with pytest.raises(InputError, match=r"'run\.seed=3': overrides are a list"):
+        tailback.Scenario("", overrides="run.seed=3")
+    with pytest.raises(InputError, match="None: an override is a text"):
+        tailback.Scenario("").override(None)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="half a character"):
+        tailback.Scenario({"title": "\ud800"})
+
+
+def test_what_cannot_be_run_leaves_nothing(
+    small: tailback.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for wrong, said in (({"out": 3}, "named by a path, not by int"), ({"backend": None}, "None")):
+        given: dict[str, Any] = wrong
+        with pytest.raises(InputError, match=said):
+            tailback.run(small, **given)
+    Path("dangling").symlink_to("nowhere")
+    with pytest.raises(InputError, match="dangling: exists"):
+        tailback.run(small, out="dangling", backend=FakeBackend())
+    assert [path.name for path in tmp_path.iterdir()] == ["dangling"]
+    results = tailback.run(small, out="out", jobs=np.int64(2), backend=FakeBackend())  # type: ignore[arg-type]
+    assert results.manifest["jobs"] == 2
 
 
 def test_fitting_is_there_without_an_import_of_its_own() -> None:

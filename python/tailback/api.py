@@ -13,6 +13,7 @@ from tailback.backends import Backend, Checks, RealTime, Requires, backend_named
 from tailback.backends.facts import Facts
 from tailback.backends.sim import Simulator
 from tailback.errors import InputError, Interrupted, RunsFailed, SimulationError
+from tailback.given import given_path
 from tailback.results import Results
 from tailback.results import manifest as manifests
 from tailback.results.folder import PartialFolder, default_target, open_folder
@@ -72,8 +73,10 @@ def run(
         Interrupted: by Ctrl-C; what was finished is kept, and the next call continues.
     """
     if jobs is not None:
-        _counts("jobs", jobs)
-    _counts("threads", threads)
+        jobs = _count("jobs", jobs)
+    threads = _count("threads", threads)
+    if out is not None:
+        out = given_path(out, "the folder of results is named")
     if not isinstance(scenario, Scenario):
         scenario = load(scenario)
     if seed is not None:
@@ -82,7 +85,7 @@ def run(
         if backend != "sim":
             raise InputError("threads are for the simulator's runs: take backend 'sim'")
         backend = Simulator(threads)
-    if isinstance(backend, str):
+    if not isinstance(backend, Backend):
         backend = backend_named(backend, inventory)
     if engine not in ENGINES:
         raise InputError(f"no engine '{engine}'; there are {', '.join(ENGINES)}")
@@ -140,7 +143,7 @@ def _run(
     backend: Backend,
     facts: Facts,
     spread: _Spread,
-    out: str | Path | None,
+    out: Path | None,
     on_progress: OnProgress | None,
     on_note: Callable[[str], None] | None,
 ) -> Results:
@@ -150,7 +153,7 @@ def _run(
         manifest["kernels"] = facts.kernels
     if facts.not_applied:
         manifest["not_applied"] = facts.not_applied
-    target = Path(out) if out is not None else default_target(scenario.name, manifest)
+    target = out if out is not None else default_target(scenario.name, manifest)
     folder = open_folder(target, manifest)
     try:
         if on_note is not None:
@@ -179,8 +182,8 @@ def _run(
     return Results(target)
 
 
-def _counts(name: str, value: object) -> None:
-    """Refuse what is no number of jobs or threads."""
+def _count(name: str, value: object) -> int:
+    """A number of jobs or threads; refuses what is none."""
     most = _MOST[name]
     whole = isinstance(value, SupportsIndex) and not isinstance(value, bool)
     known = operator.index(value) if isinstance(value, SupportsIndex) else 0
@@ -188,6 +191,7 @@ def _counts(name: str, value: object) -> None:
         raise InputError(
             f"{name} = {value!r}: give a whole number from 1 to {most}, or leave it out"
         )
+    return known
 
 
 def _before(facts: Facts, finished: Iterable[int]) -> Iterator[str]:

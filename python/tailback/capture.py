@@ -7,6 +7,7 @@ import polars as pl
 
 from tailback._native import packets
 from tailback.errors import InputError
+from tailback.given import given_path
 
 
 def read_capture(path: str | Path) -> pl.DataFrame:
@@ -19,8 +20,9 @@ def read_capture(path: str | Path) -> pl.DataFrame:
     Raises:
         InputError: the file cannot be read or is no pcapng file.
     """
+    path = given_path(path, "a capture is named")
     try:
-        content = Path(path).read_bytes()
+        content = path.read_bytes()
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from error
     try:

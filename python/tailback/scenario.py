@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from tailback import _native
 from tailback.errors import InputError, Problem
+from tailback.given import given_path
 from tailback.nearest import meant
 from tailback.toml_value import toml_document, toml_value
 
@@ -45,9 +46,13 @@ class Scenario:
                 "tailback.load takes a name or a path"
             )
         self.text = source if isinstance(source, str) else toml_document(source)
+        if isinstance(overrides, str):
+            raise InputError(f"{overrides!r}: overrides are a list of texts, not one text")
         self.file_name = file_name
         self.base_dir = None if base_dir is None else str(base_dir)
         self.overrides = tuple(overrides)
+        for text in (self.text, *self.overrides):
+            _check_text(text)
 
     def set(self, path: str, value: object) -> Self:
         """The same scenario with one value replaced, e.g. `.set("workload.servers", 9)`."""
@@ -102,19 +107,20 @@ def load(name_or_path: str | Path, others: Iterable[str] = ()) -> Scenario:
     Raises `InputError` if there is none, which asks for the nearest name there is; `others` are
     names that may have been meant beside scenarios'. The content is checked when it is first used.
     """
-    if not isinstance(name_or_path, str | Path):
-        raise InputError(
-            f"{name_or_path!r}: a scenario is named by its name or path, not by "
-            f"{type(name_or_path).__name__}"
-        )
-    path = Path(name_or_path)
-    if path.suffix in {".toml", ".dat"} or (path.exists() and not path.is_dir()):
+    if isinstance(name_or_path, Mapping):
+        raise InputError("a mapping is no name of a scenario; tailback.Scenario takes it")
+    path = given_path(name_or_path, "a scenario is named by its name or")
+    name = str(name_or_path)
+    try:
+        exists, is_dir = path.exists(), path.is_dir()
+    except OSError as error:  # a name that is too long
+        raise InputError(f"{name}: cannot be read: {error.strerror}") from error
+    if path.suffix in {".toml", ".dat"} or (exists and not is_dir):
         return _from_file(path)
     known = built_in()
-    name = str(name_or_path)
     if name in known:
         return known[name]
-    if path.is_dir():
+    if is_dir:
         is_run = (path / "manifest.json").is_file()
         remedy = "`tailback report` shows it" if is_run else "give a .toml file in it"
         what = "a results folder" if is_run else "a folder"
@@ -128,6 +134,16 @@ def load(name_or_path: str | Path, others: Iterable[str] = ()) -> Scenario:
     )
     kinds = "scenario or preset" if others else "scenario"
     raise InputError(f"{name}: no such file, and no built-in {kinds} of this name; {remedy}")
+
+
+def _check_text(text: object) -> None:
+    if not isinstance(text, str):
+        raise InputError(f"{text!r}: an override is a text, path=value")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        wrong = text[error.start : error.end]
+        raise InputError(f"{wrong!r}: is half a character; a scenario is Unicode text") from error
 
 
 def _from_file(path: Path) -> Scenario:

@@ -14,7 +14,21 @@ _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def toml_value(value: object) -> str:
-    """`value` (bool, int, float, str, sequence or mapping of these) as a TOML value."""
+    """`value` (bool, int, float, str, sequence or mapping of these) as a TOML value.
+
+    What gives such a value as a list of its own, an array or number of NumPy's or a column of
+    Polars', stands for that.
+    """
+    try:
+        return _written(value)
+    except RecursionError:
+        raise InputError("a value is nested too deeply, or holds itself") from None
+
+
+def _written(value: object) -> str:
+    for name in ("tolist", "to_list"):
+        if callable(listed := getattr(value, name, None)):
+            value = listed()
     match value:
         case bool():
             return "true" if value else "false"
@@ -26,11 +40,9 @@ def toml_value(value: object) -> str:
             # JSON's escapes are TOML's, but for DEL, which TOML wants escaped too.
             return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
         case Mapping():
-            return (
-                "{" + ", ".join(f"{toml_key(k)} = {toml_value(v)}" for k, v in value.items()) + "}"
-            )
+            return "{" + ", ".join(f"{toml_key(k)} = {_written(v)}" for k, v in value.items()) + "}"
         case Sequence():
-            return "[" + ", ".join(toml_value(item) for item in value) + "]"
+            return "[" + ", ".join(_written(item) for item in value) + "]"
     raise InputError(
         f"{value!r}: a scenario has no values of type {type(value).__name__}; "
         "use bool, int, float, str (for quantities, e.g. '10Gbit'), lists and dicts"

@@ -15,6 +15,7 @@ from tailback.backends.sim import Simulator
 from tailback.errors import InputError
 
 
+@runtime_checkable
 class Backend(Protocol):
     """One way to make a run. Called from several threads at once."""
 
@@ -76,5 +77,5 @@ def backend_named(name: str, inventory: str | Path | None = None) -> Backend:
     if inventory is not None:
         raise InputError(f"an inventory is for backend {Hosts.name}, and this is {name}")
     if name not in BACKENDS:
-        raise InputError(f"no backend '{name}'; there are {', '.join([*BACKENDS, Hosts.name])}")
+        raise InputError(f"no backend {name!r}; there are {', '.join([*BACKENDS, Hosts.name])}")
     return BACKENDS[name]

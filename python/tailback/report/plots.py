@@ -35,6 +35,7 @@ from tailback.report.charts.surface import surface
 from tailback.report.charts.totals import over_time
 from tailback.report.chosen import drawn_counts, judged, main_metrics
 from tailback.report.theme import themed
+from tailback.results.storage import explained
 
 if TYPE_CHECKING:
     from tailback.results import Results
@@ -191,11 +192,13 @@ class Plots:
         if kind not in {"png", "svg"}:
             raise InputError(f"{kind}: charts are saved as png or svg")
         target = Path(folder)
-        target.mkdir(parents=True, exist_ok=True)
+        with explained(target, "name a folder that can be written"):
+            target.mkdir(parents=True, exist_ok=True)
         files = []
         for name, chart in self._all():
             path = target / f"{name}.{kind}"
-            chart.save(path, scale_factor=scale)
+            with explained(path, "name a folder that can be written"):
+                chart.save(path, scale_factor=scale)
             files.append(path)
         return files
 

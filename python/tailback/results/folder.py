@@ -141,7 +141,7 @@ def open_folder(target: Path, manifest: Manifest) -> PartialFolder:
     Raises `InputError` if `target` is there, or a partial folder of something else, or of
     a program still at work.
     """
-    if target.exists():
+    if target.exists() or target.is_symlink():
         raise InputError(
             f"{target}: exists, and results are never overwritten; remove it or name another folder"
         )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from tailback.errors import InputError
+from tailback.given import given_path
 from tailback.results import manifest as manifests
 from tailback.results.manifest import Manifest
 from tailback.results.totals import Totals
@@ -29,9 +30,7 @@ class Results:
     """
 
     def __init__(self, path: str | Path) -> None:
-        if not isinstance(path, str | Path):
-            raise InputError(f"{path!r}: results are named by their folder's path")
-        self.path = Path(path)
+        self.path = given_path(path, "results are named")
         self.manifest: Manifest = manifests.read(self.path)
         if self.manifest["status"] != "complete":
             raise InputError(
