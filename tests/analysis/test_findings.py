@@ -47,6 +47,21 @@ def test_what_has_no_value_is_said_to_have_none(
 
 
 @pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ([0.0, 83.0, 0.0], "from 0 ms (none and QCN) to 83 ms (PAUSE)"),
+        ([5.0, 1.0, 5.0], "from 1 ms (PAUSE) to 5 ms (none and QCN)"),
+    ],
+)
+def test_all_that_have_the_least_or_the_greatest_are_named(
+    tmp_path: Path, values: list[float | None], said: str
+) -> None:
+    folder = sweep_folder(tmp_path / "r", {"management": ["none", "PAUSE", "QCN"]})
+    found = headline(with_values(folder, values), METRIC)
+    assert found.replace("management none", "none") == f"Completion time: {said}."
+
+
+@pytest.mark.parametrize(
     ("controls", "everyone"), [(["cubic", "reno"], "both"), (["cubic", "reno", "yeah"], "all")]
 )
 def test_none_is_ahead_of_equals(tmp_path: Path, controls: list[str], everyone: str) -> None:

@@ -108,7 +108,7 @@ def test_json_and_terminal_say_the_same(tmp_path: Path) -> None:
     text = io.StringIO()
     print_comparison(found, Console(file=text, width=160))
     assert "10.0 %" in text.getvalue()
-    assert "42 point(s) are in published:incast-8MB only." in text.getvalue()
+    assert "42 points are in published:incast-8MB only." in text.getvalue()
 
 
 def test_counts_of_runs_that_last_as_told_are_of_the_run(tmp_path: Path) -> None:

@@ -97,7 +97,7 @@ def test_every_repetition_is_a_run_that_lost_nothing(tmp_path: Path) -> None:
     lossy = [drop(3 * rate, "switch:0", "buffer-full", 3 + rate, 3) for rate in range(38)]
     view = folder(tmp_path / "own", ["rate"], summary=rows, drops=lossy)
     (subtitle,) = Plots(view.results).lost_at().to_dict()["title"]["subtitle"]
-    assert "Means of the repetitions." in subtitle
+    assert subtitle.startswith("Frames of a whole run, means of the repetitions: ")
     found = places(view)
     assert found is not None
     assert len(found.runs) == 36

@@ -138,6 +138,17 @@ def test_any_sweep_has_a_report(tmp_path: Path, axes: dict[str, list[Any]]) -> N
     assert "Total data (MB)" in parts.text
 
 
+def test_a_command_in_a_description_is_set_as_code(tmp_path: Path) -> None:
+    folder = sweep_folder(tmp_path / "r", {})
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["description"] = "`tailback <b>export</b>` writes <i>it</i>."
+    path.write_text(json.dumps(manifest))
+    html, _ = parsed(folder)
+    said = "<code>tailback &lt;b&gt;export&lt;/b&gt;</code> writes &lt;i&gt;it&lt;/i&gt;."
+    assert said in html
+
+
 def test_one_server_only_has_a_report(tmp_path: Path) -> None:
     _, parts = parsed(incast_folder(tmp_path / "r", servers=[1]))
     assert "Not seen in any run: drops at the switch" in parts.text

@@ -12,7 +12,7 @@ from tailback.analysis.curves import pair
 from tailback.analysis.noted import noted
 from tailback.analysis.rates import short_of_rate
 from tailback.analysis.view import GROUP, View
-from tailback.analysis.words import ALIKE, are_alike, number, percent, written
+from tailback.analysis.words import ALIKE, are_alike, few, number, percent, written
 
 _METRIC = "completion_ms_mean"
 _OF_TIMED = (
@@ -101,17 +101,19 @@ def _span(points: pl.DataFrame, x: Axis, metric: str, words: Label) -> str:
     """
     rows = points.sort(metric, maintain_order=True)
 
-    def said(i: int, value: str) -> str:
-        place = [_named(x, rows.get_column(x.name)[i]), rows.get_column(GROUP)[i]]
-        return f"{value} ({'; '.join(filter(None, place))})"
+    def said(value: float) -> str:
+        places = [
+            "; ".join(filter(None, (_named(x, place), group)))
+            for place, group in rows.filter(pl.col(metric) == value)
+            .select(x.name, GROUP)
+            .iter_rows()
+        ]
+        return f"{_quantity(value, words)} ({few(places)})"
 
     least, greatest = (float(rows.get_column(metric)[i]) for i in (0, -1))
     if rows.height > 1 and least > 0 and are_alike(least, greatest):
         return f"{words.said}: {_quantity(greatest, words)}, all within {_ABOUT}"
-    return (
-        f"{words.said}: from {said(0, _quantity(least, words))} "
-        f"to {said(-1, _quantity(greatest, words))}"
-    )
+    return f"{words.said}: from {said(least)} to {said(greatest)}"
 
 
 def key_findings(view: View) -> list[str]:

@@ -63,5 +63,5 @@ def percent(value: float | None, *, signed: bool = False, decimals: int = 1) -> 
     """Return a share in percent, or n/a where there is none."""
     if value is None:
         return "n/a"
-    sign = "+" if signed else ""
-    return f"{value * 100:{sign}.{decimals}f} %"
+    sign = "+" if signed and round(value * 100, decimals) else ""
+    return f"{value * 100:{sign}z.{decimals}f} %"

@@ -8,7 +8,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from tailback.analysis.words import number, percent
+from tailback.analysis.words import counted, number, percent
 from tailback.compare.checks import Check
 from tailback.compare.model import Comparison
 
@@ -30,7 +30,8 @@ def print_comparison(comparison: Comparison, console: Console) -> None:
     console.print(table)
     for count, name in ((comparison.only_a, comparison.a), (comparison.only_b, comparison.b)):
         if count:
-            console.print(f"{count} point(s) are in {name} only.", highlight=False, markup=False)
+            words = f"{counted(count, 'point')} {'is' if count == 1 else 'are'} in {name} only."
+            console.print(words, highlight=False, markup=False)
     if comparison.unlike:
         console.print(comparison.unlike, highlight=False, markup=False)
 

@@ -1,5 +1,6 @@
 """From a run folder to its report."""
 
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import cache
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import jinja2
 import vl_convert
+from markupsafe import Markup, escape
 
 from tailback.analysis.beside import named
 from tailback.analysis.view import View
@@ -22,6 +24,7 @@ from tailback.results.storage import explained, write_bytes
 
 _VEGA_LITE = "6.4"
 """Version of Vega-Lite that Altair writes for."""
+_BACKTICKS = re.compile("`([^`]+)`")
 _EXPORTS = "window.vegaEmbed = vegaEmbed;"
 """What the page's own script uses of the bundle."""
 
@@ -100,6 +103,7 @@ def _html(page: Page) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["code"] = _code
     return environment.get_template("report.html.jinja").render(
         page=page,
         font=FONT,
@@ -109,6 +113,11 @@ def _html(page: Page) -> str:
         bundle=_vega(),
         written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     )
+
+
+def _code(text: str) -> Markup:
+    """Text in which backticks stand around commands and paths, as in the scenario's file."""
+    return Markup(_BACKTICKS.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704 - escaped
 
 
 def _results(of: str | Path | Results) -> Results:

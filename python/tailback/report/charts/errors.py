@@ -10,6 +10,7 @@ from tailback.report.charts.encoding import curve_channels, detail, tooltips, x_
 from tailback.report.charts.nothing import NothingToDrawError
 from tailback.report.theme import HEIGHT, NEUTRAL, WIDTH
 
+_LABEL = "(datum.value > 0 ? '+' : datum.value < 0 ? '-' : '') + format(abs(datum.value), '.0%')"
 _ERROR = "error"
 
 
@@ -28,7 +29,7 @@ def errors(view: View, column: str = "completion_ms_mean", *, height: int = HEIG
     base = alt.Chart(inline(frame)).encode(
         x=x_channel(axis),
         y=alt.Y(_ERROR, type="quantitative", title="Relative error").axis(
-            format="+.0%", tickCount=5
+            labelExpr=_LABEL, tickCount=5
         ),
         **curve_channels(view),
         detail=detail(view),

@@ -59,8 +59,8 @@ def lost_at(view: View) -> AnyChart:
     cells = base.mark_rect(stroke=NEUTRAL, strokeOpacity=0.25).encode(color=colour, tooltip=tips)
     words = base.mark_text(fontSize=11).encode(text="text:N")
     height = _ROW * len(found.runs)
-    more = " Means of the repetitions." if view.repeated else ""
-    more += f" {found.left_out} runs that lost less are not shown." * bool(found.left_out)
+    counted = f"Frames of a whole run{', means of the repetitions' if view.repeated else ''}"
+    more = f" {found.left_out} runs that lost less are not shown." * bool(found.left_out)
     if found.lossless:
         runs = "other run" if found.lossless == 1 else "other runs"
         more += f" {found.lossless} {runs} lost nothing."
@@ -70,7 +70,7 @@ def lost_at(view: View) -> AnyChart:
         height=height,
         title=alt.TitleParams(
             "Where frames were lost",
-            subtitle=[f"The way from left to right. Data + acknowledgements.{more}"],
+            subtitle=[f"{counted}: the way from left to right, data + acknowledgements.{more}"],
         ),
         description=_described(found.rows),
     )
