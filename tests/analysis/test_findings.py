@@ -83,6 +83,7 @@ def test_none_is_ahead_of_equals(tmp_path: Path, controls: list[str], everyone: 
         ([7.691, 7.68, 7.694], "7.69 ms with all, within 1 %"),
         ([7.691, None, 7.694], "7.69 ms with a and with c, within 1 %"),
         ([7.6, 7.694], "7.6 ms with a against 7.69 with b"),
+        ([7.6, 8.0, 7.601], "7.6 ms with a and 1 other to 8 with b"),
     ],
 )
 def test_none_is_ahead_within_one_per_cent(

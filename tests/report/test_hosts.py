@@ -144,6 +144,16 @@ def test_cores_have_whole_per_cents_that_fit(tmp_path: Path) -> None:
     assert texts == ["0", "<1", "<1", "10", "64", "100"]
 
 
+def test_of_many_cores_those_that_worked_are_shown(tmp_path: Path) -> None:
+    row = {"run": 0, "repetition": 0, "host": "a", "busy_s": 1.0}
+    cores = [row | {"core": i, "busy_percent": 50.0 * (i % 2)} for i in range(40)]
+    view = folder(tmp_path / "own", [], summary=[summary(0)], cores=cores)
+    drawn = Plots(view.results).cores().to_dict()
+    (rows,) = drawn["datasets"].values()
+    assert len(rows.splitlines()) == 21
+    assert "Left out: 20 cores below 1 % in all runs." in drawn["title"]["subtitle"][0]
+
+
 @pytest.mark.parametrize(
     ("value", "room", "text"),
     [

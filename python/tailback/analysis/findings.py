@@ -12,7 +12,7 @@ from tailback.analysis.curves import pair
 from tailback.analysis.noted import noted
 from tailback.analysis.rates import short_of_rate
 from tailback.analysis.view import GROUP, View
-from tailback.analysis.words import ALIKE, are_alike, few, number, percent, written
+from tailback.analysis.words import ALIKE, are_alike, counted, few, number, percent, written
 
 _METRIC = "completion_ms_mean"
 _OF_TIMED = (
@@ -79,10 +79,18 @@ def headline(view: View, metric: str) -> str:
         near = "" if least == greatest else f", within {_ABOUT}"
         return f"{words.said} at {_named(x, ends[-1])}: {value} with {who}{near}."
     joint = "against" if pair else "to"
+    best, worst = (_and_others(ranked, metric, group) for group in (best, worst))
     return (
         f"{words.said} at {_named(x, ends[-1])}: {_quantity(least, words)} with {best} "
         f"{joint} {number(greatest)} with {worst}."
     )
+
+
+def _and_others(points: pl.DataFrame, metric: str, group: str) -> str:
+    """A curve, and how many others there are of which the same figure is written."""
+    said = {of: number(float(value)) for of, value in points.select(GROUP, metric).iter_rows()}
+    others = sum(figure == said[group] for figure in said.values()) - 1
+    return f"{group} and {counted(others, 'other')}" if others else group
 
 
 def _none(x: Axis, found: Collection[object]) -> list[str]:

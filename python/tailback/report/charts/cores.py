@@ -5,6 +5,7 @@ import polars as pl
 
 from tailback.analysis.places import RUN, labels
 from tailback.analysis.view import View
+from tailback.analysis.words import counted
 from tailback.report.charts.data import AnyChart
 from tailback.report.charts.heat import Cells, Side, heat, titled
 from tailback.report.charts.nothing import NothingToDrawError
@@ -13,12 +14,15 @@ _ROWS_MAX = 36
 _COLUMNS_MAX = 32
 _CORE = "core of"
 _BUSY = "busy_percent"
+_LEAST = 1
+"""Per cent that a core was busy in some run, to be shown where not all can be."""
 
 
 def cores(view: View) -> AnyChart:
     """Return the share of time that each core worked; means of the repetitions.
 
-    Of many runs those whose busiest core was busiest are shown, of many hosts the first.
+    Of many runs those whose busiest core was busiest are shown, of many hosts the first that had
+    something to do.
     """
     table = view.optional("cores")
     if table.is_empty():
@@ -35,7 +39,11 @@ def cores(view: View) -> AnyChart:
     busiest = by_run.sort(_BUSY, descending=True, maintain_order=True).head(_ROWS_MAX)
     order = named.get_column(RUN).unique(maintain_order=True)
     runs = [run for run in order if run in set(busiest.get_column(RUN))]
-    every = means.get_column(_CORE).unique(maintain_order=True)
+    by_core = means.group_by(_CORE, maintain_order=True).agg(pl.col(_BUSY).max())
+    in_all = by_core.height
+    if in_all > _COLUMNS_MAX:
+        by_core = by_core.filter(pl.col(_BUSY) >= _LEAST)
+    every = by_core.get_column(_CORE)
     names = every.head(_COLUMNS_MAX).to_list()
     rows = means.filter(pl.col(RUN).is_in(runs), pl.col(_CORE).is_in(names))
     tips = [
@@ -47,6 +55,8 @@ def cores(view: View) -> AnyChart:
     more = f" {left_out} runs whose cores were less busy are not shown." if left_out else ""
     if every.len() > len(names):
         more += f" {every.len() - len(names)} cores of further hosts are not shown."
+    if idle := in_all - every.len():
+        more += f" Left out: {counted(idle, 'core')} below {_LEAST} % in all runs."
     most = rows.sort(_BUSY, descending=True).row(0, named=True)
     return titled(
         heat(rows, Side(RUN, runs), Side(_CORE, names), Cells(_BUSY, 100, digits=1, least=1), tips),

@@ -190,7 +190,11 @@ def _published(key: str, view: View) -> Section | None:
     if judged == 1:
         verdict = f" The one claim that could be checked {'holds' if held else 'does not hold'}."
     else:
-        verdict = f" Of {judged} claims that could be checked, {held} hold." if judged else ""
+        verdict = (
+            f" Of {judged} claims that could be checked, {held} {'holds' if held == 1 else 'hold'}."
+            if judged
+            else ""
+        )
     section = Section(
         key,
         title,
