@@ -1,7 +1,10 @@
 """What can go wrong, by whose doing: each error says the exit code of the command line."""
 
+import re
 from collections.abc import Sequence
 from typing import ClassVar, TypedDict
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 class Problem(TypedDict):
@@ -62,4 +65,6 @@ def describe(problem: Problem) -> str:
     where = (problem["source"], problem["line"], problem["column"])
     place = ":".join(str(part) for part in where if part)
     head = ": ".join(part for part in (place, problem["path"], problem["reason"]) if part)
-    return f"{head}; {problem['remedy']}" if problem["remedy"] else head
+    line = f"{head}; {problem['remedy']}" if problem["remedy"] else head
+    # Line ends and what a terminal would obey stand as in a string.
+    return _CONTROL.sub(lambda one: repr(one[0])[1:-1], line)

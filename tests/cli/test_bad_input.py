@@ -34,6 +34,7 @@ def refused(answer: Answer, *said: str) -> None:
         ('sweep.switch=["arista-7124"]', ("arista-7124s",)),
         ("stack=linux-2.6.81", ("linux-2.6.18",)),
         ("nothing", ("nothing",)),
+        ("workload.servers=1\n[x]\x1b[31m", ("--set workload.servers=1\\n[x]\\x1b[31m: ",)),
     ],
 )
 @pytest.mark.parametrize("name", ["check", "run"])
