@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 
 import tailback
+from synthetic import sweep_folder
 from tailback.cli.summary import print_summary
 from tailback.report import write_report
+from tailback.results import Results
 
 _SCENARIO = """name = "labels"
 host = "plain"
@@ -48,3 +50,13 @@ def test_a_label_may_be_called_what_charts_call_theirs(
 def test_a_label_is_not_called_what_results_are_called(label: str) -> None:
     (problem,) = tailback.Scenario(_SCENARIO.replace("LABEL", label)).check()
     assert f'the results have a column "{label}"' in problem["reason"]
+
+
+def test_names_that_vega_would_read_as_its_own_are_drawn(tmp_path: Path) -> None:
+    axes = {"a: b": ["x", "y"], '"q"': ["u", "v"], "it's [0].n": [1, 2, 3]}
+    results = Results(sweep_folder(tmp_path / "r", axes))
+    results.plot.completion().save(tmp_path / "c.svg")
+    drawn = (tmp_path / "c.svg").read_text()
+    assert "it's [0].n" in drawn
+    assert "undefined" not in drawn
+    assert "NaN" not in drawn

@@ -126,6 +126,7 @@ def test_published_points_lie_over_ours(incast: tuple[str, Parts]) -> None:
         {"rto_min": ["200ms", "1ms"], "rto_jitter": [0.0, 0.5], "servers": [1, 2, 4]},
         {"cc": ["reno", "bic"], "ecn": [True, False], "rtt": ["1ms", "9ms"], "n": [1, 5000]},
         {"network.link.rate": ["1Gbit", "10Gbit"]},
+        {"a: b": ["x", "y"], '"q"': ["it's", "<b>"], "n[0]": [1, 2, 3]},
     ],
     ids=lambda axes: "+".join(axes) or "none",
 )

@@ -1,5 +1,6 @@
 """Channels that charts share: the sweep's axes as x, colour and dashes."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,8 +11,10 @@ from tailback.analysis.beside import BESIDE
 from tailback.analysis.columns import COUNTS, axis_label
 from tailback.analysis.view import COLOUR, DASH, GROUP, View
 from tailback.analysis.words import written
+from tailback.report.charts.data import unquoted
 from tailback.report.theme import COLOURS, WIDTH
 
+_SPECIAL = re.compile(r"[\\.\[\]:]")
 _DECADES = 100.0
 _TICKS_MAX = 8
 """Of so few values of a numeric axis each has its label; of more Vega chooses."""
@@ -48,8 +51,8 @@ def log_values(channel: str, ladder: Sequence[float]) -> alt.ExprRef:
 
 
 def field(name: str) -> str:
-    """Return a column's name with the characters escaped that Vega reads as paths."""
-    return name.replace("\\", "\\\\").replace(".", "\\.").replace("[", "\\[").replace("]", "\\]")
+    """Return a column's name with the characters escaped that Vega and Altair read as their own."""
+    return _SPECIAL.sub(r"\\\g<0>", unquoted(name))
 
 
 def upright(names: Sequence[str], room: float) -> bool:
