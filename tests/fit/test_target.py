@@ -84,6 +84,22 @@ def test_weights_by_default_and_as_given() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("servers,completion_ms_mean\n", "has no rows below its line of column names"),
+        ("servers,completion_ms_mean\n1,2,3,4\n", "is not CSV with a line of column names: "),
+    ],
+)
+def test_a_csv_that_is_none_is_told_in_a_line(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "own.csv"
+    path.write_text(text)
+    with pytest.raises(InputError) as caught:
+        read_table(str(path), [], scenario())
+    assert str(caught.value).startswith(f"{path}: {said}")
+    assert "\n" not in str(caught.value)
+
+
 @pytest.mark.parametrize("text", ["completion=1", "completion_ms_mean=-1", "switch_drops_mean=x"])
 def test_wrong_weights(text: str) -> None:
     with pytest.raises(InputError, match=text.partition("=")[0]):

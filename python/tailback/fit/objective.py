@@ -73,7 +73,9 @@ def check_usable(weights: Iterable[str], target: Target) -> None:
         if theirs.null_count():
             problems.append(f"--metrics {metric}: a chosen row has no value; leave it out (--rows)")
         elif metric not in COUNTS and (theirs <= 0).any():
-            problems.append(f"--metrics {metric}: a chosen row is 0, of which no error can be told")
+            problems.append(
+                f"--metrics {metric}: a chosen row is 0 or less, of which no error can be told"
+            )
     if problems:
         raise InputError("\n".join(problems))
 

@@ -136,7 +136,11 @@ def read_table(name: str, filters: Sequence[str], scenario: Scenario) -> Table:
         reason = error.strerror or str(error).removesuffix(f": {path}")
         raise InputError(f"{name}: cannot be read: {reason}") from error
     except pl.exceptions.PolarsError as error:
-        raise InputError(f"{name}: is not CSV with a line of column names: {error}") from error
+        # After the first line it says how to call Polars.
+        reason = str(error).partition("\n")[0]
+        raise InputError(f"{name}: is not CSV with a line of column names: {reason}") from error
+    if frame.is_empty():
+        raise InputError(f"{name}: has no rows below its line of column names")
     known = {*_swept(scenario), *_by_column(filters)}
     axes = tuple(c for c, kind in frame.schema.items() if c in known or not kind.is_numeric())
     metrics = tuple(c for c in frame.columns if c not in axes)
