@@ -41,4 +41,5 @@ def test_the_first_network_gives_the_table_that_is_shown(
     assert answer.code == 0, answer.err
     rows = next(block for block in shown("", page) if "completion" in block).splitlines()
     assert len(rows) == 8
-    assert [row for row in rows if row not in answer.out.splitlines()] == []
+    # Where a model has changed, the guide has the new table.
+    assert [row for row in rows if row not in answer.out.splitlines()] == [], answer.out
