@@ -138,7 +138,7 @@ impl HostPort {
     }
 
     /// A congestion message of point `point` about `sampled`, a frame of this host, has arrived. The
-    /// first below zero makes a limiter, which takes over the frames it is about.
+    /// first that may makes a limiter, which takes over the frames it is about.
     pub fn message(
         &mut self,
         now: Time,
@@ -149,7 +149,7 @@ impl HostPort {
     ) {
         self.scope = config.limiters();
         let key = key(self.scope, sampled);
-        if feedback.fb >= 0 && self.place(key).is_none() {
+        if !feedback.limits && self.place(key).is_none() {
             return;
         }
         let line = self.line;

@@ -2,13 +2,14 @@ use tailback_units::{Duration, Rate, Time};
 
 use super::{HostPort, Next};
 use crate::frame::HostId;
-use crate::l2cm::{Feedback, L2cmConfig, ecm::EcmConfig};
+use crate::l2cm::{Feedback, L2cmConfig, ecm::EcmConfig, qcn::QcnConfig};
 use crate::pool::Flight;
 use crate::testing::flight;
 
 const WORST: Feedback = Feedback {
     fb: -1875,
     quantised: 63,
+    limits: true,
 };
 
 fn port() -> HostPort {
@@ -101,9 +102,30 @@ fn good_news_makes_no_limiter() {
     let good = Feedback {
         fb: 100,
         quantised: 3,
+        limits: false,
     };
     port.message(at(0), &config, 5, &to(1, 0), good);
     assert_eq!(port.limiters(), 0);
+}
+
+#[test]
+fn a_short_queue_that_grows_tells_only_who_has_a_limiter() {
+    let config = L2cmConfig::Qcn(QcnConfig::default());
+    let mut port = port();
+    let grows = Feedback {
+        fb: -20,
+        quantised: 20,
+        limits: false,
+    };
+    port.message(at(0), &config, 5, &to(1, 0), grows);
+    assert_eq!(port.limiters(), 0);
+    port.message(at(0), &config, 5, &to(1, 0), WORST);
+    assert_eq!(port.limiters(), 1);
+    let rate = port.limiters[0].1.rate();
+    port.message(at(0), &config, 5, &to(1, 0), grows);
+    // 1 - 20/128
+    let expected = rate.as_bps() as f64 * (1.0 - 20.0 / 128.0);
+    assert!((port.limiters[0].1.rate().as_bps() as f64 / expected - 1.0).abs() < 1e-6);
 }
 
 #[test]

@@ -117,6 +117,7 @@ impl EcmPoint {
         (fb < 0 || room).then(|| Feedback {
             fb: fb as i32,
             quantised: quantise(fb, self.worst),
+            limits: fb < 0,
         })
     }
 }

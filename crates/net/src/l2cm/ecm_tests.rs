@@ -8,7 +8,11 @@ const LINE: Rate = Rate::from_gbps(10);
 const HERE: u32 = 3;
 
 fn told(fb: i32, quantised: u8) -> Feedback {
-    Feedback { fb, quantised }
+    Feedback {
+        fb,
+        quantised,
+        limits: fb < 0,
+    }
 }
 
 fn reaction() -> EcmReaction {

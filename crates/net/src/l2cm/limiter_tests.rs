@@ -9,6 +9,7 @@ const LINE: Rate = Rate::from_gbps(10);
 const WORST: Feedback = Feedback {
     fb: -1875,
     quantised: 63,
+    limits: true,
 };
 
 /// A limiter that is told the worst so many times; its rate stays but for that.

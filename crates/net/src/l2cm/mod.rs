@@ -90,6 +90,8 @@ pub struct Feedback {
     pub fb: i32,
     /// The same in 63rds of the worst, without its sign.
     pub quantised: u8,
+    /// Whether it makes a limiter at a source that has none.
+    pub limits: bool,
 }
 
 impl Feedback {
@@ -97,6 +99,7 @@ impl Feedback {
     pub const CNP: Feedback = Feedback {
         fb: -1,
         quantised: 1,
+        limits: true,
     };
 }
 

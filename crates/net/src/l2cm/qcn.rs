@@ -3,13 +3,16 @@
 //! Models the algorithm of IEEE 802.1Qau-2010 clause 30 and annex Q in the form of its pseudo-code of 2007, and the
 //! pre-standard parts that the L2 congestion-management study of 2007 (Geisler, Wadekar) had switched on. The congestion point
 //! samples arriving frames; feedback is (Qeq − q) − W·(q − q at the last sample), in 6 bits; only
-//! what says "less" is sent. The reaction point cuts its rate by Gd·Fb, at most by
+//! what says "less" is sent, and a source that has no limiter yet makes one only if the queue was above Qeq: a queue
+//! that is short and grows limits nobody anew. The reaction point cuts its rate by Gd·Fb, at most by
 //! `min_dec_factor`, then recovers towards the rate before: in stages of a byte counter and of a
 //! timer it halves the distance (fast recovery), beyond `fr_threshold` stages of either it also
 //! raises the target by `a` (active increase), beyond both by `r_hai` a stage (hyper-active). Without
 //! a timer the byte counter's stages count for both.
 //! Sources: the standard's behaviour as described in HPE's FlexFabric 5940 manual (QCN algorithm);
-//! the names and the reaction point's stages of document au-rong-qcn-serial-hai-pseudo-code (IEEE 802.1, November 2007).
+//! the names and the reaction point's stages of document au-rong-qcn-serial-hai-pseudo-code (IEEE 802.1, November 2007), and
+//! what public programs made of it: host.cc of sef1/congestion-control (a limiter begins at `fb != 0 && qOff < 0`, and a cut
+//! starts the byte counter anew only when a stage of it is over; the latter in qbb-net-device.cc of bobzhuyb/ns3-rdma too).
 //! Where the state machine of the published standard (as qbb-net-device.cc of bobzhuyb/ns3-rdma has it) parts from that, the
 //! model is of 2007: fast recovery takes `fr_threshold` stages, not one less; a counter's period is halved after as many
 //! stages of its own, not in hyper-active increase only; a hyper-active step is `r_hai` times (the stages of the counter
@@ -231,6 +234,7 @@ impl QcnPoint {
         (quantised > 0).then_some(Feedback {
             fb: -i32::from(quantised),
             quantised,
+            limits: queue > pages(self.qeq.get()),
         })
     }
 }
@@ -260,7 +264,7 @@ const JITTER: f64 = 0.15;
 
 impl QcnReaction {
     pub(super) fn new(config: &QcnConfig, line: Rate, now: Time, stream: Stream) -> QcnReaction {
-        QcnReaction {
+        let mut reaction = QcnReaction {
             gd: scaled(config.gd),
             min_dec: scaled(config.min_dec_factor),
             drift: scaled(config.drift_factor),
@@ -275,7 +279,9 @@ impl QcnReaction {
             fb_hat: 0,
             config: config.clone(),
             stream,
-        }
+        };
+        reaction.bytes_left = reaction.byte_period();
+        reaction
     }
 
     pub(super) fn rate(&self) -> Rate {
@@ -286,13 +292,14 @@ impl QcnReaction {
         self.handle_timeout(now);
         let fb = u64::from(feedback.quantised);
         self.fb_hat = (self.fb_hat + u32::from(feedback.quantised)).div_ceil(2);
-        // Cuts within the first stage of bytes keep the target: they answer the same congestion.
-        if self.byte_stages != 0 {
-            self.target_bps = self.current_bps;
-        }
+        // Cuts within the first stage of bytes answer the same congestion: they keep the target and its end.
+        let first = self.byte_stages == 0;
         self.byte_stages = 0;
         self.timer_stages = 0;
-        self.bytes_left = self.byte_period();
+        if !first {
+            self.target_bps = self.current_bps;
+            self.bytes_left = self.byte_period();
+        }
         self.timer_at = self.timer_after(now);
         let left = 65_536_u64.saturating_sub(self.gd * fb).max(self.min_dec);
         self.current_bps = times(self.current_bps, left).max(self.config.r_min.as_bps());

@@ -14,6 +14,7 @@ fn cut(quantised: u8) -> Feedback {
     Feedback {
         fb: -i32::from(quantised),
         quantised,
+        limits: true,
     }
 }
 
@@ -109,6 +110,23 @@ fn cuts_before_the_first_stage_keep_the_target() {
     assert_eq!(rp.target_bps, LINE.as_bps());
     // (1 - 20/128)^4 of 10 Gb/s
     assert!(rp.rate().as_bps().abs_diff(5_068_216_300) < 100_000);
+}
+
+#[test]
+fn cuts_before_the_first_stage_do_not_put_it_off() {
+    let mut rp = reaction(&bytes_only());
+    let mut sent = 0;
+    while rp.byte_stages == 0 && sent < 1_000_000 {
+        rp.message(Time::ZERO, cut(1));
+        rp.sent(Time::ZERO, 10_000);
+        sent += 10_000;
+    }
+    assert!(sent <= 180_000, "{sent}: 150 KB, give or take 15 %");
+    // One after it starts the next stage anew.
+    rp.sent(Time::ZERO, 100_000);
+    rp.message(Time::ZERO, cut(1));
+    rp.sent(Time::ZERO, 100_000);
+    assert_eq!(rp.byte_stages, 0);
 }
 
 #[test]
@@ -266,6 +284,23 @@ fn a_queue_at_its_aim_says_nothing() {
     let mut point = QcnPoint::new(&QcnConfig::default(), stream());
     point.queue_before = 26_000 / 64;
     assert!((0..10_000).all(|_| point.arrive(26_000, 1500).is_none()));
+}
+
+#[test]
+fn only_a_queue_above_its_aim_makes_limiters() {
+    let mut point = QcnPoint::new(&QcnConfig::default(), stream());
+    let mut told = |queued: u64| {
+        loop {
+            point.queue_before = 0;
+            if let Some(feedback) = point.arrive(queued, 1500) {
+                return feedback;
+            }
+        }
+    };
+    // It has grown by as much as is aimed at, and is not above it.
+    let short = told(26_000);
+    assert!(short.quantised > 0 && !short.limits, "{short:?}");
+    assert!(told(27_000).limits);
 }
 
 #[test]
