@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
+import tailback
 from synthetic import sweep_folder, write_folder
 from tailback.analysis import View
 from tailback.analysis.findings import key_findings
-from tailback.analysis.places import by_port
+from tailback.analysis.places import by_port, losses
 from tailback.report.page.contents import contents
 from tailback.results import Results
 
@@ -79,3 +80,39 @@ def test_two_that_end_alike_are_not_ranked(tmp_path: Path) -> None:
         "At shared 2MB, transactions with cubic and bbr take the same time within 1 %.",
         "cubic is ahead at shared 1MB.",
     ]
+
+
+SLOW_READER = """
+name = "slow-reader"
+[host]
+preset = "server-25g-machine"
+machine = { costs = { copy_kilobyte = "1us" } }
+[stack]
+preset = "linux-sce"
+[network]
+topology = "explicit"
+host = [{ name = "sender" }, { name = "receiver" }]
+switch = []
+link = [{ ends = ["sender", "receiver"], rate = "25Gbit", delay = "1us", mtu = "1500B" }]
+[workload]
+kind = "bulk"
+duration = "30ms"
+pairs = { kind = "listed", list = [["sender", "receiver"]] }
+"""
+
+
+def test_a_slow_reader_s_socket_loses_what_its_backlog_may_not_hold(tmp_path: Path) -> None:
+    # A reader of 1 GB/s owns its socket while 25 Gb/s come.
+    path = tmp_path / "slow-reader.toml"
+    path.write_text(SLOW_READER)
+    scenario = tailback.load(path)
+    limited = tailback.run(scenario, out=tmp_path / "limited", jobs=1)
+    found = losses(View(limited))
+    assert found is not None
+    assert found.get_column("place").to_list() == ["receiver: socket backlog"]
+    lost = found.get_column("frames").sum()
+    assert limited.summary.get_column("retransmissions_mean")[0] >= lost > 0
+    # Before 2.6.34 there was no limit.
+    without = scenario.override("host.machine.socket.backlog_limit=false")
+    free = tailback.run(without, out=tmp_path / "free", jobs=1)
+    assert losses(View(free)) is None

@@ -98,6 +98,10 @@ const HOSTS: &[(&str, &str)] = &[
         include_str!("../presets/hosts/server-25g.toml"),
     ),
     (
+        "server-25g-machine",
+        include_str!("../presets/hosts/server-25g-machine.toml"),
+    ),
+    (
         "uml-virtio",
         include_str!("../presets/hosts/uml-virtio.toml"),
     ),

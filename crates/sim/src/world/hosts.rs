@@ -59,17 +59,22 @@ pub(crate) struct HostState {
 
 impl HostState {
     /// What arrived at the card and was lost before TCP or a socket, by cause.
-    pub(crate) fn received_in_vain(&self) -> [(&'static str, Losses); 2] {
+    pub(crate) fn received_in_vain(&self) -> [(&'static str, Losses); 3] {
         let mut ring = self.ring.dropped();
         if let Some(spread) = &self.spread {
             ring += spread.dropped();
         }
-        let mut backlog = Losses::default();
+        let (mut backlog, mut sockets) = (Losses::default(), Losses::default());
         if let Some(state) = &self.machine {
             ring += state.machine.ring_dropped();
             backlog = state.machine.backlog_dropped();
+            sockets = state.socket_dropped;
         }
-        [("rx-ring-full", ring), ("backlog-full", backlog)]
+        [
+            ("rx-ring-full", ring),
+            ("backlog-full", backlog),
+            ("socket-backlog-full", sockets),
+        ]
     }
 
     /// Frames lost at this host, those it was refused to send included.

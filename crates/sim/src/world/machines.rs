@@ -9,6 +9,7 @@ use tailback_net::frame::{EndpointId, HostId};
 use tailback_net::host::Machine;
 use tailback_net::host::joining::JoinedMemory;
 use tailback_net::host::machine::{Done, Effect, Packet, TaskId};
+use tailback_net::loss::Losses;
 use tailback_net::pool::{Flight, FramePool};
 use tailback_net::ring::{Blank, Ring};
 use tailback_tcp::Arrival;
@@ -62,6 +63,8 @@ pub(crate) struct MachineState {
     sending: Ring<Sending>,
     /// Packets that may be sent before what waits at the card is reckoned anew.
     room: usize,
+    /// What sockets' backlogs had no room for.
+    pub(super) socket_dropped: Losses,
 }
 
 impl MachineState {
@@ -75,6 +78,7 @@ impl MachineState {
             first_thread: 0,
             sending: Ring::default(),
             room: 0,
+            socket_dropped: Losses::default(),
         }
     }
 

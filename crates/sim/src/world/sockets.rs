@@ -11,12 +11,13 @@
 //! Left out: timers that find the socket owned, a low-water mark, preemption between packets.
 
 use tailback_net::frame::{EndpointId, HostId};
-use tailback_net::host::machine::{Admission, Packet, Socket, TaskId, User, Whereabouts};
+use tailback_net::host::machine::{Admission, Memory, Packet, Socket, TaskId, User, Whereabouts};
 use tailback_net::pool::Flight;
 use tailback_tcp::Life;
 use tailback_units::Duration;
 
 use super::{Endpoint, MachineState, World};
+use crate::capture::Note;
 use crate::workload::Notice;
 
 /// Packets that are handled in one step of a thread: what they send is stamped with what was spent by
@@ -158,12 +159,21 @@ impl World {
         let reads = endpoint.backlog_bytes == 0
             && endpoint.ending.is_none()
             && connection.life() == Life::Established;
-        let rcvbuf_bytes = u64::from(connection.buffers().1);
+        let (sndbuf, rcvbuf) = connection.buffers();
+        let limited = config.is_some_and(|socket| socket.backlog_limit);
+        let memory = Memory {
+            rcvbuf: rcvbuf.into(),
+            sndbuf: sndbuf.into(),
+            queued: limited.then(|| connection.received_memory().into()),
+        };
         let host = usize::from(endpoint.host.0);
         let task = endpoint.task;
         // Of a field beside the machine.
-        let memory_bytes = u64::from(self.hosts[host].config.rx_truesize_bytes);
-        let memory_bytes = memory_bytes * packet.frames().len() as u64;
+        let buffers = &self.hosts[host].config;
+        let frames = packet.frames().len() as u64;
+        // Frames that have joined have given up their heads.
+        let memory_bytes = u64::from(buffers.rx_truesize_bytes) * frames
+            - u64::from(buffers.rx_head_bytes) * (frames - 1);
         let Some(state) = &mut self.hosts[host].machine else {
             return;
         };
@@ -180,14 +190,26 @@ impl World {
         } else {
             User::Away
         };
-        match thread
-            .socket
-            .arrive(packet, user, memory_bytes, rcvbuf_bytes)
-        {
+        match thread.socket.arrive(packet, user, memory_bytes, memory) {
             Admission::Now(packet) => self.handle_packet(packet, None),
             Admission::Kept => {}
+            Admission::Full(packet) => self.lose_at_socket(host, &packet),
             Admission::Wakes => self.begin_locked_call(id),
             Admission::Overrun => self.handle_prequeue(id),
+        }
+    }
+
+    /// A socket's backlog holds too much: a packet is dropped.
+    #[cold]
+    fn lose_at_socket(&mut self, host: usize, packet: &Packet) {
+        for frame in packet.frames() {
+            let link = self.link_to(frame.destination);
+            let note = Note::SocketFull { link };
+            self.links[link as usize].note(note, frame, &self.frames, &mut self.ledger);
+            if let Some(state) = &mut self.hosts[host].machine {
+                state.socket_dropped.count(frame.payload_bytes.into());
+            }
+            self.frames.release(frame.frame);
         }
     }
 
@@ -448,10 +470,16 @@ impl World {
             let Some((endpoint, state)) = self.socket(id) else {
                 return;
             };
+            let config = state.machine.config().socket.as_ref();
+            // Only a thread that may be left to handle packets itself is known to TCP as their reader.
+            let prequeues = config.is_some_and(|socket| !socket.tcp_low_latency);
             let thread = state.thread_mut(endpoint.task);
             let step = thread.step;
             let packet = thread.next().filter(|_| left > 0);
             let Some(bytes) = packet.map(Packet::payload_bytes) else {
+                if way.is_none() && step != Step::Prequeue {
+                    thread.socket.worked_off();
+                }
                 return match way {
                     Some(direct) => state.go_on(endpoint.task, !direct),
                     None if step == Step::Release => self.leave(id),
@@ -460,7 +488,7 @@ impl World {
             };
             let fits = step != Step::Release && bytes > 0 && bytes <= thread.room;
             let readable = || endpoint.connection.as_ref().map_or(0, |c| c.readable());
-            let direct = fits && readable() == 0;
+            let direct = fits && prequeues && readable() == 0;
             if way.is_some_and(|before| before != direct) {
                 left = 0;
                 continue;

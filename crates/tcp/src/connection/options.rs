@@ -217,6 +217,12 @@ impl Connection {
         (self.sndbuf, self.receive.rcvbuf())
     }
 
+    /// Memory of what has been received and not been read, in order or not (sk_rmem_alloc), bytes.
+    #[must_use]
+    pub fn received_memory(&self) -> u32 {
+        self.receive.queued_memory()
+    }
+
     /// Sets an option.
     ///
     /// # Errors

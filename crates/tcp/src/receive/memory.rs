@@ -37,6 +37,11 @@ impl Receive {
         self.shortage.get_or_insert_default()
     }
 
+    /// What both queues hold (sk_rmem_alloc), bytes.
+    pub(crate) fn queued_memory(&self) -> u32 {
+        self.queued_memory
+    }
+
     /// Makes room for one more frame; false if there is none and it must be dropped
     /// (tcp_prune_queue).
     #[cold]

@@ -143,6 +143,10 @@ pub struct Softirq {
     #[serde(default = "restarts")]
     #[schemars(range(min = 1, max = 1000), default = "restarts")]
     pub restarts: u32,
+    /// Softirqs give way to tasks, as since 4.9: they go on with another pass only while no other task wants the core,
+    /// and not at all while ksoftirqd, whose nice is 0, has the rest to do.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub yields: bool,
     /// Frames that the backlog of a core holds (netdev_max_backlog); without NAPI only.
     #[serde(default = "backlog")]
     #[schemars(range(min = 1, max = 1_000_000), default = "backlog")]

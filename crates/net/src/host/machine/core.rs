@@ -334,7 +334,11 @@ impl Machine {
             return;
         }
         if this.task.is_none_or(|number| !self.tasks[number].closed) {
-            if this.soft.raised && !this.soft.running && std::mem::take(&mut this.soft.returned) {
+            if this.soft.raised
+                && !this.soft.running
+                && std::mem::take(&mut this.soft.returned)
+                && !self.left_to_daemon(core)
+            {
                 self.begin_softirq(core, now, false);
             }
             if self.cores[core].soft.running && self.softirq_step(core, now) {

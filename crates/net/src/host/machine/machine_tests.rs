@@ -26,6 +26,7 @@ fn config() -> MachineConfig {
             weight: 64,
             budget: 300,
             budget_cuts_polls: false,
+            yields: false,
             time_limit_jiffies: 0,
             restarts: 10,
             backlog_frames: 1000,
@@ -306,6 +307,43 @@ fn what_is_left_to_ksoftirqd_waits_for_it_though_an_interrupt_came_meanwhile() {
 }
 
 #[test]
+fn ksoftirqd_that_softirqs_give_way_to_has_as_much_of_a_core_as_an_application() {
+    let mut config = config();
+    config.softirq.yields = true;
+    let mut bench = Bench::new(&config, 512, 1000);
+    bench.load(1_500, 2_000);
+    // 3 us a call in half of two seconds.
+    let read = bench.read.len();
+    assert!((300_000..340_000).contains(&read), "{read}");
+}
+
+/// Of frames that were left to ksoftirqd, how many are handled by the time that another interrupt has returned.
+fn handled_after_another_interrupt(yields: bool) -> usize {
+    let mut config = config();
+    config.interrupts.throttle = Duration::ZERO;
+    config.softirq.napi = false;
+    config.softirq.budget = 4;
+    config.softirq.weight = 4;
+    config.softirq.restarts = 1;
+    config.softirq.yields = yields;
+    let mut bench = Bench::new(&config, 64, 64);
+    bench.machine.run(us(0), bench.app, Duration::from_us(50));
+    for _ in 0..12 {
+        bench.arrive(us(0));
+    }
+    bench.run_until(us(30));
+    bench.arrive(us(30));
+    bench.run_until(us(45));
+    bench.handled.len()
+}
+
+#[test]
+fn what_is_left_to_ksoftirqd_no_interrupt_goes_on_with_where_softirqs_give_way() {
+    assert_eq!(handled_after_another_interrupt(false), 8);
+    assert_eq!(handled_after_another_interrupt(true), 4);
+}
+
+#[test]
 fn balanced_interrupts_move_to_the_idle_core() {
     let mut config = config();
     config.cores = 2;
@@ -480,6 +518,7 @@ fn what_tcp_spends_on_a_packet_is_not_the_softirq_s() {
         protocol: Duration::from_ns(500),
         unlocked: Duration::ZERO,
         tcp_low_latency: false,
+        backlog_limit: false,
     });
     assert_eq!(config.softirq_cost(true), Duration::from_ns(1500));
     assert_eq!(config.softirq_cost(false), Duration::from_ns(500));

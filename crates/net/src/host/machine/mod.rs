@@ -41,7 +41,7 @@ use tailback_units::{Duration, Time};
 pub use config::{Affinity, Costs, Interrupts, MachineConfig, Scheduler, Softirq};
 pub use crossing::{Crossing, Whereabouts};
 pub use merge::Merging;
-pub use socket::{Admission, Packet, Socket, SocketLock, User};
+pub use socket::{Admission, Memory, Packet, Socket, SocketLock, User};
 pub use task::TaskId;
 pub use throttle::Adaptive;
 
@@ -130,12 +130,17 @@ impl Machine {
         let queues = scaling.queues();
         let (throttle, adaptive) = (config.interrupts.throttle, config.interrupts.adaptive);
         let nic = || Nic::new(rx_ring_descriptors, throttle, adaptive);
+        let daemon = if config.softirq.yields {
+            NICE_0
+        } else {
+            NICE_19
+        };
         let interrupted = (0..queues).map(|queue| (first + queue) % count).collect();
         Machine {
             nics: (0..queues).map(|_| nic()).collect(),
             scaling,
             cores: (0..count).map(|_| Core::default()).collect(),
-            tasks: (0..count).map(|core| Task::new(core, NICE_19)).collect(),
+            tasks: (0..count).map(|core| Task::new(core, daemon)).collect(),
             dues: vec![Due::NEVER; count],
             live: 0,
             #[cfg(test)]

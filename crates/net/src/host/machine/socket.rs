@@ -2,11 +2,13 @@
 //!
 //! Models Linux 2.6.24: tcp_v4_rcv (net/ipv4/tcp_ipv4.c), tcp_prequeue (include/net/tcp.h),
 //! sk_add_backlog (include/net/sock.h), __release_sock (net/core/sock.c). While a thread is inside send or
-//! recv it owns the socket, and what a softirq brings waits in the backlog, which has no limit there, until
-//! the thread lets the socket go and handles it. While a thread waits in recv, packets wait for it in
+//! recv it owns the socket, and what a softirq brings waits in the backlog until
+//! the thread lets the socket go and handles it. The backlog has no limit there; with `backlog_limit` it has that of
+//! 5.1 (tcp_add_backlog, net/ipv4/tcp_ipv4.c; sk_rcvqueues_full): what it is charged, which only a backlog that has been
+//! worked off gives back (__release_sock), so that what TCP has queued meanwhile counts twice. While a thread waits in recv, packets wait for it in
 //! the prequeue (not with tcp_low_latency): the first wakes it; when they are charged more than the
-//! receive buffer holds, the softirq handles them all. Left out: a limit of the backlog (since 2.6.34),
-//! the timer that sees to a prequeue after 150 ms, spinning for the lock's own lock.
+//! receive buffer holds, the softirq handles them all. Left out: packets that join the last of the
+//! backlog (since 4.21; they take no less memory), the timer that sees to a prequeue after 150 ms, spinning for the lock's own lock.
 
 use std::collections::VecDeque;
 
@@ -29,6 +31,24 @@ pub struct SocketLock {
     /// which have no prequeue.
     #[serde(default)]
     pub tcp_low_latency: bool,
+    /// A packet is dropped that would wait in a backlog while it and the receive queue hold more than both buffers
+    /// and 64 KiB (TCPBacklogDrop); since 2.6.34.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub backlog_limit: bool,
+}
+
+/// What a backlog may hold beyond both buffers (tcp_add_backlog).
+const HEADROOM_BYTES: u64 = 64 * 1024;
+
+/// Memory of a socket as a packet comes, bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Memory {
+    /// Receive buffer (sk_rcvbuf).
+    pub rcvbuf: u64,
+    /// Send buffer (sk_sndbuf).
+    pub sndbuf: u64,
+    /// What is in the receive queue (sk_rmem_alloc); absent: backlogs have no limit.
+    pub queued: Option<u64>,
 }
 
 /// What a softirq brings a socket.
@@ -83,6 +103,8 @@ pub enum Admission {
     Now(Packet),
     /// It waits.
     Kept,
+    /// The backlog holds too much: it is dropped.
+    Full(Packet),
     /// It waits and is the first that does: the reader is woken.
     Wakes,
     /// The prequeue is charged too much: the softirq is to handle all that [`Socket::next_prequeued`]
@@ -97,6 +119,8 @@ pub struct Socket {
     prequeue: VecDeque<Packet>,
     /// What the prequeue is charged, bytes.
     memory_bytes: u64,
+    /// What the backlog has been charged since it was last worked off (sk_backlog.len), bytes.
+    backlog_bytes: u64,
 }
 
 impl Socket {
@@ -107,18 +131,25 @@ impl Socket {
         packet: Packet,
         user: User,
         memory_bytes: u64,
-        rcvbuf_bytes: u64,
+        memory: Memory,
     ) -> Admission {
         match user {
             User::Away => Admission::Now(packet),
             User::Owns => {
+                let limit = memory.rcvbuf + memory.sndbuf + HEADROOM_BYTES;
+                if let Some(queued) = memory.queued
+                    && self.backlog_bytes + queued > limit
+                {
+                    return Admission::Full(packet);
+                }
+                self.backlog_bytes += memory_bytes;
                 self.backlog.push_back(packet);
                 Admission::Kept
             }
             User::Reads => {
                 self.prequeue.push_back(packet);
                 self.memory_bytes += memory_bytes;
-                if self.memory_bytes > rcvbuf_bytes {
+                if self.memory_bytes > memory.rcvbuf {
                     Admission::Overrun
                 } else if self.prequeue.len() == 1 {
                     Admission::Wakes
@@ -157,6 +188,12 @@ impl Socket {
             self.memory_bytes = 0;
         }
         packet
+    }
+
+    /// Its owner has handled all of the backlog.
+    #[inline]
+    pub fn worked_off(&mut self) {
+        self.backlog_bytes = 0;
     }
 
     /// How many packets wait.
