@@ -1,4 +1,4 @@
-"""`tailback reproduce` congestion-parity, congestion-gallery and response-functions."""
+"""`tailback reproduce` of what is no study: parity, gallery, response functions, robustness."""
 
 from pathlib import Path
 
@@ -73,3 +73,20 @@ def show_response(folder: Path | None, jobs: int | None, *, as_json: bool) -> No
     console.out.out(found.verdict)
     console.out.out(f"Figure: {figure}")
     console.out.out(f"Report: {report}")
+
+
+def show_robustness(folder: Path | None, jobs: int | None, *, as_json: bool) -> None:
+    """Run what the L2 study may have been, and print how often each finding holds."""
+    from tailback.reproduce.robust import robustness
+
+    with Progress(console=console.err, transient=True) as progress:
+        task = progress.add_task("Draws", total=None)
+        found = robustness(
+            folder=folder or Path("results/l2-robustness"),
+            jobs=jobs,
+            on_progress=lambda done, of: progress.update(task, completed=done, total=of),
+        )
+    if as_json:
+        console.print_json(found.to_dict())
+        return
+    console.print_table(found.table())

@@ -51,7 +51,8 @@ def command(
     what is known of senders on one link, against closed forms. It takes minutes and leaves a
     figure. Or congestion-gallery: figures of each on one bottleneck. Or tcp-parity: modelled TCP
     against real kernels, segment by segment. Or congestion-parity: every congestion control
-    against real kernels, by goodput, losses and queue.
+    against real kernels, by goodput, losses and queue. Or l2-robustness: how often the findings of
+    l2-congestion hold where what that study does not say is drawn.
     """
     if drawn and study != "tcp-parity":
         from tailback.errors import InputError
@@ -137,6 +138,12 @@ def _show_congestion_parity(asked: _Asked) -> None:
     show_parity(asked.out, asked.jobs, as_json=asked.as_json)
 
 
+def _show_robustness(asked: _Asked) -> None:
+    from tailback.cli.congestion import show_robustness
+
+    show_robustness(asked.out, asked.jobs, as_json=asked.as_json)
+
+
 _OTHERS: Mapping[str, Callable[[_Asked], None]] = MappingProxyType(
     {
         "studies": _show_all,
@@ -144,6 +151,7 @@ _OTHERS: Mapping[str, Callable[[_Asked], None]] = MappingProxyType(
         "congestion-gallery": _show_gallery,
         "tcp-parity": _show_tcp_parity,
         "congestion-parity": _show_congestion_parity,
+        "l2-robustness": _show_robustness,
     }
 )
 """What `tailback reproduce` runs besides single studies."""
