@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 use tailback_units::{Bytes, Duration, Rate, Time};
 
 use super::bulk::Pairs;
+use crate::kernel::HostKind;
 use crate::problem::Finding;
-use crate::topology::Topology;
+use crate::topology::{Host, Topology};
 
 /// Datagrams at a constant rate between fixed pairs of hosts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -172,7 +173,22 @@ impl Udp {
             }
         }
         found.extend(datagram_finding(self.datagram, network));
+        found.extend(self.unseen_arrivals(network));
         found
+    }
+
+    /// Arrivals that are asked for where no receiver's machine sees any.
+    fn unseen_arrivals(&self, network: &Topology) -> Option<Finding> {
+        let sees = |host: &Host| host.kind == HostKind::Model && host.config.machine.is_some();
+        let pairs = self.pairs.of(0, 0, network);
+        let seen = pairs.iter().any(|(_, to)| sees(&network.hosts[*to]));
+        (self.record_arrivals > 0 && !seen).then(|| {
+            Finding::new(
+                "record_arrivals",
+                "a machine's interrupt handler or poll stamps arrivals, and no receiver is a model with a machine",
+                "0, or a host whose preset has a machine, such as host = \"xeon-e7330-ixgbe\"",
+            )
+        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is wrong with a host is said with its place, its reason and what would be right.
 
-use crate::common::{STAR, plan, problem};
+use crate::common::{EXPLICIT, STAR, plan, problem};
 
 #[test]
 fn frames_join_in_polls_only() {
@@ -86,6 +86,29 @@ fn parts_of_what_packets_and_calls_cost_are_no_more_than_all_of_it() {
         ),
     ] {
         let found = problem(STAR, &["host=xeon-e7330-ixgbe", set]);
+        assert!(found.contains(wanted), "{found}");
+    }
+}
+
+#[test]
+fn arrivals_are_recorded_where_a_receiver_has_a_machine() {
+    let incast = "kind = \"incast\"\nservers = 2\nsize = \"1MB\"\niterations = 5\n";
+    let udp = "kind = \"udp\"\npairs = { kind = \"listed\", list = [[\"a2\", \"a1\"]] }\nrate = \
+               \"1Mbit\"\nduration = \"1s\"\nsocket_buffer = \"1MiB\"\nrecord_arrivals = 9\n";
+    assert!(EXPLICIT.contains(incast));
+    let text = EXPLICIT.replace(incast, udp);
+    let with = |name: &str, more: &str| {
+        let name = format!("name = \"{name}\"\n");
+        assert!(text.contains(&name));
+        text.replace(&name, &format!("{name}{more}\n"))
+    };
+    let machine = "host = \"xeon-e7330-ixgbe\"";
+    plan(&with("a1", machine), &[]);
+    // None has one; a kernel's would be none of ours; the sender's gets no datagrams.
+    let kernel = format!("{machine}\nkind = \"kernel\"");
+    for text in [&text, &with("a1", &kernel), &with("a2", machine)] {
+        let found = problem(text, &[]);
+        let wanted = "workload.record_arrivals: a machine's interrupt handler or poll stamps";
         assert!(found.contains(wanted), "{found}");
     }
 }
