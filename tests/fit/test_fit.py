@@ -113,11 +113,51 @@ def test_the_overlay_says_that_the_values_before_were_better(tmp_path: Path) -> 
     found = fit(
         scenario(), to=table, params=[f"{SHARED}=900KB..1000KB"], budget=4, backend=Synthetic()
     )
-    said = "# " + " " * 12 + "The values before predict these rows better than any that was tried."
+    said = "The values before predict these rows better than any that was tried"
     assert found.worse_than_before
-    assert said in overlay_text(found).splitlines()
+    (line,) = (text for text in overlay_text(found).splitlines() if said in text)
+    assert line == "# " + " " * 12 + f"{said} ({found.tried:.2%} at best), and stay."
     better = fitted(tmp_path, Synthetic(), f"{SHARED}=900KB..1400KB", budget=12)
     assert "values before" not in overlay_text(better)
+
+
+def test_values_that_are_better_than_any_tried_stay_unless_told(tmp_path: Path) -> None:
+    table = write_table(tmp_path / "table.csv", 1238, 600)
+
+    def shared(found: Fit) -> str:
+        write_overlay(found, path := tmp_path / f"{found.kept}.toml")
+        assert reproduces(found, path)
+        return str(tomllib.loads(path.read_text())["preset"]["switch"]["arista-7124s"]["buffer"])
+
+    # Far from the range, in it (another unit, two values tried), and as told.
+    for within, more in (
+        ("900KB..1000KB", {}),
+        ("1MB..1.4MB", {}),
+        ("900KB..1000KB", {"even_if_worse": True}),
+    ):
+        found = fit(
+            scenario(),
+            to=table,
+            params=[f"{SHARED}={within}"],
+            budget=2,
+            backend=Synthetic(),
+            **more,
+        )
+        assert found.worse_than_before
+        if more:
+            assert not found.kept
+            assert found.score.error == found.tried > found.before.error
+            assert "1.238MB" not in shared(found)
+            continue
+        assert found.kept
+        assert found.score == found.before
+        assert shared(found) == "{'shared': '1.238MB'}"
+        (one,) = found.fitted
+        assert one.value == one.before == '"1.238MB"'
+        assert one.sensitivity is not None
+        steps = [step.shift for step in one.sensitivity.steps]
+        assert steps == ([-0.1, -0.05, 0.05, 0.1] if "MB" in within else [])
+    assert record(found)["parameters"][0]["before"] == "1.238MB"
 
 
 def test_an_overlay_lies_over_a_preset_that_is_named_alone(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def test_says_where_a_value_stands_and_what_it_is_before() -> None:
         ("stack", "rto_min"),
         ("preset", "switch", "arista-7124s", "latency"),
     ]
-    assert [p.current(scenario()) for p in found] == ["200ms", "600ns"]
+    assert [p.current(scenario()) for p in found] == ['"200ms"', '"600ns"']
 
 
 def test_names_everything_that_is_wrong() -> None:

@@ -45,6 +45,7 @@ def test_runs_that_have_no_value_are_as_far_off_as_zero(tmp_path: Path) -> None:
         params=["network.link.loss=0.9..1.0"],
         metrics="latency_us_mean",
         budget=3,
+        even_if_worse=True,
     )
     assert found.score.error == 1.0, "nobody is answered before the handshake is repeated"
     assert repr(found).startswith("<Fit network.link.loss = ")

@@ -67,6 +67,12 @@ if TYPE_CHECKING:
     help="Runs at a time; by default one per CPU core. Does not change the result.",
 )
 @click.option(
+    "--even-if-worse",
+    is_flag=True,
+    help="Take the best that was tried even where the values before predict the rows better; by "
+    "default these stay.",
+)
+@click.option(
     "-o",
     "--out",
     "--output",
@@ -91,6 +97,7 @@ def command(
     jobs: int | None,
     output: Path | None,
     *,
+    even_if_worse: bool,
     as_json: bool,
 ) -> None:
     """Search the values of parameters that predict a table best.
@@ -117,6 +124,7 @@ def command(
             iterations=iterations,
             seed=seed,
             jobs=jobs,
+            even_if_worse=even_if_worse,
             on_progress=on_progress,
         )
     if output is not None:
@@ -165,7 +173,7 @@ def _print(found: "Fit") -> None:
     from rich.table import Table
 
     from tailback.cli import console
-    from tailback.fit.overlay import WORSE, rows_in_words
+    from tailback.fit.overlay import before_better, rows_in_words
     from tailback.fit.parameter import plain
 
     console.out.out(f"Fitted to {found.target.label}, rows {rows_in_words(found)}")
@@ -180,7 +188,7 @@ def _print(found: "Fit") -> None:
         table.add_row(
             fitted.parameter.path,
             fitted.parameter.range,
-            fitted.before or "",
+            plain(fitted.before or ""),
             plain(fitted.value),
             ", ".join(remarks),
         )
@@ -204,7 +212,7 @@ def _print(found: "Fit") -> None:
         table.add_row(f"  with seed {seed}", "", "", f"{score.error:.2%}", score.worst)
     console.print_table(table)
     if found.worse_than_before:
-        console.out.out(WORSE)
+        console.out.out(before_better(found))
     _print_sensitivity(found)
 
 

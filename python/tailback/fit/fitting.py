@@ -1,7 +1,7 @@
 """The whole of a fit: checks, search, a test against chance, sensitivity."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -63,11 +63,13 @@ def fit(
     iterations: int | None = None,
     seed: int | None = None,
     jobs: int | None = None,
+    even_if_worse: bool = False,
     backend: str | Backend = "sim",
     on_progress: OnProgress | None = None,
 ) -> Fit:
     """Searches the values of parameters that predict rows of a table best.
 
+    The values that the scenario has already stay where none that was tried is better.
     Ctrl-C ends the search early: the best so far is the result.
 
     Args:
@@ -83,6 +85,7 @@ def fit(
         iterations: replaces the workload's iterations.
         seed: replaces the scenario's seed.
         jobs: runs at a time; by default as many as there are CPU cores.
+        even_if_worse: takes the best that was tried even where the values before are better.
         backend: what makes the runs.
         on_progress: called several times a second.
 
@@ -101,7 +104,8 @@ def fit(
     if isinstance(backend, str):
         backend = backend_named(backend)
     laboratory = _laboratory(scenario, to, params, rows, metrics, backend, jobs or cores())
-    return _Fitting(laboratory, budget or BUDGET * len(params), on_progress).fit()
+    budget = budget or BUDGET * len(params)
+    return _Fitting(laboratory, budget, on_progress, keeps=not even_if_worse).fit()
 
 
 def _laboratory(
@@ -141,8 +145,13 @@ def _laboratory(
 class _Fitting:
     """The state of a fit: what has been tried, and how far it is."""
 
-    def __init__(self, laboratory: Laboratory, budget: int, on_progress: OnProgress | None) -> None:
+    def __init__(
+        self, laboratory: Laboratory, budget: int, on_progress: OnProgress | None, *, keeps: bool
+    ) -> None:
         self._laboratory = laboratory
+        self._keeps = keeps
+        self._current = [p.current(laboratory.scenario) for p in laboratory.parameters]
+        self._before: Trial | None = None
         self._parameters = laboratory.parameters
         self._budget = budget
         self._on_progress = on_progress
@@ -153,24 +162,23 @@ class _Fitting:
         self._planned = 1 + budget + OTHER_SEEDS + len(steps)
 
     def fit(self) -> Fit:
-        before: Trial | None = None
         seeds: dict[int, Score] = {}
         found: list[Sensitivity] = []
         interrupted = False
         try:
-            before = self._make(self._laboratory, [()])[0]
+            self._before = self._make(self._laboratory, [()])[0]
             search(self._errors, len(self._parameters), self._budget)
             seeds = self._other_seeds()
             found = self._sensitivities(seeds)
         except KeyboardInterrupt:
             interrupted = True
-        best = self._best
-        if before is None or before.score is None or best is None:
+        before, tried, best = self._before, self._best_tried, self._best
+        if before is None or before.score is None or tried is None or best is None:
             raise Interrupted("interrupted before there was any result")
-        if best.score is None:
+        if tried.score is None or best.score is None:
             raise InputError(
                 "no values within the bounds give a scenario that can be run; "
-                f"check one with --set, such as {self._words(best.values)}"
+                f"check one with --set, such as {self._words(tried.values)}"
             )
         return Fit(
             scenario=self._laboratory.scenario,
@@ -180,13 +188,14 @@ class _Fitting:
                 Fitted(
                     parameter,
                     best.values[number],
-                    parameter.current(self._laboratory.scenario),
+                    self._current[number],
                     found[number] if found else None,
                 )
                 for number, parameter in enumerate(self._parameters)
             ),
             score=best.score,
             before=before.score,
+            tried=tried.error,
             evaluations=self._evaluations,
             budget=self._budget,
             other_seeds=seeds,
@@ -194,9 +203,19 @@ class _Fitting:
         )
 
     @property
-    def _best(self) -> Trial | None:
+    def _best_tried(self) -> Trial | None:
         """Of those that the search tried; the first of equals."""
         return min(self._trials.values(), key=lambda trial: trial.error, default=None)
+
+    @property
+    def _best(self) -> Trial | None:
+        """The same, or the values before where they are better and stay then."""
+        tried, before = self._best_tried, self._before
+        values = tuple(value for value in self._current if value is not None)
+        known = len(values) == len(self._parameters)
+        if tried is None or before is None or before.error >= tried.error:
+            return tried
+        return replace(before, values=values) if self._keeps and known else tried
 
     def _values(self, point: Point) -> Values:
         return tuple(p.value(at) for p, at in zip(self._parameters, point, strict=True))
@@ -253,5 +272,12 @@ class _Fitting:
             tried, in_all = self._made + making, max(self._planned, 1)
             fraction = min(tried / in_all, 1.0)
             self._on_progress(
-                Progress(fraction, self._evaluations, self._budget, self._best, int(tried), in_all)
+                Progress(
+                    fraction,
+                    self._evaluations,
+                    self._budget,
+                    self._best_tried,
+                    int(tried),
+                    in_all,
+                )
             )

@@ -14,9 +14,6 @@ from tailback.results.storage import explained, write_bytes
 from tailback.scenario import Scenario
 from tailback.toml_value import toml_key
 
-WORSE = "The values before predict these rows better than any that was tried."
-"""Said where the search found nothing better."""
-
 
 def check_free(path: Path) -> None:
     """Raises `InputError` if an overlay could not be written to `path` later."""
@@ -75,11 +72,17 @@ def _origin(fit: Fit) -> Iterable[str]:
     errors = ", ".join(f"{m} {e:.2%}" for m, e in fit.score.by_metric.items())
     yield f"Error:      {fit.score.error:.2%} ({errors}), {fit.before.error:.2%} before"
     if fit.worse_than_before:
-        yield f"            {WORSE}"
+        yield f"            {before_better(fit)}"
     yield f"            worst: {fit.score.worst}"
     if fit.other_seeds:
         others = ", ".join(f"{s.error:.2%} with seed {n}" for n, s in fit.other_seeds.items())
         yield f"            {others}"
+
+
+def before_better(fit: Fit) -> str:
+    """What to say where the search found nothing better than the values before."""
+    said = "The values before predict these rows better than any that was tried"
+    return f"{said} ({fit.tried:.2%} at best)" + (", and stay." if fit.kept else ".")
 
 
 def rows_in_words(fit: Fit) -> str:
@@ -114,7 +117,7 @@ def _tables(fit: Fit) -> Iterable[str]:
 def _remark(fitted: Fitted) -> str:
     words = [f"sought in {fitted.parameter.range}"]
     if fitted.before is not None:
-        words.append(f"before {fitted.before}")
+        words.append(f"before {plain(fitted.before)}")
     if fitted.at_bound:
         words.append("at the end of its range")
     if fitted.sensitivity is not None:

@@ -12,8 +12,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from tailback._native import quantity
 from tailback.errors import Problem, ScenarioError
 from tailback.scenario import Scenario
+from tailback.toml_value import toml_value
 
 Scale = Literal["linear", "log"]
 Steps = tuple[str, ...]
@@ -65,12 +67,24 @@ class Parameter:
             text = text.rstrip("0").rstrip(".")
         return f'"{text}{self.unit}"' if self.unit else text
 
-    def position(self, value: str) -> float:
-        """Where a value that `value` gave stands."""
-        number = float(plain(value).removesuffix(self.unit))
+    def position(self, value: str) -> float | None:
+        """Where a value stands, as TOML; `None` of one that has no place on the scale."""
+        number = self._number(plain(value))
+        if number is None:
+            return None
         if self.scale == "log":
-            return math.log(number / self.low) / math.log(self.high / self.low)
+            return math.log(number / self.low) / math.log(self.high / self.low) if number else None
         return (number - self.low) / (self.high - self.low)
+
+    def _number(self, text: str) -> float | None:
+        """A value in the bounds' unit, whatever its own."""
+        size, one = quantity(text), quantity(f"1{self.unit}")
+        if size is not None and one is not None and size[0] == one[0]:
+            return size[1] / one[1]
+        try:
+            return float(text.removesuffix(self.unit))
+        except ValueError:
+            return None
 
     def steps(self, scenario: Scenario) -> Steps:
         """The keys of the full path; a value's name alone is looked up in the scenario."""
@@ -82,7 +96,7 @@ class Parameter:
         return tuple(steps) if len(steps) > 1 else _differing(self, scenario)[0]
 
     def current(self, scenario: Scenario) -> str | None:
-        """The value in the scenario as it is, as text; `None` where it has none."""
+        """The value in the scenario as it is, as TOML; `None` where it has none."""
         value: object = scenario.resolved
         presets = scenario.resolved["preset"]
         for step in _differing(self, scenario)[0]:
@@ -91,7 +105,7 @@ class Parameter:
                 name = value.get("preset") if isinstance(value, dict) else value
                 below = _in_preset(presets, name, step)
             value = below
-        return None if value is None else str(value)
+        return None if value is None else toml_value(value)
 
     @property
     def range(self) -> str:

@@ -23,6 +23,8 @@ def record(fit: Fit) -> dict[str, Any]:
         "error_by_metric": dict(fit.score.by_metric),
         "worst": fit.score.worst,
         "error_before": fit.before.error,
+        "error_tried": fit.tried,
+        "kept": fit.kept,
         "error_by_metric_before": dict(fit.before.by_metric),
         "error_with_other_seeds": {
             str(seed): score.error for seed, score in fit.other_seeds.items()
@@ -35,7 +37,7 @@ def _parameter(fitted: Fitted) -> dict[str, Any]:
     found: dict[str, Any] = {
         "path": fitted.parameter.path,
         "value": plain(fitted.value),
-        "before": fitted.before,
+        "before": None if fitted.before is None else plain(fitted.before),
         "range": fitted.parameter.range,
         "at_bound": fitted.at_bound,
     }

@@ -18,7 +18,7 @@ class Fitted:
     Attributes:
         parameter: path and bounds.
         value: the fitted value, as TOML.
-        before: the value in the scenario as it is, as text; `None` where it has none.
+        before: the value in the scenario as it is, as TOML; `None` where it has none.
         sensitivity: `None` if the fit was interrupted before it was known.
     """
 
@@ -42,8 +42,9 @@ class Fit:
         target: what it was fitted to.
         weights: metric -> weight.
         fitted: the parameters.
-        score: the errors at the optimum.
+        score: the errors with the values of `fitted`.
         before: the errors of the scenario as it is.
+        tried: the least error of those that the search tried.
         evaluations: sets of values that the search tried.
         budget: evaluations that were allowed.
         other_seeds: seed -> errors of the optimum with it. The search has chosen the optimum
@@ -57,6 +58,7 @@ class Fit:
     fitted: tuple[Fitted, ...]
     score: Score
     before: Score
+    tried: float
     evaluations: int
     budget: int
     other_seeds: Mapping[int, Score]
@@ -82,4 +84,9 @@ class Fit:
     @property
     def worse_than_before(self) -> bool:
         """Whether the scenario as it is predicts the rows better than any values tried."""
-        return self.before.error < self.score.error
+        return self.before.error < self.tried
+
+    @property
+    def kept(self) -> bool:
+        """Whether the values of `fitted` are those before, which were better."""
+        return self.worse_than_before and self.score == self.before

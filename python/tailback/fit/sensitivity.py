@@ -62,6 +62,8 @@ def neighbours(parameters: Sequence[Parameter], values: Values) -> dict[tuple[in
     found = {}
     for number, parameter in enumerate(parameters):
         here = parameter.position(values[number])
+        if here is None:
+            continue
         for shift in SHIFTS:
             if 0.0 <= here + shift <= 1.0:
                 value = parameter.value(here + shift)
