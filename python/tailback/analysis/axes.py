@@ -1,8 +1,10 @@
 """Which column of a sweep runs along x, and which ones tell curves apart."""
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal
 
 import polars as pl
@@ -11,6 +13,7 @@ from tailback._native import quantity
 from tailback.analysis.words import written
 
 Kind = Literal["numeric", "ordinal", "nominal"]
+Scale = Literal["linear", "log", "symlog"]
 
 _QUANTITY = re.compile(r"[\d.]+\s*[A-Za-zµ%/]*$")
 _MANY_DECADES = 100.0
@@ -57,6 +60,42 @@ class Axis:
             return False
         least, greatest = float(self.values[0]), float(self.values[-1])
         return least > 0 and greatest / least >= _MANY_DECADES
+
+    @property
+    def sizes(self) -> tuple[int, ...] | None:
+        """Of unlike quantities of one kind, each in its base unit; `None` of other values."""
+        found = _sizes(self.values) if self.kind == "ordinal" else None
+        return found if found is not None and len(set(found)) == len(found) else None
+
+    @property
+    def scale(self) -> Scale:
+        """The scale on which the values are furthest apart; `symlog` is one that has a zero."""
+        sizes = sorted(self.sizes or ())
+        if len(sizes) < _FEW:
+            apart = len(sizes) > 1 and sizes[0] > 0 and sizes[-1] >= _MANY_DECADES * sizes[0]
+            return "log" if apart else "linear"
+        if _gap(self.places("log")) <= _gap(self.places("linear")):
+            return "linear"
+        return "log" if sizes[0] > 0 else "symlog"
+
+    def places(self, scale: Scale) -> list[float]:
+        """Where the quantities lie on a scale, from 0 to 1, in the order of the values."""
+        sizes = [float(size) for size in self.sizes or ()]
+        if scale != "linear":
+            unit = self.least
+            sizes = [math.log1p(s / unit) if min(sizes) <= 0 else math.log(s / unit) for s in sizes]
+        low, high = min(sizes), max(sizes)
+        return [(size - low) / (high - low) for size in sizes]
+
+    @property
+    def least(self) -> int:
+        """The least quantity above zero, in the base unit."""
+        return min(size for size in self.sizes or () if size > 0)
+
+
+def _gap(places: Sequence[float]) -> float:
+    ordered = sorted(places)
+    return min(b - a for a, b in pairwise(ordered))
 
 
 @dataclass(frozen=True)
@@ -113,12 +152,20 @@ def _by_size(values: tuple[str, ...]) -> tuple[str, ...]:
 
     Curves are drawn along an axis, and findings speak of its ends.
     """
-    found = [quantity(value) for value in values]
-    if len({one and one[0] for one in found}) != 1 or None in found:
+    sizes = _sizes(values)
+    if sizes is None:
         return values
-    size = {value: one[1] for value, one in zip(values, found, strict=True) if one}
+    size = dict(zip(values, sizes, strict=True))
     ascending = tuple(sorted(values, key=size.__getitem__))
     return values if values == ascending[::-1] else ascending
+
+
+def _sizes(values: Sequence[str]) -> tuple[int, ...] | None:
+    """Quantities of one kind in its base unit; `None` of others."""
+    found = [one for one in map(quantity, values) if one is not None]
+    if len(found) < len(values) or len({kind for kind, _ in found}) != 1:
+        return None
+    return tuple(size for _, size in found)
 
 
 def choose(summary: pl.DataFrame, parameters: Sequence[str]) -> Axes:

@@ -6,7 +6,7 @@ import polars as pl
 from tailback.analysis.controls import CONTROL, PRIORITY, control_rates
 from tailback.analysis.view import GROUP, View
 from tailback.report.charts.data import AnyChart, inline
-from tailback.report.charts.encoding import tooltips, x_channel
+from tailback.report.charts.encoding import placed, tooltips, x_channel
 from tailback.report.charts.nothing import NothingToDrawError
 from tailback.report.theme import HEIGHT, WIDTH
 
@@ -40,7 +40,8 @@ def controls(view: View, by: str = CONTROL) -> AnyChart:
         alt.Tooltip("flows", type="quantitative", title="Flows"),
     ]
     y = alt.Y("mbps", type="quantitative", title=_TITLE)
-    chart: alt.Chart = alt.Chart(inline(rates)).encode(y=y, color=colour, tooltip=tips)
+    drawn = rates if axis is None else placed(rates, axis)
+    chart: alt.Chart = alt.Chart(inline(drawn)).encode(y=y, color=colour, tooltip=tips)
     if axis is None or axis.kind == "nominal":
         chart = chart.encode(color=colour.legend(symbolType="square", symbolSize=60))
     if axis is None:
@@ -57,7 +58,7 @@ def controls(view: View, by: str = CONTROL) -> AnyChart:
         chart = chart.encode(strokeDash=dash)
     elif len(groups) > 1:
         chart = chart.encode(row=alt.Row(GROUP, type="nominal", sort=groups, title=None))
-    drawn: AnyChart = chart.properties(
+    whole: AnyChart = chart.properties(
         width=WIDTH,
         height=HEIGHT,
         title=alt.TitleParams(
@@ -66,7 +67,7 @@ def controls(view: View, by: str = CONTROL) -> AnyChart:
         ),
         description=_described(rates, by, names),
     )
-    return drawn
+    return whole
 
 
 def _described(rates: pl.DataFrame, by: str, names: list[str | int]) -> str:

@@ -1,11 +1,15 @@
 """Channels that charts share: the sweep's axes as x, colour and dashes."""
 
+import json
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import altair as alt
+import polars as pl
 
+from tailback._native import quantity
 from tailback.analysis.axes import Axis
 from tailback.analysis.beside import BESIDE
 from tailback.analysis.columns import COUNTS, axis_label
@@ -23,6 +27,12 @@ _NAMES_MAX = 24
 """Of so many names along an axis each has its label, however narrow the chart."""
 _LETTER = 7
 """Width of a letter of a label, px."""
+_LINE = 14
+"""Height of a line of a label, px: what slanting labels need at least."""
+_PADDING = 12
+"""Between the ends of an axis and what is drawn, px."""
+_PLACE = "place of"
+"""Column with where a row lies along an axis of quantities."""
 
 DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3], [4, 6])
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross")
@@ -69,15 +79,66 @@ def names_axis(axis: Axis, room: float = WIDTH) -> dict[str, Any]:
     }
 
 
+def placed(frame: pl.DataFrame, axis: Axis) -> pl.DataFrame:
+    """Return rows with a column for their place along an axis of quantities, for `x_channel`."""
+    if axis.sizes is None:
+        return frame
+
+    def size(value: str) -> int | None:
+        found = quantity(value)
+        return None if found is None else found[1]
+
+    every = frame.get_column(axis.name).unique().to_list()
+    sizes = [size(value) for value in every]
+    place = pl.col(axis.name).replace_strict(every, sizes, return_dtype=pl.Int64)
+    return frame.with_columns(place.alias(_PLACE))
+
+
+def _sized_x(axis: Axis, sizes: Sequence[int], room: float) -> alt.X:
+    """An axis of quantities, true to size; of values that are too near for labels one has one."""
+    falling = sizes[0] > sizes[-1]
+    scale = alt.Scale(
+        type=axis.scale,
+        zero=False if axis.scale == "linear" else alt.Undefined,
+        constant=axis.least if axis.scale == "symlog" else alt.Undefined,
+        nice=False,
+        padding=_PADDING,
+        reverse=falling or alt.Undefined,
+    )
+    along = [place * (room - 2 * _PADDING) for place in axis.places(axis.scale)]
+    labels = sorted(zip(along, map(written, axis.values), sizes, strict=True))
+    level = all(
+        (len(text) + len(after)) / 2 * _LETTER + _LETTER <= there - here
+        for (here, text, _), (there, after, _) in pairwise(labels)
+    )
+    shown: list[tuple[float, str, int]] = []
+    for label in reversed(labels):
+        if not shown or shown[-1][0] - label[0] >= _LINE:
+            shown.append(label)
+    shown[-1] = labels[0]  # both ends have theirs
+    words = {str(size): text for _, text, size in shown}
+    return alt.X(_PLACE, type="quantitative", title=axis_label(axis.name), scale=scale).axis(
+        values=[size for *_, size in shown],
+        labelExpr=f"{json.dumps(words, ensure_ascii=False)}[datum.value]",
+        labelAngle=0 if level else -40,
+        labelOverlap=False,
+    )
+
+
 def x_channel(axis: Axis, room: float = WIDTH) -> alt.X:
-    """Return the sweep's main axis as x, with so much room for its labels, px."""
+    """Return the sweep's main axis as x, with so much room for its labels, px.
+
+    Quantities lie where `placed` has them.
+    """
     title = axis_label(axis.name)
+    if axis.sizes is not None:
+        return _sized_x(axis, axis.sizes, room)
     if axis.kind == "numeric":
         whole = all(float(v).is_integer() for v in axis.values)
         scale = (
             alt.Scale(type="log", nice=False)
             if axis.logarithmic
-            else alt.Scale(zero=False, nice=False, padding=12)
+            else alt.Scale(zero=False, nice=False, padding=_PADDING)
         )
         ticks: dict[str, Any] = {"tickMinStep": 1, "format": "d"} if whole else {}
         if axis.logarithmic:

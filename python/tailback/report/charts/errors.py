@@ -6,7 +6,7 @@ import polars as pl
 from tailback.analysis.columns import label
 from tailback.analysis.view import COLOUR, DASH, GROUP, View
 from tailback.report.charts.data import AnyChart, inline
-from tailback.report.charts.encoding import curve_channels, detail, tooltips, x_channel
+from tailback.report.charts.encoding import curve_channels, detail, placed, tooltips, x_channel
 from tailback.report.charts.nothing import NothingToDrawError
 from tailback.report.theme import HEIGHT, NEUTRAL, WIDTH
 
@@ -26,7 +26,7 @@ def errors(view: View, column: str = "completion_ms_mean", *, height: int = HEIG
         .filter(pl.col("published") != 0)
         .with_columns((pl.col(column) / pl.col("published") - 1).alias(_ERROR))
     )
-    base = alt.Chart(inline(frame)).encode(
+    base = alt.Chart(inline(placed(frame, axis))).encode(
         x=x_channel(axis),
         y=alt.Y(_ERROR, type="quantitative", title="Relative error").axis(
             labelExpr=_LABEL, tickCount=5

@@ -7,7 +7,7 @@ from tailback.analysis.excess import with_excess
 from tailback.analysis.view import COLOUR, DASH, GROUP, View
 from tailback.published.incast import CLEAN_JUMBO
 from tailback.report.charts.data import AnyChart, inline
-from tailback.report.charts.encoding import curve_channels, detail, tooltips, x_channel
+from tailback.report.charts.encoding import curve_channels, detail, placed, tooltips, x_channel
 from tailback.report.charts.nothing import NothingToDrawError
 from tailback.report.theme import HEIGHT, WIDTH
 
@@ -32,7 +32,7 @@ def excess(view: View) -> AnyChart:
     ]
 
     def data(frame: pl.DataFrame) -> AnyChart:
-        return alt.Chart(inline(with_excess(frame).select(columns))).encode(**shared)
+        return alt.Chart(inline(placed(with_excess(frame).select(columns), axis))).encode(**shared)
 
     ours, theirs = data(view.points), data(reference)
     return alt.layer(

@@ -13,6 +13,7 @@ from tailback.report.charts.encoding import (
     detail,
     field,
     is_logarithmic,
+    placed,
     point_channels,
     shape_channel,
     tooltips,
@@ -59,7 +60,7 @@ def metric(view: View, column: str, *, height: int = HEIGHT) -> AnyChart:
     }
     beside = _beside(view, column)
     own_colour, others_colour = _who(view) if not beside.is_empty() else ({}, {})
-    base = alt.Chart(inline(ours)).encode(**(shared | own_colour))
+    base = alt.Chart(inline(placed(ours, axis))).encode(**(shared | own_colour))
     tips = tooltips(view, column)
     layers: list[alt.Chart] = []
     if axis.kind != "nominal":
@@ -77,12 +78,12 @@ def metric(view: View, column: str, *, height: int = HEIGHT) -> AnyChart:
         )
     if has_reference and reference is not None:
         layers.append(
-            alt.Chart(inline(reference.select(columns)))
+            alt.Chart(inline(placed(reference.select(columns), axis)))
             .mark_point(size=64, filled=False, strokeWidth=1.6, opacity=0.9)
             .encode(**shared, y=y, tooltip=tips)
         )
     if not beside.is_empty():
-        others = alt.Chart(inline(beside)).encode(**(shared | others_colour), y=y)
+        others = alt.Chart(inline(placed(beside, axis))).encode(**(shared | others_colour), y=y)
         if axis.kind != "nominal":
             layers.append(
                 others.mark_line(opacity=0.35).encode(detail=[*detail(view), f"{BESIDE}:N"])
