@@ -193,6 +193,15 @@ impl Net {
         self.wires[from].judge = Box::new(judge);
     }
 
+    /// The first `frames` frames that `from` sends from now on are lost.
+    pub(crate) fn lose_first(&mut self, from: usize, mut frames: u32) {
+        self.judge(from, move |_| {
+            let lost = frames > 0;
+            frames = frames.saturating_sub(1);
+            if lost { Fate::Drop } else { Fate::Pass }
+        });
+    }
+
     /// Opens the connection and lets the handshake finish.
     pub(crate) fn open(&mut self) {
         self.connect();

@@ -116,14 +116,7 @@ fn a_lost_last_acknowledgement_is_repeated() {
     let mut net = opened();
     net.shut(SERVER);
     net.run_for(Duration::from_ms(100));
-    let mut first = true;
-    net.judge(SERVER, move |_| {
-        if std::mem::take(&mut first) {
-            Fate::Drop
-        } else {
-            Fate::Pass
-        }
-    });
+    net.lose_first(SERVER, 1);
     net.shut(CLIENT);
     assert!(net.run_until(Duration::from_secs(5), closed));
     assert!(net.run_out(Duration::from_secs(70)));

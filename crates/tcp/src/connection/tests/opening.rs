@@ -54,14 +54,7 @@ fn the_window_offered_begins_with_a_few_segments() {
 #[test]
 fn a_lost_syn_is_sent_again_after_three_seconds_and_costs_a_segment() {
     let mut net = Net::new();
-    let mut first = true;
-    net.judge(CLIENT, move |_| {
-        if std::mem::take(&mut first) {
-            Fate::Drop
-        } else {
-            Fate::Pass
-        }
-    });
+    net.lose_first(CLIENT, 1);
     net.connect();
     assert!(net.run_until(Duration::from_secs(4), |n| {
         n.happened(CLIENT, Event::Connected)
@@ -75,14 +68,7 @@ fn a_lost_syn_is_sent_again_after_three_seconds_and_costs_a_segment() {
 #[test]
 fn a_lost_answer_is_sent_again() {
     let mut net = Net::new();
-    let mut first = true;
-    net.judge(SERVER, move |_| {
-        if std::mem::take(&mut first) {
-            Fate::Drop
-        } else {
-            Fate::Pass
-        }
-    });
+    net.lose_first(SERVER, 1);
     net.connect();
     net.run_for(Duration::from_secs(5));
     assert!(net.happened(CLIENT, Event::Connected) && net.happened(SERVER, Event::Connected));
@@ -178,14 +164,7 @@ fn a_reset_with_the_wrong_number_does_not_end_an_attempt() {
 #[test]
 fn a_server_whose_answer_was_lost_has_a_round_trip_by_the_echo() {
     let mut net = Net::of(preset("linux-7.2"));
-    let mut first = true;
-    net.judge(SERVER, move |_| {
-        if std::mem::take(&mut first) {
-            Fate::Drop
-        } else {
-            Fate::Pass
-        }
-    });
+    net.lose_first(SERVER, 1);
     net.connect();
     assert!(net.run_until(Duration::from_secs(4), |n| {
         n.happened(SERVER, Event::Connected)
@@ -203,14 +182,7 @@ fn syns_sent_again_for_nothing_do_not_cost_the_initial_window() {
         for wire in &mut net.wires {
             wire.delay = Duration::from_ms(delay_ms);
         }
-        let mut left = lost;
-        net.judge(CLIENT, move |_| match left {
-            0 => Fate::Pass,
-            _ => {
-                left -= 1;
-                Fate::Drop
-            }
-        });
+        net.lose_first(CLIENT, lost);
         net.connect();
         assert!(net.run_until(Duration::from_secs(9), |n| {
             n.happened(CLIENT, Event::Connected)

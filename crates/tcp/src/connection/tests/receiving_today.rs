@@ -4,7 +4,7 @@ use tailback_units::{Bytes, Duration};
 
 use crate::connection::accurate_ecn::EcnMode;
 use crate::segment::{Ecn, Segment};
-use crate::testing::{CLIENT, Fate, Net, SERVER, arrival, preset, stack, with_receiver_of_today};
+use crate::testing::{CLIENT, Net, SERVER, arrival, preset, stack, with_receiver_of_today};
 use crate::{Flags, SocketOption, Stack};
 
 const MS: Duration = Duration::from_ms(1);
@@ -372,14 +372,7 @@ fn a_second_syn_asks_for_no_ecn() {
         tcp_ecn_fallback: true,
         ..today()
     });
-    let mut first = true;
-    net.judge(CLIENT, move |_| {
-        if std::mem::take(&mut first) {
-            Fate::Drop
-        } else {
-            Fate::Pass
-        }
-    });
+    net.lose_first(CLIENT, 1);
     net.connect();
     net.run_for(Duration::from_secs(4));
     let asks: Vec<bool> = net
