@@ -6,8 +6,7 @@
 //! other's had, and from then on it is how many marked packets have come, modulo 8. So there is neither a latched echo nor
 //! CWR; all packets are ECN-capable, acknowledgements and retransmissions too.
 //! Left out: the option with counters of bytes (`tcp_ecn_option` 1 and 2), and with it what tells a count that has wrapped
-//! from one that has not; paths that clear or change the bits (accecn_fail_mode) but for SYNs sent again, and with
-//! that that an answer which is sent for the third time says nothing of ECN.
+//! from one that has not; of paths that clear or change the bits (accecn_fail_mode) what a change other than to zeros tells.
 
 use super::modern::Sender;
 use super::predicted::Predicts;
@@ -60,6 +59,8 @@ pub(super) struct AccurateEcn {
     reflects: bool,
     /// The segment at hand has a later timestamp than those before (FLAG_TS_PROGRESS).
     later: bool,
+    /// The path, or the peer, seems to know nothing of it: packets cannot be marked (TCP_ACCECN_ACE_FAIL_SEND, _RECV).
+    doubted: bool,
 }
 
 impl AccurateEcn {
@@ -74,6 +75,7 @@ impl AccurateEcn {
             before: if answer { Ecn::NotEct } else { syn.ecn },
             reflects: false,
             later: false,
+            doubted: false,
         }
     }
 
@@ -181,13 +183,17 @@ impl Connection {
         }
     }
 
-    /// The flags of this end's SYN, or of its answer, which was sent so often before without an answer. A SYN
-    /// that asks for accurate ECN still does when it is sent again for the first time (RFC 9768 section 3.1.4.1).
-    pub(super) fn syn_ecn_flags(&self, answering: bool, before: u32) -> Flags {
+    /// The flags of this end's SYN, or of its answer, `again` as [`Connection::send_syn`] has it. A SYN
+    /// that asks for accurate ECN still does when it is sent again for the first time (RFC 9768 section 3.1.4.1), and
+    /// so does every answer of today's Linux, whatever it grants (tcp_ecn_make_synack).
+    pub(super) fn syn_ecn_flags(&self, answering: bool, again: u32) -> Flags {
         let asked_in_vain = match self.ecn {
-            EcnMode::Accurate => before > 1,
-            _ => before > 0,
+            EcnMode::Accurate => again > 1,
+            _ => again > 0,
         };
+        if answering && self.passive && self.is_modern() && again > 1 {
+            return Flags::NONE;
+        }
         let asks = Flags::ECE.with(Flags::CWR);
         match (self.ecn, answering) {
             (EcnMode::Off, _) => Flags::NONE,
@@ -199,6 +205,23 @@ impl Connection {
             (_, false) if asked_in_vain && self.stack.tcp_ecn_fallback => Flags::NONE,
             (EcnMode::Classic, false) => asks,
             (EcnMode::Accurate, false) => ACE,
+        }
+    }
+
+    /// A SYN that was answered comes again, and may ask no more (tcp_check_req).
+    pub(super) fn syn_came_again(&mut self, syn: &Segment) {
+        if let Some(accurate) = &mut self.accurate {
+            (accurate.syn, accurate.before) = (syn.ecn, syn.ecn);
+            accurate.doubted |= field_of(syn.flags) == 0;
+        }
+    }
+
+    /// The answer to this end's answer has come: whether the peer seems to have heard what that grants
+    /// (tcp_ecn_openreq_child, tcp_accecn_third_ack).
+    pub(super) fn handshake_ends(&mut self, segment: &Segment) {
+        let again = self.retransmits + u32::from(self.answered_again);
+        if let Some(accurate) = &mut self.accurate {
+            accurate.doubted |= again > 1 || field_of(segment.flags) == 0;
         }
     }
 
@@ -238,7 +261,9 @@ impl Connection {
         let Some(accurate) = &mut self.accurate else {
             return;
         };
-        segment.ecn = self.congestion.ect();
+        if !accurate.doubted {
+            segment.ecn = self.congestion.ect();
+        }
         let field = if std::mem::take(&mut accurate.reflects) {
             reflected(accurate.syn)
         } else {

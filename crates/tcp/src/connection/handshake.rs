@@ -26,7 +26,7 @@ impl Connection {
         let jiffies = connection.clock.jiffies(now);
         connection.syn_stamp = connection.clock.timestamp();
         connection.retrans_stamp = Stamp::at(jiffies);
-        connection.send_syn(jiffies);
+        connection.send_syn(jiffies, 0);
         connection
     }
 
@@ -38,7 +38,7 @@ impl Connection {
         connection.syn_stamp = connection.clock.timestamp();
         connection.stats.segments_received = 1;
         connection.negotiate(syn);
-        connection.send_syn(jiffies);
+        connection.send_syn(jiffies, 0);
         connection
     }
 
@@ -84,8 +84,9 @@ impl Connection {
             .initialise_rcv_mss(self.mss, self.receive.rcv_wnd);
     }
 
-    /// Sends the SYN of this side, again if it was sent before.
-    pub(super) fn send_syn(&mut self, now: Jiffies) {
+    /// Sends the SYN of this side, again if it was sent before: `again` is then one more than timeouts came
+    /// before what brings it.
+    pub(super) fn send_syn(&mut self, now: Jiffies, again: u32) {
         let answering = self.life == Life::SynReceived;
         let mut segment = Segment::EMPTY;
         segment.seq = self.snd_una;
@@ -97,7 +98,7 @@ impl Connection {
             segment.flags = Flags::ACK;
             segment.ts_ecr = self.ts_recent;
         }
-        let asked = self.syn_ecn_flags(answering, self.retransmits);
+        let asked = self.syn_ecn_flags(answering, again);
         segment.flags = segment.flags.with(asked);
         segment.set_syn_options(SynOptions {
             mss: self.syn_mss,
@@ -174,7 +175,7 @@ impl Connection {
             // Both have opened at the same time.
             self.negotiate(segment);
             self.life = Life::SynReceived;
-            self.send_syn(now);
+            self.send_syn(now, 0);
         }
         false
     }
@@ -189,7 +190,8 @@ impl Connection {
         if flags.contains(Flags::SYN) && first && !ack && !reset && !stale {
             if self.answers.allows(now, interval) {
                 self.answered_again = self.answered_again.saturating_add(1);
-                self.send_syn(now);
+                self.syn_came_again(segment);
+                self.send_syn(now, self.retransmits + 1);
             }
             return false;
         }
@@ -227,6 +229,7 @@ impl Connection {
             self.ts_recent = segment.ts_val;
         }
         self.take_window(segment);
+        self.handshake_ends(segment);
         self.establish(now, segment);
         true
     }

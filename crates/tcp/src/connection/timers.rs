@@ -88,7 +88,7 @@ impl Connection {
         if self.life == Life::SynReceived || self.retransmits > self.stack.tcp_syn_linear_timeouts {
             self.rtt.back_off();
         }
-        self.send_syn(now);
+        self.send_syn(now, self.retransmits);
     }
 
     /// tcp_retransmit_timer.

@@ -3,10 +3,10 @@
 use tailback_units::Duration;
 
 use crate::congestion::CongestionKind;
-use crate::connection::accurate_ecn::EcnMode;
+use crate::connection::accurate_ecn::{EcnMode, flags_of};
 use crate::segment::{Ecn, Segment};
 use crate::testing::{CLIENT, Fate, Net, SERVER, arrival, config, preset};
-use crate::{CaState, Flags, Stack};
+use crate::{CaState, Event, Flags, Stack};
 
 const MS: Duration = Duration::from_ms(1);
 const MSS: u64 = 1448;
@@ -256,14 +256,7 @@ fn a_syn_asks_for_accurate_ecn_twice() {
         (2, vec![7, 7, 0], EcnMode::Off),
     ] {
         let mut net = between(today(3), today(3));
-        let mut left = lost;
-        net.judge(CLIENT, move |_| match left {
-            0 => Fate::Pass,
-            _ => {
-                left -= 1;
-                Fate::Drop
-            }
-        });
+        net.lose_first(CLIENT, lost);
         net.connect();
         net.run_for(Duration::from_secs(6));
         let syns = net.sent(CLIENT).map(|s| s.segment);
@@ -274,5 +267,108 @@ fn a_syn_asks_for_accurate_ecn_twice() {
         assert_eq!(asked, fields);
         let ends = [CLIENT, SERVER].map(|end| net.end(end).ecn);
         assert_eq!(ends, [mode; 2]);
+    }
+}
+
+/// Servers' answers to a SYN of which none but the first comes: what they say of ECN, in the order in which they leave.
+fn answers(server: &Net) -> Vec<u32> {
+    server.sent(SERVER).map(|s| field(&s.segment)).collect()
+}
+
+#[test]
+fn an_answer_that_a_second_timeout_brings_says_nothing_of_ecn() {
+    use EcnMode::{Accurate, Classic, Off};
+    for (tcp_ecn, lost, fields, modes, data) in [
+        (3, 1, vec![2, 2], [Accurate, Accurate], Ecn::Ect0),
+        (3, 2, vec![2, 2, 0], [Off, Accurate], Ecn::NotEct),
+        (1, 1, vec![1, 1], [Classic, Classic], Ecn::Ect0),
+        // This end knows no better, and nobody echoes its marks.
+        (1, 2, vec![1, 1, 0], [Off, Classic], Ecn::Ect0),
+    ] {
+        let mut net = between(today(tcp_ecn), today(tcp_ecn));
+        let start = net.now;
+        net.judge(CLIENT, move |f| {
+            let again = f.segment.flags.contains(Flags::SYN) && f.now > start;
+            if again { Fate::Drop } else { Fate::Pass }
+        });
+        net.lose_first(SERVER, lost);
+        net.connect();
+        net.run_for(Duration::from_secs(6));
+        let case = (tcp_ecn, lost);
+        assert_eq!(answers(&net), fields, "{case:?}");
+        assert_eq!(
+            [CLIENT, SERVER].map(|end| net.end(end).ecn),
+            modes,
+            "{case:?}"
+        );
+        net.write(SERVER, 100);
+        assert_eq!(
+            net.data(SERVER).next().unwrap().segment.ecn,
+            data,
+            "{case:?}"
+        );
+    }
+    let mut old = Net::of(Stack {
+        tcp_ecn: 1,
+        ..preset("linux-2.6.18")
+    });
+    old.judge(CLIENT, |f| {
+        let first = f.now == Net::of(preset("linux-2.6.18")).now;
+        if first { Fate::Pass } else { Fate::Drop }
+    });
+    old.judge(SERVER, |_| Fate::Drop);
+    old.connect();
+    old.run_for(Duration::from_secs(12));
+    assert_eq!(answers(&old), [1, 1, 1], "that kernel knows no such rule");
+}
+
+#[test]
+fn a_syn_that_comes_again_is_answered_as_before_until_a_timeout() {
+    // The SYN comes again before a timeout and after one, asking for accurate ECN or no more.
+    for (asks, again, data) in [
+        (true, vec![300], Ecn::Ect0),
+        (true, vec![300, 1600], Ecn::NotEct),
+        (false, vec![300], Ecn::NotEct),
+    ] {
+        let mut net = between(today(3), today(3));
+        net.judge(SERVER, |_| Fate::Drop);
+        net.connect();
+        let mut syn = net.trace[0].segment;
+        net.run_for(MS);
+        net.judge(CLIENT, |_| Fate::Drop);
+        if !asks {
+            syn.flags = Flags::SYN;
+        }
+        let mut at = 1;
+        for after in &again {
+            net.run_for(MS * (after - at));
+            at = *after;
+            if at > 1000 {
+                net.judge(SERVER, |_| Fate::Pass);
+            }
+            net.inject(SERVER, &syn);
+        }
+        if again.len() > 1 {
+            assert_eq!(answers(&net), [2, 2, 2, 0]);
+        } else {
+            assert_eq!(answers(&net), [2, 2]);
+        }
+        let mut ack = crate::Segment::EMPTY;
+        ack.flags = flags_of(2).with(Flags::ACK);
+        ack.seq = syn.seq + 1;
+        ack.ack = net.end(SERVER).snd_nxt;
+        ack.window = 1000;
+        ack.has_timestamps = true;
+        ack.ts_val = syn.ts_val;
+        ack.ts_ecr = net.trace[1].segment.ts_val;
+        net.inject(SERVER, &ack);
+        assert!(net.happened(SERVER, Event::Connected));
+        assert_eq!(net.end(SERVER).ecn, EcnMode::Accurate);
+        net.write(SERVER, 100);
+        assert_eq!(
+            net.data(SERVER).next().unwrap().segment.ecn,
+            data,
+            "{asks} {again:?}"
+        );
     }
 }
