@@ -299,3 +299,11 @@ pub struct Stack {
     #[serde(default)]
     pub compound: CompoundParameters,
 }
+
+impl Stack {
+    /// Largest payload of a packet for segmentation offload, bytes (sk_gso_max_size); Linux 7.2.
+    #[inline]
+    pub(crate) fn tso_max_bytes(&self) -> u16 {
+        self.tso_max.get().min(u64::from(u16::MAX)) as u16
+    }
+}

@@ -1,10 +1,12 @@
 //! Every algorithm against numbers worked out by hand from its formula; DCTCP, Reno and BIC are
 //! in `congestion_tests`.
 
+use tailback_units::Bytes;
+
 use super::CongestionKind as Kind;
 use super::path::Path;
 use super::tests::FULL;
-use super::{CwndEvent, cubic};
+use super::{AckSample, CwndEvent, cubic};
 use crate::connection::CaState;
 
 /// Growth over one window.
@@ -405,6 +407,38 @@ fn hystart_ends_slow_start_when_the_delay_rises() {
     path.rtt_us = 113_500;
     path.rounds(2);
     assert!(!path.window.in_slow_start());
+}
+
+#[test]
+fn hystart_allows_for_packets_as_large_as_the_host_offloads() {
+    // Four packets at 1 GB/s, and a millisecond at most.
+    for (tso_max, rate, allowed_us) in [
+        (65_343, 1_000_000_000, 261),
+        (16_384, 1_000_000_000, 65),
+        (16_384, 1_000_000, 1000),
+    ] {
+        let mut path = Path::with(Kind::Cubic, 20, 10_000, |s| s.tso_max = Bytes::new(tso_max));
+        path.window.ssthresh = u32::MAX;
+        path.window.pacing_rate = rate;
+        path.view.paced = true;
+        let start = path.view.now_us;
+        let sample = AckSample {
+            packets: 1,
+            rtt_us: Some(10_000),
+            in_flight: 20,
+        };
+        while path.window.in_slow_start() {
+            path.view.now_us += 1;
+            path.congestion
+                .pkts_acked(&mut path.window, &path.view, sample);
+        }
+        // The first beyond it.
+        assert_eq!(
+            path.view.now_us - start,
+            10_000 + allowed_us + 1,
+            "{tso_max} {rate}"
+        );
+    }
 }
 
 #[test]

@@ -28,9 +28,6 @@ const HYSTART_DELAY_US: std::ops::RangeInclusive<u32> = 4_000..=16_000;
 /// Detections of `hystart_detect` (HYSTART_ACK_TRAIN, HYSTART_DELAY).
 const ACK_TRAIN: u32 = 1;
 const DELAY: u32 = 2;
-/// Largest packet of segmentation offload, bytes: 64 KiB less the room for headers
-/// (sk_dst_gso_max_size, net/core/sock.c).
-const GSO_MAX_BYTES: u64 = 65_536 - 1 - 320;
 
 /// Parameters of CUBIC, by their names in Linux net/ipv4/tcp_cubic.c.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -185,6 +182,8 @@ pub(crate) struct Cubic {
 struct HyStart {
     found: bool,
     samples: u8,
+    /// Largest packet of segmentation offload (sk_gso_max_size).
+    offload_bytes: u16,
     round_start_us: u32,
     last_ack_us: u32,
     end: Seq,
@@ -350,21 +349,19 @@ impl Cubic {
             return false;
         }
         self.hystart.last_ack_us = now;
-        let mut threshold = self.delay_min_us + offload_delay_us(window.pacing_rate);
+        let mut threshold = self.delay_min_us + self.offload_delay_us(window.pacing_rate);
         if !seen.paced {
             threshold >>= 1;
         }
         now.wrapping_sub(self.hystart.round_start_us) as i32 > threshold as i32
     }
-}
 
-/// What offload on either side may delay acknowledgements by: four packets at the pacing rate, a
-/// millisecond at most (hystart_ack_delay).
-fn offload_delay_us(pacing_rate: u64) -> u32 {
-    if pacing_rate == 0 {
-        return 0;
+    /// What offload on either side may delay acknowledgements by: four packets at the pacing rate, a
+    /// millisecond at most (hystart_ack_delay).
+    fn offload_delay_us(&self, pacing_rate: u64) -> u32 {
+        let microbytes = u64::from(self.hystart.offload_bytes) * 4 * 1_000_000;
+        microbytes.checked_div(pacing_rate).unwrap_or(0).min(1000) as u32
     }
-    (GSO_MAX_BYTES * 4 * 1_000_000 / pacing_rate).min(1000) as u32
 }
 
 impl CongestionControl for Cubic {
@@ -383,6 +380,7 @@ impl CongestionControl for Cubic {
             hystart: HyStart {
                 found: false,
                 samples: 0,
+                offload_bytes: stack.tso_max_bytes(),
                 round_start_us: 0,
                 last_ack_us: 0,
                 end: Seq(0),

@@ -13,12 +13,6 @@ pub(super) const PACING_SHIFT: u32 = 10;
 const DEFER_MAX_NS: u64 = 1_000_000;
 
 impl Connection {
-    /// Largest payload of a packet (sk_gso_max_size).
-    #[inline]
-    fn tso_max_bytes(&self) -> u32 {
-        (self.stack.tso_max.get() as u32).min(u32::from(u16::MAX))
-    }
-
     /// Segments that a packet sent now may have (tcp_tso_segs).
     #[inline(always)]
     pub(super) fn tso_segments(&self, mss: u32) -> u32 {
@@ -26,13 +20,15 @@ impl Connection {
             return 1;
         }
         if let Some(segments) = self.congestion.tso_segs() {
-            return segments.min(self.tso_max_bytes() / mss.max(1)).max(1);
+            return segments
+                .min(u32::from(self.stack.tso_max_bytes()) / mss.max(1))
+                .max(1);
         }
         let least = self
             .congestion
             .min_tso_segs(&self.window)
             .unwrap_or(self.stack.tcp_min_tso_segs);
-        let most = self.tso_max_bytes();
+        let most = u32::from(self.stack.tso_max_bytes());
         let mut bytes = self.window.pacing_rate >> PACING_SHIFT;
         let shift = self
             .modern
@@ -58,7 +54,7 @@ impl Connection {
         if !self.stack.tso {
             return mss;
         }
-        let most = self.bound_to_half_window(self.tso_max_bytes());
+        let most = self.bound_to_half_window(self.stack.tso_max_bytes().into());
         (most / mss * mss).max(mss)
     }
 
