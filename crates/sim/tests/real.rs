@@ -318,3 +318,32 @@ fn the_mean_of_timeouts_that_connections_do_not_tell_is_their_kernels() {
     );
     assert_eq!(table(&outcome, "transactions").column("timeouts"), None);
 }
+
+#[test]
+fn of_programs_the_summary_has_what_kernels_and_interfaces_count_alone() {
+    let plan = plan(&[
+        "workload={ kind = \"command\", command = [{ host = \"host0\", run = \"true\" }] }",
+    ]);
+    let command = r#"{"kind":"command","argv":["true"],"status":0,"log":"true","output":"","started_ns":100000000,"ended_ns":102000000}"#;
+    let counters = r#"{"kind":"counters","time_ns":102000000,"counters":{"Tcp.RetransSegs":7,"TcpExt.TCPTimeouts":2}}"#;
+    let done = r#"{"kind":"done","time_ns":103000000}"#;
+    let told = BTreeMap::from([(0, format!("{command}\n{counters}\n{done}"))]);
+    let outcome = tables_of_real_hosts(&plan.runs[0], &told, &Seen::Network(counted())).unwrap();
+    let summary = table(&outcome, "summary");
+    let names: Vec<&str> = summary.columns.iter().map(|c| c.name.as_str()).collect();
+    let measured = [
+        "iterations",
+        "switch_drops_mean",
+        "host_drops_mean",
+        "link_losses_mean",
+        "marks_mean",
+        "retransmissions_mean",
+        "timeouts_mean",
+        "fast_recoveries_mean",
+        "duration_s_total",
+    ];
+    assert_eq!(names, measured);
+    assert_eq!(measure(&outcome, "retransmissions_mean"), 7.0);
+    assert_eq!(measure(&outcome, "timeouts_mean"), 2.0);
+    assert_eq!(measure(&outcome, "switch_drops_mean"), 7.0);
+}

@@ -262,6 +262,8 @@ pub(super) fn complete(
         Workload::Iperf3(_) | Workload::Udp(_) | Workload::Ping(_)
     );
     let by_iteration = matches!(run.workload, Workload::Incast(_));
+    // What programs transfer nobody sees: their bytes and flows would be zeros that are no measurements.
+    let programs = matches!(run.workload, Workload::Command(_));
     let in_rings: u64 = ring_drops.iter().map(|(_, lost)| lost.frames).sum();
     for table in &mut outcome.tables {
         match table.name {
@@ -277,6 +279,9 @@ pub(super) fn complete(
                 };
                 table.add("host_drops_mean", in_rings as f64 / iterations);
                 table.add("fast_recoveries_mean", recoveries);
+                if programs {
+                    table.without(of_transfers);
+                }
                 if !by_iteration {
                     table.add("retransmissions_mean", retransmissions);
                     table.add("timeouts_mean", timeouts);
@@ -304,6 +309,18 @@ pub(super) fn complete(
         }
     }
     outcome
+}
+
+/// Whether a column of `summary` is about what the workload transfers.
+fn of_transfers(column: &str) -> bool {
+    const BEGINNINGS: [&str; 5] = [
+        "completion_ms",
+        "goodput_mbps",
+        "data_bytes",
+        "flows",
+        "slowdown",
+    ];
+    BEGINNINGS.iter().any(|begins| column.starts_with(begins))
 }
 
 /// The workload's connections: endpoints from `beside` on are of flows beside it.
