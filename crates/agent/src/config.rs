@@ -338,10 +338,10 @@ pub struct UdpSource {
 pub struct UdpSink {
     /// Where it listens.
     pub port: u16,
-    /// It ends when, after the first datagram, none has come for so long, ns.
+    /// It ends when, after the first datagram, none has come for so long, ns; not before its end, if it has one.
     #[serde(default = "second_ns")]
     pub idle_ns: u64,
-    /// It ends if none has come by then, ns; absent: it waits.
+    /// It ends when none comes any more then, ns; absent: it waits for the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_ns: Option<u64>,
     /// Numbers that the source can have, from 0 on; absent: any. Others are not its own.

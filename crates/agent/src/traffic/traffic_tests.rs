@@ -313,14 +313,26 @@ fn a_flow_with_an_end_is_over_then_and_looked_at_before() {
 
 /// What a source of 1000 bytes a datagram sends in so long, and what its sink says of it.
 fn datagrams(name: &str, rate_bps: u64, duration_ns: u64) -> (Option<u64>, Option<u64>) {
+    // Longer than a busy machine may let a source wait.
+    datagrams_until(name, rate_bps, duration_ns, 2_000_000_000, None)
+}
+
+/// The same with a sink that is idle for so long at most, and has an end.
+fn datagrams_until(
+    name: &str,
+    rate_bps: u64,
+    duration_ns: u64,
+    idle_ns: u64,
+    end_ns: Option<u64>,
+) -> (Option<u64>, Option<u64>) {
     let port = free_port();
     let records = run_tasks(
         name,
         vec![
             Task::UdpSink(config::UdpSink {
                 port,
-                idle_ns: 2_000_000_000, // longer than a busy machine may let a source wait
-                end_ns: None,
+                idle_ns,
+                end_ns,
                 numbers: None,
                 gap_ns: 8_000_000_000_000 / rate_bps,
                 window_bytes: Some(1 << 18),
@@ -353,6 +365,17 @@ fn datagrams_are_counted() {
     // 20 ms apart, so that a machine with much else to do is not late for the last.
     let counted = datagrams("udp", 400_000, 400_000_000);
     assert_eq!(counted, (Some(20), Some(20)));
+}
+
+#[test]
+fn a_sink_that_has_an_end_waits_for_datagrams_that_are_rare() {
+    let end_ns = wall_ns() + 1_500_000_000;
+    let counted = datagrams_until("udp-rare", 40_000, 1_000_000_000, 50_000_000, Some(end_ns));
+    assert_eq!(counted, (Some(5), Some(5)));
+    assert!(wall_ns() >= end_ns);
+    // Without one it is over when nothing comes.
+    let (_, received) = datagrams_until("udp-idle", 40_000, 1_000_000_000, 50_000_000, None);
+    assert_eq!(received, Some(1));
 }
 
 #[test]

@@ -160,18 +160,24 @@ pub(super) fn sink(context: &Context<'_>, task: &config::UdpSink) -> io::Result<
     loop {
         let (length, from) = match socket.recv_from(&mut buffer) {
             Ok(received) => received,
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                // Datagrams may be rarer than it is patient: that ends nothing before its end.
+                let left_ns = task.end_ns.map_or(0, |end_ns| clock.left_ns(end_ns));
+                if left_ns == 0 {
+                    break;
+                }
+                let patience_ns = left_ns.min(task.idle_ns.max(1));
+                socket.set_read_timeout(Some(Duration::from_nanos(patience_ns)))?;
+                continue;
+            }
             Err(error) => return Err(error),
         };
         let number = buffer[..length].first_chunk::<NUMBER_BYTES>();
         let number = number.map(|number| u64::from_be_bytes(*number));
         let own = |number: &u64| task.numbers.is_none_or(|numbers| *number < numbers);
         let Some(number) = number.filter(own).filter(|_| context.takes_from(&from)) else {
-            let end_ns = match arrivals.datagrams {
-                0 => task.end_ns,
-                _ => Some(ended_ns + task.idle_ns),
-            };
-            if let Some(end_ns) = end_ns {
+            let patient_ns = (arrivals.datagrams > 0).then_some(ended_ns + task.idle_ns);
+            if let Some(end_ns) = task.end_ns.or(patient_ns) {
                 if clock.left_ns(end_ns) == 0 {
                     break;
                 }
