@@ -116,6 +116,20 @@ pub fn problem(text: &str, overrides: &[&str]) -> String {
     found.remove(0)
 }
 
+/// `EXPLICIT` with one text replaced by another.
+#[track_caller]
+pub fn explicit(from: &str, to: &str) -> String {
+    assert!(EXPLICIT.contains(from), "{from}");
+    EXPLICIT.replacen(from, to, 1)
+}
+
+/// The one problem of `STAR` with these values says this.
+#[track_caller]
+pub fn said(set: &[&str], expected: &str) {
+    let found = problem(STAR, set);
+    assert!(found.contains(expected), "{found}");
+}
+
 fn read(text: &str, overrides: &[&str]) -> Result<Plan, Vec<Problem>> {
     let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
     Plan::from_toml(text, "s.toml", &overrides, None)

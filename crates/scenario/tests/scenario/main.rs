@@ -3,9 +3,11 @@
 mod background_flows;
 mod built_in;
 mod common;
+mod explicit;
 mod guide;
 mod hosts;
 mod kernels;
+mod marks;
 mod over;
 mod plans;
 mod presets;
