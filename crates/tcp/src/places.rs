@@ -57,6 +57,11 @@ impl Places {
         self.many -= usize::from(packet.many);
     }
 
+    /// The last packet was taken off, which has no tags: nothing is known of a place behind it.
+    pub(crate) fn taken_back(&mut self, packet: &Packet) {
+        self.many -= usize::from(packet.many);
+    }
+
     /// A packet was divided: the first part ends at `end`, and `more` is one if only now it stands for several
     /// segments. What held before a place holds before it still.
     pub(crate) fn split(&mut self, rest: &Packet, end: Seq, more: usize) {

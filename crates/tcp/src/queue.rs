@@ -174,6 +174,16 @@ impl Queue {
         packet
     }
 
+    /// Takes the last packet off: it was never sent, and has no tags. All hints end.
+    pub(crate) fn pop_last(&mut self) -> Option<Packet> {
+        self.clear_hints();
+        let packet = self.packets.pop_back();
+        if let Some(packet) = &packet {
+            self.places.taken_back(packet);
+        }
+        packet
+    }
+
     /// Of packets of which the first ones are so: how many are.
     pub(crate) fn first_where(&self, is_so: impl Fn(&Packet) -> bool) -> usize {
         self.packets.partition_point(is_so)

@@ -49,6 +49,9 @@ pub(crate) struct Wire {
     pub(crate) rate: Rate,
     pub(crate) delay: Duration,
     pub(crate) queue_frames: usize,
+    /// Segments that the host's own queue still takes; data beyond is refused, and counted.
+    pub(crate) admits: usize,
+    pub(crate) refused: usize,
     judge: Judge,
     free_at: Time,
     leaving: std::collections::VecDeque<Time>,
@@ -163,6 +166,8 @@ impl Net {
             rate: Rate::from_gbps(1),
             delay: Duration::from_us(100),
             queue_frames: usize::MAX,
+            admits: usize::MAX,
+            refused: 0,
             judge: Box::new(|_| Fate::Pass),
             free_at: Time::ZERO,
             leaving: std::collections::VecDeque::new(),
@@ -385,6 +390,14 @@ impl Net {
         }
         self.end(end).check_invariants();
         while let Some(transmit) = self.end(end).poll_transmit(now) {
+            let admits = &mut self.wires[end].admits;
+            if *admits == 0 && transmit.segment.payload_bytes > 0 {
+                self.wires[end].refused += 1;
+                self.end(end).refused(now, &transmit.segment);
+                self.end(end).check_invariants();
+                continue;
+            }
+            *admits = admits.saturating_sub(1);
             cut(&transmit, |segment| self.send(end, segment));
         }
     }

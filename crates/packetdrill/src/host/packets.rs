@@ -123,7 +123,7 @@ impl Host {
             && let Some(transmit) = link.tcp.poll_transmit(now)
         {
             if self.refuses {
-                link.tcp.local_congestion(now);
+                link.tcp.refused(now, &transmit.segment);
                 continue;
             }
             let (local, remote) = (link.local, link.remote);

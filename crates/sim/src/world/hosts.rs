@@ -481,7 +481,7 @@ impl World {
             });
             if let Some(connection) = &mut self.endpoints[id.0 as usize].connection {
                 match left {
-                    None => connection.local_congestion(now),
+                    None => connection.refused(now, &transmit.segment),
                     Some(left) => connection.left_host(now, left, &transmit),
                 }
             }

@@ -31,6 +31,7 @@ mod prefetch;
 mod rate_limit;
 mod recovery;
 mod reduction;
+mod refused;
 mod retransmit;
 mod sack;
 mod sce;
@@ -371,7 +372,7 @@ impl Connection {
     }
 
     /// The segment just looked at will have left the host at `left`, as [`Connection::left_host`] is to
-    /// be told, or the host's queue refuses it ([`Connection::local_congestion`]).
+    /// be told, or the host's queue refuses it ([`Connection::refused`]).
     #[inline(always)]
     pub fn handed_over(&mut self, now: Time, left: Option<Time>) {
         let Some(Transmit { segment, .. }) = take_front(&mut self.out) else {
@@ -385,7 +386,7 @@ impl Connection {
             }
         }
         if left.is_none() {
-            self.local_congestion(now);
+            self.refused(now, &segment);
         }
     }
 

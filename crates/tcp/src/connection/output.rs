@@ -3,10 +3,7 @@
 //! Models Linux 2.6.18 net/ipv4/tcp_output.c (tcp_current_mss, tcp_write_xmit,
 //! tcp_tso_should_defer, tcp_nagle_check with Minshall's variant, tcp_cwnd_validate,
 //! tcp_push_one, tcp_event_data_sent, tcp_cwnd_restart). Packets wait to be sent as a count of bytes;
-//! they are divided as tcp_sendmsg would have.
-//! Left out: a segment that the host's queue refuses counts as sent and lost.
-
-use tailback_units::Time;
+//! they are divided as tcp_sendmsg would have. What the host's queue drops: [`refused`](super::refused).
 
 use super::{CaState, Connection};
 use crate::clock::{self, Jiffies};
@@ -17,16 +14,6 @@ use crate::queue::{Packet, segments};
 const HEADER_BYTES: u32 = 40;
 
 impl Connection {
-    /// The host's transmit queue refused a segment just polled (net_xmit_eval, tcp_enter_cwr).
-    pub fn local_congestion(&mut self, now: Time) {
-        let jiffies = self.clock.jiffies(now);
-        if self.is_modern() {
-            self.enter_cwr_today(jiffies);
-        } else {
-            self.enter_cwr(jiffies);
-        }
-    }
-
     /// Payload of a full segment with the options it would carry now (tcp_current_mss).
     #[inline]
     pub(super) fn current_mss(&self) -> u32 {

@@ -114,6 +114,8 @@ pub struct Case {
     /// What the end has acknowledged last, and the right edge of its window.
     acknowledged: Seq,
     edge: Option<Seq>,
+    /// So many of the next segments the host's queue refuses.
+    refuses: u64,
     name: String,
 }
 
@@ -165,6 +167,7 @@ impl Case {
             own_next: Seq(0),
             acknowledged: peer_isn,
             edge: None,
+            refuses: 0,
             name,
         };
         case.look();
@@ -238,7 +241,10 @@ impl Case {
             5 => SocketOption::QuickAck(self.random.chance(50)),
             6 => SocketOption::SndBuf(Bytes::new(self.random.below(100_000))),
             7 => SocketOption::UserTimeout(Duration::from_ms(self.random.below(5000))),
-            _ => return self.end.local_congestion(now),
+            _ => {
+                self.refuses = self.random.below(4);
+                return;
+            }
         };
         self.end.set_option(now, option).expect("valid values");
     }
@@ -297,6 +303,11 @@ impl Case {
     fn look(&mut self) {
         while self.end.poll_event().is_some() {}
         while let Some(transmit) = self.end.poll_transmit(self.now) {
+            if self.refuses > 0 {
+                self.refuses -= 1;
+                self.end.refused(self.now, &transmit.segment);
+                continue;
+            }
             self.check(&transmit.segment);
         }
         let info = self.end.tcp_info(self.now);

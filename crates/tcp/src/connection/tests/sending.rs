@@ -354,17 +354,70 @@ fn the_last_bytes_of_a_write_are_pushed() {
     assert_eq!(pushed.last(), Some(&true));
 }
 
+/// A window of 20 segments and more to send, of which the host's queue takes so many.
+fn refused_from(taken: usize) -> Net {
+    let mut net = opened(Stack {
+        tso: false,
+        ..roomy()
+    });
+    with_window(&mut net, 20);
+    net.wires[CLIENT].admits = taken;
+    net.write(CLIENT, 100 * MSS);
+    net
+}
+
 #[test]
-fn a_full_queue_of_the_host_reduces_the_window_as_ece_does() {
-    let mut net = opened(roomy());
-    net.write(CLIENT, 300 * MSS);
-    net.run_for(MS * 3);
-    let (now, before) = (net.now, net.end(CLIENT).probe());
-    net.end(CLIENT).local_congestion(now);
-    let after = net.end(CLIENT).probe();
-    assert_eq!(after.state, crate::CaState::Cwr);
-    assert!(after.ssthresh < before.cwnd && after.cwnd <= after.in_flight + 1);
-    net.run_for(Duration::from_secs(1));
-    assert_eq!(net.delivered[SERVER], 300 * MSS);
+fn what_the_hosts_queue_drops_was_not_sent() {
+    let mut net = refused_from(5);
+    assert_eq!(net.wires[CLIENT].refused, 1, "nothing is tried after it");
+    let probe = net.end(CLIENT).probe();
+    assert_eq!(probe.in_flight, 5);
+    assert_eq!(probe.state, crate::CaState::Cwr);
+    assert!(probe.ssthresh < 20 && probe.cwnd <= 6, "{probe:?}");
+    net.wires[CLIENT].admits = usize::MAX;
+    net.run_for(MS * 100);
+    assert_eq!(net.delivered[SERVER], 100 * MSS);
     assert_eq!(net.end(CLIENT).stats().retransmissions, 0);
+    assert_eq!(net.end(CLIENT).stats().bytes_sent, 100 * MSS);
+}
+
+#[test]
+fn with_nothing_under_way_the_probe_timer_tries_again() {
+    let mut net = refused_from(0);
+    assert_eq!(net.end(CLIENT).probe().in_flight, 0);
+    net.wires[CLIENT].admits = usize::MAX;
+    net.run_for(MS * 150);
+    assert_eq!(net.delivered[SERVER], 0, "the timeout is 200 ms");
+    net.run_for(MS * 400);
+    assert_eq!(net.delivered[SERVER], 100 * MSS);
+    assert_eq!(net.end(CLIENT).stats().retransmissions, 0);
+}
+
+#[test]
+fn a_fin_that_is_refused_comes_later() {
+    let mut net = opened(roomy());
+    net.wires[CLIENT].admits = 0;
+    net.write(CLIENT, MSS);
+    net.close(CLIENT);
+    net.wires[CLIENT].admits = usize::MAX;
+    net.run_for(MS * 600);
+    assert_eq!(net.delivered[SERVER], MSS);
+    assert!(net.happened(SERVER, Event::PeerClosed), "{:?}", net.events);
+}
+
+#[test]
+fn a_retransmission_that_is_refused_is_lost() {
+    let mut net = opened(roomy());
+    net.judge(CLIENT, |frame| match frame.data_index {
+        0 => Fate::Drop,
+        _ => Fate::Pass,
+    });
+    net.write(CLIENT, MSS);
+    net.wires[CLIENT].admits = 0;
+    net.run_for(MS * 250);
+    assert_eq!(net.wires[CLIENT].refused, 1);
+    assert_eq!(net.end(CLIENT).probe().in_flight, 1);
+    net.wires[CLIENT].admits = usize::MAX;
+    net.run_for(MS * 1000);
+    assert_eq!(net.delivered[SERVER], MSS);
 }
