@@ -59,6 +59,6 @@ pub use topology::{Host, Link, Node, Switch, Topology};
 pub use vlans::carries;
 pub use workload::{
     Bernoulli, Bulk, Command, Commands, Deed, End, Exchange, Flent, FlentTest, Flow, Flows, Incast,
-    Iperf3, Measured, MeasuredFlow, Measurement, Pairs, Ping, PingLine, Pinger, Probe,
-    RequestResponse, Schedule, SizePoint, Sizes, TimedAction, Udp, Workload,
+    Iperf3, Measured, MeasuredFlow, Measurement, Pairs, Ping, PingLine, Pinger, Probe, Reporter,
+    RequestResponse, Rest, Schedule, SizePoint, Sizes, TimedAction, Udp, Workload,
 };

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use tailback_units::{Bytes, Duration, Rate, Time};
 
 use super::bulk::Pairs;
+use super::reporter::Reporter;
 use crate::kernel::HostKind;
 use crate::problem::Finding;
 use crate::topology::{Host, Topology};
@@ -36,6 +37,9 @@ pub struct Udp {
     pub duration: Duration,
     /// SO_RCVBUF as the receiver asks for it (iperf's -w); Linux doubles it, within rmem_max.
     pub socket_buffer: Bytes,
+    /// iperf's reporter thread at either end, on hosts with a machine; absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reporter: Option<Reporter>,
     /// Of so many of a receiver's first datagrams the times of arrival are recorded, as its
     /// interrupt handler or poll sees them.
     #[serde(default)]

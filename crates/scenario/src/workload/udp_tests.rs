@@ -12,6 +12,7 @@ fn udp(datagram: u64) -> Udp {
         duration: Duration::from_secs(1),
         ecn: false,
         socket_buffer: Bytes::new(1 << 20),
+        reporter: None,
         record_arrivals: 0,
     }
 }

@@ -100,6 +100,10 @@ fn of_workload(run: &Run, outside: &[bool]) -> Vec<String> {
             "datagrams of kernels are not ECN-capable: use modelled hosts, or leave workload.ecn out"
                 .to_owned(),
         ),
+        Workload::Udp(udp) if udp.reporter.is_some() => Some(
+            "kernels have an agent, which reports as it does: use modelled hosts, or leave workload.reporter out"
+                .to_owned(),
+        ),
         Workload::Command(commands) => {
             let is_modelled = |name: &str| {
                 let host = run.network.hosts.iter().position(|host| host.name == name);

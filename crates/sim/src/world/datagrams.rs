@@ -12,13 +12,14 @@ use tailback_agent::Delays;
 use tailback_net::frame::{EndpointId, Frame};
 use tailback_net::host::machine::TaskId;
 use tailback_net::pool::Flight;
-use tailback_scenario::Probe;
+use tailback_scenario::{Probe, Reporter};
 use tailback_tcp::Ecn;
 use tailback_units::Time;
 
 use super::World;
 use super::background::ecn;
 use super::machines::NO_TASK;
+use super::reporter::Reporting;
 use crate::capture::Note;
 use crate::workload::Notice;
 
@@ -57,6 +58,9 @@ pub(crate) struct DatagramFlow {
     pub(crate) delays: Delays,
     /// When the last was read.
     pub(crate) last_read: Time,
+    reporter: Option<Reporter>,
+    /// The sender's and the receiver's, where the host has a machine.
+    pub(super) reporting: [Option<Reporting>; 2],
 }
 
 impl DatagramFlow {
@@ -83,7 +87,15 @@ impl DatagramFlow {
             last_transit: None,
             delays: Delays::default(),
             last_read: probe.start,
+            reporter: None,
+            reporting: [None, None],
         }
+    }
+
+    /// Its processes have reporters.
+    pub(crate) fn reported_by(mut self, reporter: Option<Reporter>) -> DatagramFlow {
+        self.reporter = reporter;
+        self
     }
 
     /// Puts a datagram into the socket, if there is room.
@@ -163,7 +175,23 @@ impl World {
         self.arm_machine(host);
     }
 
+    /// Whether an endpoint's process has a reporter, if its host has a machine.
+    pub(super) fn reporter_of(&self, id: EndpointId) -> Option<Reporter> {
+        self.datagrams.get((id.0 / 2) as usize)?.reporter
+    }
+
     fn send_datagram(&mut self, id: EndpointId) {
+        self.put_datagram(id);
+        self.datagram_sent(id);
+    }
+
+    fn datagram_sent(&mut self, id: EndpointId) {
+        self.workload
+            .notice(self.now, id, Notice::Sent, &mut self.actions);
+        self.do_actions();
+    }
+
+    fn put_datagram(&mut self, id: EndpointId) {
         let flow = &mut self.datagrams[(id.0 / 2) as usize];
         let number = flow.sent;
         flow.sent += 1;
@@ -178,9 +206,6 @@ impl World {
             self.ledger.lose(id, number, "tx-queue");
             self.show_order();
         }
-        self.workload
-            .notice(self.now, id, Notice::Sent, &mut self.actions);
-        self.do_actions();
     }
 
     /// A datagram has come through a host's receive path.
@@ -222,6 +247,9 @@ impl World {
     }
 
     fn begin_read(&mut self, id: EndpointId, host: usize, task: u32) {
+        if self.is_held_up(id) {
+            return;
+        }
         let flow = &self.datagrams[(id.0 / 2) as usize];
         if flow.queue.is_empty() {
             return;
@@ -249,10 +277,19 @@ impl World {
 
     /// A call of a datagram's thread is done.
     pub(super) fn datagram_call_done(&mut self, id: EndpointId) {
-        if id.0.is_multiple_of(2) {
-            return self.send_datagram(id);
+        let sends = id.0.is_multiple_of(2);
+        if !self.is_held_up(id) {
+            match sends {
+                true => self.put_datagram(id),
+                false => self.read_datagram(id),
+            }
         }
-        self.read_datagram(id);
+        if !self.put_record(id) {
+            return;
+        }
+        if sends {
+            return self.datagram_sent(id);
+        }
         let endpoint = &self.endpoints[id.0 as usize];
         let (host, task) = (usize::from(endpoint.host.0), endpoint.task);
         self.begin_read(id, host, task);

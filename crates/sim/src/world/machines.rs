@@ -18,6 +18,7 @@ use tailback_units::{Duration, Time};
 use super::World;
 use super::gro::joint;
 use super::network::Sink;
+use super::reporter::Reporting;
 use super::sockets::{Step, Thread};
 use crate::capture::Note;
 use crate::workload::Notice;
@@ -263,6 +264,7 @@ impl World {
         let id = thread.endpoint;
         match thread.step {
             Step::Away => self.call_done(id),
+            Step::Report => self.reporter_done(id),
             step => self.step_done(id, step),
         }
     }
@@ -440,6 +442,15 @@ impl World {
             endpoint.task = task;
             endpoint.holds = true;
             endpoint.locks = locks;
+            if let Some(reporter) = self.reporter_of(id)
+                && let Some(state) = &mut self.hosts[host].machine
+            {
+                let task = state.thread(id);
+                state.thread_mut(task).step = Step::Report;
+                let flow = &mut self.datagrams[(id.0 / 2) as usize];
+                let reporting = Reporting::new(reporter, TaskId(task));
+                flow.reporting[(id.0 % 2) as usize] = Some(reporting);
+            }
         }
     }
 

@@ -26,6 +26,7 @@ mod machines;
 mod network;
 mod pushback;
 mod queued;
+mod reporter;
 mod series;
 mod sockets;
 mod spread;

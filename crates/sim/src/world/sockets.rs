@@ -41,6 +41,8 @@ pub(super) enum Step {
     Backlog,
     /// It handles the backlog as it lets the socket go.
     Release,
+    /// It is no socket's, but counts what others send and read.
+    Report,
 }
 
 /// A thread of a host with a machine, and the socket it uses.
@@ -369,7 +371,7 @@ impl World {
             return self.call_done(id);
         };
         match step {
-            Step::Away => {}
+            Step::Away | Step::Report => {}
             Step::Enter => self.lock(id),
             Step::Send => self.send_done(id),
             Step::Receive => {

@@ -21,6 +21,25 @@ impl Machine {
         }
     }
 
+    /// When a task's core ticks next. Cores tick apart by half a tick over their number, as in 2.6.24's
+    /// tick_setup_sched_timer; slices are counted as if all ticked at once.
+    #[must_use]
+    pub fn next_tick_of(&self, now: Time, task: TaskId) -> Time {
+        let tick = self.tick.as_ps();
+        let late = tick / 2 / self.cores.len() as u64 * self.core_of(task) as u64;
+        Time::from_ps((now.as_ps() + tick - late) / tick * tick + late)
+    }
+
+    /// The task that has just begun a call lets another have its core that is further behind; if none is it goes on
+    /// (sched_yield, yield_task_fair of 2.6.24).
+    pub fn yield_core(&mut self, task: TaskId) {
+        let number = task.0 as usize;
+        let core = self.tasks[number].core;
+        let other = task::next(&self.tasks, core).filter(|other| *other != number);
+        let behind = |other: usize| self.tasks[other].vruntime < self.tasks[number].vruntime;
+        self.cores[core].yields |= other.is_some_and(behind);
+    }
+
     /// irqbalance: interrupts go to the cores that were least busy since it last looked.
     pub(super) fn balance(&mut self) {
         let Affinity::Balanced { period } = self.config.interrupts.affinity else {
@@ -78,3 +97,7 @@ impl Machine {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "affinity_tests.rs"]
+mod tests;

@@ -11,7 +11,7 @@ use crate::pool::{Flight, FramePool};
 use crate::testing::frame;
 
 /// One core on which a frame costs 2 us, a call 3 us, an interrupt 2 us.
-fn config() -> MachineConfig {
+pub(super) fn config() -> MachineConfig {
     MachineConfig {
         cores: 1,
         hz: 1000,
