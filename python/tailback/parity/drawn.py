@@ -109,7 +109,7 @@ def _actions(lot: Random) -> list[dict[str, object]]:
 def _script(lot: Random, *, marks: bool) -> Iterable[dict[str, object]]:
     """What the link does to single frames."""
     for _ in range(lot.choice((0, 1, 1, 2, 3))):
-        # Not doubled: a kernel's reader gets both at once, a modelled one the first before the copy.
+        # Not doubled: a kernel reads both at once, a model the first before the copy is there.
         what = lot.choice(("drop", "drop", "drop", "delay", "delay", *(("mark",) * 3 * marks)))
         yield _rule(lot, "forward", "data", 200, what)
     for _ in range(lot.choice((0, 0, 1, 2))):
