@@ -375,7 +375,11 @@ fn a_sink_that_has_an_end_waits_for_datagrams_that_are_rare() {
     assert!(wall_ns() >= end_ns);
     // Without one it is over when nothing comes.
     let (_, received) = datagrams_until("udp-idle", 40_000, 1_000_000_000, 50_000_000, None);
-    assert_eq!(received, Some(1));
+    // One, and those before it if it was late to listen.
+    assert!(
+        received.is_some_and(|received| received < 5),
+        "{received:?}"
+    );
 }
 
 #[test]
@@ -527,7 +531,7 @@ fn sink_of_datagrams(port: u16, idle_ns: u64) -> Task {
     Task::UdpSink(config::UdpSink {
         port,
         idle_ns,
-        end_ns: Some(wall_ns() + 30_000_000_000),
+        end_ns: Some(wall_ns() + 2_000_000_000),
         numbers: Some(10),
         gap_ns: 1_000_000,
         window_bytes: None,
