@@ -8,6 +8,7 @@ theirs differ without a reason.
 
 from collections.abc import Iterable
 from random import Random
+from typing import Any
 
 from tailback.parity.cases import Case
 
@@ -106,8 +107,19 @@ def _actions(lot: Random) -> list[dict[str, object]]:
     return [action for _, action in sorted(found, key=lambda one: one[0])]
 
 
-def _script(lot: Random, *, marks: bool) -> Iterable[dict[str, object]]:
+def _script(lot: Random, *, marks: bool) -> list[dict[str, object]]:
     """What the link does to single frames."""
+    rules = list(_rules(lot, marks=marks))
+    if lot.random() >= 0.06:
+        return rules
+    # A connection is to come about: its next tries are left alone.
+    first = {"of": "all", "frames": [1], "action": "drop"}
+    later = [rule for rule in rules if rule["frames"][0] > 25]
+    return [*later, {"direction": lot.choice(("forward", "backward")), **first}]
+
+
+def _rules(lot: Random, *, marks: bool) -> Iterable[dict[str, Any]]:
+    """The same once the connection is up."""
     for _ in range(lot.choice((0, 1, 1, 2, 3))):
         # Not doubled: a kernel reads both at once, a model the first before the copy is there.
         what = lot.choice(("drop", "drop", "drop", "delay", "delay", *(("mark",) * 3 * marks)))
@@ -115,12 +127,9 @@ def _script(lot: Random, *, marks: bool) -> Iterable[dict[str, object]]:
     for _ in range(lot.choice((0, 0, 1, 2))):
         what = lot.choice(("drop", "drop", "delay", "duplicate"))
         yield _rule(lot, "backward", "acks", 90, what)
-    if lot.random() < 0.06:
-        direction = lot.choice(("forward", "backward"))
-        yield {"direction": direction, "of": "all", "frames": [1], "action": "drop"}
 
 
-def _rule(lot: Random, direction: str, of: str, last: int, action: str) -> dict[str, object]:
+def _rule(lot: Random, direction: str, of: str, last: int, action: str) -> dict[str, Any]:
     first = lot.randrange(1, last)
     count = lot.choice((1, 1, 2, 3, 8, 20))
     if lot.random() < 0.6:
