@@ -152,6 +152,10 @@ def test_of_many_cores_those_that_worked_are_shown(tmp_path: Path) -> None:
     (rows,) = drawn["datasets"].values()
     assert len(rows.splitlines()) == 21
     assert "Left out: 20 cores below 1 % in all runs." in drawn["title"]["subtitle"][0]
+    idle = [core | {"busy_percent": 0.1} for core in cores]
+    view = folder(tmp_path / "idle", [], summary=[summary(0)], cores=idle)
+    with pytest.raises(NothingToDrawError, match="no core of these 40"):
+        Plots(view.results).cores()
 
 
 @pytest.mark.parametrize(

@@ -68,3 +68,12 @@ def test_without_samples_it_says_what_is_missing(tmp_path: Path) -> None:
 def test_a_run_that_is_not_there_is_named(results: Results) -> None:
     with pytest.raises(NothingToDrawError, match=r"run 7 is not among those drawn: \[0, 2\]"):
         Plots(results).samples(7)
+
+
+def test_where_nobody_has_sent_yet_there_is_a_page_without_it(tmp_path: Path) -> None:
+    # Over before a handshake is.
+    short = WORKLOAD | {"duration": "15us", "start_within": "0s"}
+    results = run(tmp_path / "r", 2, record={"sample_interval": "5us"}, workload=short)
+    assert not results.table("samples").is_empty()
+    assert sampled(View(results)) == []
+    assert "samples" not in [one.key for one in contents(View(results)).sections]

@@ -182,10 +182,16 @@ impl Link {
         self.serialisation_of(frame.frame_bytes)
     }
 
+    /// Bytes of line time that a frame takes, with all that its framing puts around it.
+    #[inline]
+    #[must_use]
+    pub fn wire_bytes(&self, frame_bytes: u16) -> u64 {
+        u64::from(frame_bytes).wrapping_add(self.around_bytes)
+    }
+
     #[inline]
     fn serialisation_of(&self, frame_bytes: u16) -> Duration {
-        let bytes = u64::from(frame_bytes).wrapping_add(self.around_bytes);
-        self.byte_time.time_for(bytes)
+        self.byte_time.time_for(self.wire_bytes(frame_bytes))
     }
 
     /// Sends a frame as soon as the transmitter is free, but not before `earliest`; the answer is

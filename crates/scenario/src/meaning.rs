@@ -22,6 +22,7 @@ use crate::period;
 use crate::problem::Finding;
 use crate::topology::Topology;
 use crate::vlans;
+use crate::workload::Workload;
 use tailback_tcp::{CwndReduction, FastRecovery, Sender, Stack};
 
 /// RFC 791: every host accepts datagrams of 576 bytes.
@@ -102,6 +103,9 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
             let workload = scenario.workload.name_findings(&topology);
             let named = workload.is_empty();
             findings.extend(workload.into_iter().map(|f| f.within("workload")));
+            if findings.is_empty() {
+                findings.extend(alone(scenario, &topology));
+            }
             if named {
                 findings.extend(vlans::findings(scenario, &topology));
             }
@@ -133,6 +137,18 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
             Err(findings)
         }
     }
+}
+
+/// A host with nobody to send to. A program may have its reasons.
+fn alone(scenario: &Scenario, topology: &Topology) -> Option<Finding> {
+    let lonely = topology.hosts.len() < 2 && !matches!(scenario.workload, Workload::Command(_));
+    lonely.then(|| {
+        Finding::new(
+            "network",
+            "its one host has nobody to send to",
+            "two hosts or more",
+        )
+    })
 }
 
 fn name(name: &str) -> Vec<Finding> {

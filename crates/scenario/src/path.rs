@@ -63,9 +63,10 @@ pub(crate) fn parent(path: &str) -> Option<&str> {
     }
 }
 
-/// The steps of a path that a user wrote, by TOML's rules for keys. `[2]` is written `.2`.
+/// The steps of a path that a user wrote, by TOML's rules for keys. An element of a list is `[2]`, as
+/// problems show it, or `.2`.
 pub(crate) fn parse(text: &str) -> Option<Steps> {
-    let document = format!("{text} = 0");
+    let document = format!("{} = 0", dotted(text));
     let table = toml::de::DeTable::parse(&document).ok()?;
     let mut steps = Steps::new();
     let mut table = table.get_ref();
@@ -81,6 +82,35 @@ pub(crate) fn parse(text: &str) -> Option<Steps> {
             _ => return None,
         }
     }
+}
+
+/// A path with `[2]` as `.2`, which TOML reads.
+fn dotted(text: &str) -> String {
+    let mut dotted = String::with_capacity(text.len());
+    let (mut quote, mut escaped) = (None, false);
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let after = &rest[c.len_utf8()..];
+        if let (None, '[', Some((number, behind))) = (quote, c, after.split_once(']'))
+            && !number.is_empty()
+            && number.bytes().all(|b| b.is_ascii_digit())
+            && (behind.is_empty() || behind.starts_with(['.', '[']))
+        {
+            dotted.push('.');
+            dotted.push_str(number);
+            rest = behind;
+            continue;
+        }
+        match quote {
+            Some(open) if c == open && !escaped => quote = None,
+            None if c == '"' || c == '\'' => quote = Some(c),
+            _ => {}
+        }
+        escaped = c == '\\' && !escaped && quote == Some('"');
+        dotted.push(c);
+        rest = after;
+    }
+    dotted
 }
 
 /// Steps as a path to show.

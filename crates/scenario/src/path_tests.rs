@@ -22,7 +22,17 @@ fn a_path_is_read_back_as_it_is_shown() {
         let steps = parse(text).expect(text);
         assert_eq!(show(&steps), text);
     }
-    for text in ["", ".", "a.", "a b", "a = 1\nb", "[a]", "a # b"] {
+    // As problems show them.
+    for (text, dotted) in [
+        ("network.link[0].rate", "network.link.0.rate"),
+        ("a[1][20]", "a.1.20"),
+        ("a.\"b[2]\"[3].c", "a.\"b[2]\".3.c"),
+    ] {
+        assert_eq!(show(&parse(text).expect(text)), dotted);
+    }
+    for text in [
+        "", ".", "a.", "a b", "a = 1\nb", "[a]", "a # b", "a[]", "a[-1]", "a[1", "a[1]b",
+    ] {
         assert_eq!(parse(text), None, "{text:?}");
     }
 }

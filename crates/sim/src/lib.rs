@@ -79,7 +79,7 @@ pub enum SimError {
     /// Links have stopped one another by PAUSE or PFC, for good.
     #[error(
         "deadlock at {}: {} has stopped links that wait for one another: {cycle}. \
-         Routes without a cycle, or {}, avoid that",
+         Routes without a cycle where watch = \"ingress\", or {}, avoid that",
         seconds(*.at),
         if *.classes { "PFC" } else { "PAUSE" },
         if *.classes { "flows of the cycle in different classes" } else { "PFC with classes" }

@@ -1,6 +1,6 @@
 //! What workloads `iperf3` and `flent` add to the tables.
 
-use tailback_net::frame::{ETHERNET_BYTES, GAP_BYTES, HostId, IP_HEADER_BYTES};
+use tailback_net::frame::{ETHERNET_BYTES, HostId, IP_HEADER_BYTES};
 use tailback_scenario::{MeasuredFlow, Measurement};
 use tailback_units::Time;
 
@@ -10,8 +10,8 @@ use crate::workload::MeasuredApp;
 use crate::world::{FlowRecord, IntervalLook, World};
 
 /// Header of TCP, and its timestamps, bytes.
-const TCP_HEADER_BYTES: f64 = 20.0;
-const TIMESTAMPS_BYTES: f64 = 12.0;
+const TCP_HEADER_BYTES: u32 = 20;
+const TIMESTAMPS_BYTES: u32 = 12;
 
 /// What the window saw of the flows that `wanted` names: bytes received, segments retransmitted.
 fn seen(world: &World, app: &MeasuredApp, wanted: impl Fn(&MeasuredFlow) -> bool) -> (u64, u64) {
@@ -87,16 +87,16 @@ fn utilisation(world: &World, app: &MeasuredApp) -> f64 {
         seen(world, app, is).0
     };
     let bytes = way(true).max(way(false));
-    let mtu = f64::from(world.hosts[0].config.mss) + 40.0;
+    let mtu = u32::from(world.hosts[0].config.mss) + IP_HEADER_BYTES + TCP_HEADER_BYTES;
     let mut stacks = world.hosts.iter().map(|host| &host.config.stack);
     let options = match stacks.all(|stack| stack.tcp_timestamps) {
         true => TIMESTAMPS_BYTES,
-        false => 0.0,
+        false => 0,
     };
-    let payload = mtu - f64::from(IP_HEADER_BYTES) - TCP_HEADER_BYTES - options;
-    let wire = mtu + f64::from(ETHERNET_BYTES + GAP_BYTES);
+    let payload = mtu - IP_HEADER_BYTES - TCP_HEADER_BYTES - options;
     let link = &world.links[world.hosts[0].uplink as usize].link;
-    let bps = link.rate().as_bps() as f64 * payload / wire;
+    let wire = link.wire_bytes((mtu + ETHERNET_BYTES) as u16);
+    let bps = link.rate().as_bps() as f64 * f64::from(payload) / wire as f64;
     bytes as f64 * 8.0 / app.spec().duration().as_secs_f64() / bps
 }
 

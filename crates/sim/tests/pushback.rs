@@ -201,7 +201,10 @@ fn links_that_wait_for_one_another_end_the_run_with_their_names() {
                 assert!(cycle.contains("PAUSE has stopped"), "{cycle}");
                 // Within the run's 50 ms, and not in picoseconds.
                 assert!(cycle.starts_with("deadlock at 0.0"), "{cycle}");
-                assert!(cycle.contains("PFC with classes, avoid"), "{cycle}");
+                assert!(
+                    cycle.contains("watch = \"ingress\", or PFC with classes, avoid"),
+                    "{cycle}"
+                );
                 for link in ["s0>s1", "s1>s2", "s2>s3", "s3>s4", "s4>s0"] {
                     assert!(cycle.contains(link), "{cycle}");
                 }

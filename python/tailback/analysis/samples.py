@@ -121,6 +121,8 @@ def _fullest(queues: pl.DataFrame) -> tuple[str, pl.DataFrame]:
 
 def _in_steps(rows: pl.DataFrame, keys: list[str], of_each: pl.Expr) -> pl.DataFrame:
     """One row for each step of time at most, with its end as the time."""
+    if rows.is_empty():
+        return rows
     end_s = float(str(rows["time_s"].max()))
     step_s = end_s / _POINTS or 1.0
     steps = rows.with_columns((pl.col("time_s") / step_s).ceil().alias("step"))

@@ -34,6 +34,44 @@ fn what_no_path_joins_is_told() {
 }
 
 #[test]
+fn a_host_alone_has_nobody_to_send_to() {
+    let alone = r#"
+        topology = "stars", stars = 1, hosts = 1, core = "arista-7124s",
+        uplink = { rate = "10Gbit", delay = "1us", mtu = "9000B" }
+    "#;
+    let two = alone.replace("hosts = 1", "hosts = 2");
+    for kind in [
+        "bulk\", pairs = { kind = \"permutation\" }",
+        "bernoulli\", load = 0.5",
+    ] {
+        let text = |network: &str| {
+            format!(
+                r#"
+                name = "alone"
+                network = {{ {network}, switch = "arista-7124s", link = {{ rate = "10Gbit", delay = "1us", mtu = "9000B" }} }}
+                host = "plain"
+                stack = "linux-7.2"
+                workload = {{ kind = "{kind}, duration = "1ms" }}
+                "#,
+                network = network.split_whitespace().collect::<Vec<_>>().join(" ")
+            )
+        };
+        assert_eq!(
+            crate::common::plan(&text(&two), &[]).runs[0]
+                .network
+                .hosts
+                .len(),
+            2
+        );
+        let found = problem(&text(alone), &[]);
+        assert!(
+            found.contains("network: its one host has nobody"),
+            "{found}"
+        );
+    }
+}
+
+#[test]
 fn names_taken_twice_are_told() {
     let found = problem(
         &explicit("name = \"b1\"", "name = \"a1\"").replace("\"b1\"", "\"a1\""),

@@ -43,6 +43,8 @@ def cores(view: View) -> AnyChart:
     in_all = by_core.height
     if in_all > _COLUMNS_MAX:
         by_core = by_core.filter(pl.col(_BUSY) >= _LEAST)
+    if by_core.is_empty():
+        raise NothingToDrawError(f"no core of these {in_all} was busy for {_LEAST} % of a run")
     every = by_core.get_column(_CORE)
     names = every.head(_COLUMNS_MAX).to_list()
     rows = means.filter(pl.col(RUN).is_in(runs), pl.col(_CORE).is_in(names))
