@@ -92,6 +92,19 @@ pub enum SimError {
         /// Whether classes were stopped (PFC), rather than whole links.
         classes: bool,
     },
+    /// `record.sample_interval` asks for more than a run keeps.
+    #[error(
+        "record.sample_interval = {interval} comes to more than {} million rows by {}, one for each end of a connection, \
+         or each port, at each look; a longer interval, or a shorter run",
+        samples::LOOKS_MAX / 1_000_000,
+        seconds(*.at)
+    )]
+    TooManySamples {
+        /// When they were too many.
+        at: Time,
+        /// How far apart they are.
+        interval: Duration,
+    },
     /// Nothing is left to happen, but the workload is not done: connections that it needs are gone, or a
     /// defect of the simulator.
     #[error("the run stalled at {} after {done} iterations: no event is left; {why}", seconds(*.at))]
@@ -163,6 +176,7 @@ pub fn simulate_on(threads: usize, run: &Run, control: &Control) -> Result<RunOu
         world.run(control)?;
     }
     world.check_conservation()?;
+    world.check_samples()?;
     let mut outcome = outcome::outcome(&world);
     outcome.parts = parts;
     outcome.capture = capture::file(&world, run);

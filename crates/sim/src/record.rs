@@ -127,6 +127,11 @@ impl Recorder {
         self.set_next();
     }
 
+    /// When there were more samples than are kept, if so, and how far apart they were.
+    pub(crate) fn too_many(&self) -> Option<(Time, Duration)> {
+        self.samples.too_many()
+    }
+
     /// Flows that are looked at: the first so many.
     pub(crate) fn flows(&self) -> usize {
         self.flows

@@ -13,6 +13,9 @@ use tailback_wire::plan;
 
 use crate::tables::Table;
 
+/// Most looks at connections or places that a run keeps: some gigabytes with the tables that are made of them.
+pub(crate) const LOOKS_MAX: usize = 5_000_000;
+
 /// One connection's end at one look.
 #[derive(Debug)]
 struct ConnectionLook {
@@ -39,6 +42,8 @@ pub(crate) struct Samples {
     interval: Duration,
     connections: Vec<ConnectionLook>,
     queues: Vec<QueueLook>,
+    /// When there were too many to go on.
+    too_many_at: Option<Time>,
 }
 
 /// An end of a connection as it is looked at.
@@ -64,7 +69,7 @@ impl Samples {
     /// When to look first, and after a look at `last` the next time.
     pub(crate) fn next(&self, last: Option<Time>) -> Time {
         match last {
-            _ if self.interval.is_zero() => Time::NEVER,
+            _ if self.interval.is_zero() || self.too_many_at.is_some() => Time::NEVER,
             None => Time::ZERO,
             Some(last) => last + self.interval,
         }
@@ -92,6 +97,16 @@ impl Samples {
                 bytes: one.bytes,
                 info: one.info,
             }));
+        if self.connections.len().max(self.queues.len()) > LOOKS_MAX {
+            self.too_many_at = Some(at);
+            self.connections = Vec::new();
+            self.queues = Vec::new();
+        }
+    }
+
+    /// When there were more looks than are kept, if so, and how far apart they were.
+    pub(crate) fn too_many(&self) -> Option<(Time, Duration)> {
+        self.too_many_at.map(|at| (at, self.interval))
     }
 
     /// The tables, if there is anything in them; `places` are the names of the queues, `hosts`

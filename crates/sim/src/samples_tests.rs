@@ -2,7 +2,7 @@ use tailback_net::frame::HostId;
 use tailback_tcp::TcpInfo;
 use tailback_units::{Duration, Time};
 
-use super::{Looked, Samples};
+use super::{LOOKS_MAX, Looked, Samples};
 use crate::tables::ColumnData;
 
 fn look(samples: &mut Samples, at: Time, queued: [u64; 2], cwnd: u32) {
@@ -57,4 +57,20 @@ fn a_row_for_each_end_and_each_place_that_ever_held_anything() {
         ends.column("time_s"),
         Some(&ColumnData::F64(vec![0.0, 0.001]))
     );
+}
+
+#[test]
+fn more_looks_than_are_kept_are_said_and_not_kept() {
+    let mut samples = Samples::new(Some(Duration::from_us(1)));
+    let ports = |samples: &mut Samples, at: Time, count: usize| {
+        samples.look(at, std::iter::repeat_n(0, count), std::iter::empty());
+    };
+    ports(&mut samples, Time::ZERO, LOOKS_MAX);
+    assert_eq!(samples.too_many(), None);
+    let then = Time::ZERO + Duration::from_us(1);
+    assert_eq!(samples.next(Some(Time::ZERO)), then);
+    ports(&mut samples, then, 1);
+    assert_eq!(samples.too_many(), Some((then, Duration::from_us(1))));
+    assert_eq!(samples.next(Some(then)), Time::NEVER);
+    assert_eq!(samples.tables(&[], &[]).len(), 0);
 }

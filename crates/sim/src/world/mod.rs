@@ -157,6 +157,7 @@ impl World {
             self.events += 1;
             if self.events.is_multiple_of(EVENTS_PER_CHECK) {
                 control.check(self.workload.progress())?;
+                self.check_samples()?;
                 if self.waits_for_nothing() {
                     return Err(self.stalled());
                 }
@@ -165,6 +166,14 @@ impl World {
         control.check(self.workload.progress())?;
         self.settle_machines();
         self.check_deadlock()
+    }
+
+    /// The error that too many samples are.
+    pub(crate) fn check_samples(&self) -> Result<(), SimError> {
+        match self.recorder.too_many() {
+            Some((at, interval)) => Err(SimError::TooManySamples { at, interval }),
+            None => Ok(()),
+        }
     }
 
     /// The error that a deadlock is, if there is one.
