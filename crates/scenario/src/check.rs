@@ -294,10 +294,8 @@ impl Checker<'_> {
             match (known.get(key), node.get("additionalProperties")) {
                 (Some(property), _) => self.check(property, value, &here),
                 (None, Some(Value::Bool(false))) => {
-                    let near = nearest::nearest(key, known.keys().map(String::as_str));
-                    meant.extend(near);
-                    let finding = unknown_key(key, &here, known, near, others);
-                    self.findings.push(finding);
+                    meant.extend(nearest::nearest(key, known.keys().map(String::as_str)));
+                    self.findings.push(unknown_key(key, &here, known, others));
                 }
                 (None, Some(node)) => self.check(node, value, &here),
                 (None, None) => {}
@@ -389,22 +387,15 @@ impl Checker<'_> {
     }
 }
 
-fn unknown_key(
-    key: &str,
-    here: &str,
-    known: &Map<String, Value>,
-    near: Option<&str>,
-    others: &[Other<'_>],
-) -> Finding {
+fn unknown_key(key: &str, here: &str, known: &Map<String, Value>, others: &[Other<'_>]) -> Finding {
     let other = others
         .iter()
         .find(|o| o.branch["properties"].get(key).is_some());
-    let remedy = match (other, near) {
-        (Some(Other { tag, kind, .. }), _) => format!("it belongs to {tag} = {kind:?}"),
-        (None, Some(near)) => format!("did you mean {near:?}?"),
-        (None, None) => {
+    let remedy = match other {
+        Some(Other { tag, kind, .. }) => format!("it belongs to {tag} = {kind:?}"),
+        None => {
             let keys: Vec<&str> = known.keys().map(String::as_str).collect();
-            format!("the keys here are {}", keys.join(", "))
+            nearest::suggest_key(key, &keys)
         }
     };
     Finding::new(here, format!("there is no key {key:?} here"), remedy).at_key()

@@ -20,6 +20,14 @@ fn an_unknown_key_is_named_with_the_nearest_right_one() {
         "s.toml:18:1: workload.colour: there is no key \"colour\" here; the keys here are kind, \
          servers, size, striped, iterations, request"
     );
+    // Of the hundred of a stack not all are listed.
+    let said = problem(&star("[stack]", "[stack]\ncolour = 1"), &[]);
+    let begin = "there is no key \"colour\" here; of the ";
+    assert!(said.contains(begin), "{said}");
+    assert!(
+        said.ends_with("(`tailback schema` has all, with what they mean)"),
+        "{said}"
+    );
 }
 
 #[test]
