@@ -97,6 +97,17 @@ impl Table {
         });
     }
 
+    /// Keeps the rows whose value of that column is wanted; all if there is no such measure.
+    pub(crate) fn retain(&mut self, name: &str, wanted: impl Fn(f64) -> bool) {
+        let Some(ColumnData::F64(values)) = self.column(name) else {
+            return;
+        };
+        let kept: Vec<bool> = values.iter().map(|value| wanted(*value)).collect();
+        for column in &mut self.columns {
+            column.data.retain(&kept);
+        }
+    }
+
     /// The number of rows.
     #[must_use]
     pub fn rows(&self) -> usize {
@@ -122,6 +133,19 @@ impl ColumnData {
             ColumnData::F64(v) => v.len(),
             ColumnData::Str(v) => v.len(),
             ColumnData::Bool(v) => v.len(),
+        }
+    }
+
+    fn retain(&mut self, kept: &[bool]) {
+        fn of<T>(values: &mut Vec<T>, kept: &[bool]) {
+            let mut kept = kept.iter();
+            values.retain(|_| kept.next().is_none_or(|kept| *kept));
+        }
+        match self {
+            ColumnData::U64(v) => of(v, kept),
+            ColumnData::F64(v) => of(v, kept),
+            ColumnData::Str(v) => of(v, kept),
+            ColumnData::Bool(v) => of(v, kept),
         }
     }
 

@@ -65,6 +65,46 @@ fn a_run_lasts_until_the_flows_between_kernels_are_over() {
 }
 
 #[test]
+fn tables_over_time_end_with_the_run() {
+    let record = r#"
+[record]
+sample_interval = "2ms"
+series = { interval = "2ms" }
+interfaces = "2ms""#;
+    let endless = r#"kind = "bulk"
+pairs = { kind = "to-first" }
+duration = "20ms""#;
+    let asked = r#"kind = "request-response"
+pairs = { kind = "to-first" }
+request = "200B"
+response = "20kB"
+duration = "20ms""#;
+    for workload in [endless, asked] {
+        let text = star(3, &format!("{workload}{record}"));
+        let model = simulated(&text, &["network.clock_ppm=50"]);
+        for outside in [[true, true, true], [true, true, false]] {
+            let outcome = run(&text, &["network.clock_ppm=50"], |host| outside[host]);
+            let outcome = outcome.expect("it runs");
+            for (table, column) in [
+                ("network", "time_ms"),
+                ("interfaces", "time_s"),
+                ("queue_samples", "time_s"),
+            ] {
+                let [real, modelled] = [&outcome, &model].map(|o| {
+                    let mut times = measure(o, table, column);
+                    times.dedup();
+                    times
+                });
+                assert_eq!(real, modelled, "{table} {outside:?} {workload}");
+            }
+            let samples = measure(&outcome, "samples", "time_s");
+            let last = samples.into_iter().fold(0.0, f64::max);
+            assert!((last - 0.02).abs() < 1e-9, "{last} {outside:?} {workload}");
+        }
+    }
+}
+
+#[test]
 fn what_is_left_when_a_run_ends_is_not_complete() {
     let workload = r#"kind = "bulk"
 pairs = { kind = "to-first" }

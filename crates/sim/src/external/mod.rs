@@ -143,6 +143,7 @@ pub fn simulate_with_kernels(
             None => outcome.tables.push(table),
         }
     }
+    results::end_with_the_run(&mut outcome.tables, &cable.world);
     Ok(outcome)
 }
 
@@ -217,7 +218,10 @@ fn drive(
             }
             _ => {
                 cable.note_totals();
-                cable.world.now = to_world(in_kernels);
+                let at = to_world(in_kernels);
+                // Where all hosts are kernels the world may have nothing more to do by itself.
+                cable.world.look_before(at);
+                cable.world.now = at;
                 kernels.step(cable)?;
             }
         }

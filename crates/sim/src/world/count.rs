@@ -91,6 +91,13 @@ impl World {
         });
     }
 
+    /// Looks at everything that is due before somebody outside does something at `at`.
+    pub(crate) fn look_before(&mut self, at: Time) {
+        if self.recorder.due(at) {
+            self.sample_until(at);
+        }
+    }
+
     /// Looks at everything the recorder wants to see, as often as it is due by `at`.
     #[cold]
     pub(super) fn sample_until(&mut self, at: Time) {
