@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration as WallTime, Instant};
 
-use support::{Folder, Options, Star, StarConfig, prepare, run};
+use support::{Folder, Options, Star, StarConfig, folder, prepare, run};
 use tailback_agent::config::{self, Task, UdpSink};
 use tailback_kernel::{KernelError, Kernels};
 use tailback_units::{Duration, Rate};
@@ -209,7 +209,7 @@ fn folders_that_do_not_do_are_refused() {
         let error = failure(&folder, &options, &[serve(), serve()]);
         assert!(matches!(error, KernelError::NoTmpfs { .. }), "{error}");
     }
-    options.kernels.memory = PathBuf::from("/dev/shm");
+    options.kernels.memory = PathBuf::from(folder::MEMORY);
     options.kernels.directory = folder.0.join("x".repeat(100));
     fs::create_dir_all(&options.kernels.directory).expect("a folder can be made");
     let error = failure(&folder, &options, &[serve(), serve()]);
@@ -260,4 +260,29 @@ fn nothing_outlives_a_simulator_that_is_killed() {
     child.wait().expect("it ends");
     gone(&theirs);
     fs::remove_dir_all(theirs).expect("its folder can be removed");
+}
+
+#[test]
+fn no_folder_stays_of_tests_that_fail_or_are_killed() {
+    let kept = Folder::new();
+    let failing = std::panic::catch_unwind(|| {
+        let folder = Folder::new();
+        std::panic::panic_any(folder.0.clone());
+    });
+    let failed = failing.expect_err("it panics");
+    let failed: &PathBuf = failed.downcast_ref().expect("its folder");
+    assert!(!failed.exists(), "{}", failed.display());
+
+    let mut other = Command::new("true").spawn().expect("it runs");
+    let killed = std::mem::ManuallyDrop::new(Folder::of(other.id(), 7));
+    fs::write(killed.0.join("console"), "").expect("it can be written");
+    folder::sweep();
+    assert!(
+        killed.0.exists(),
+        "that of a process that is waited for is its own"
+    );
+    other.wait().expect("it ends");
+    folder::sweep();
+    assert!(!killed.0.exists(), "{}", killed.0.display());
+    assert!(kept.0.exists());
 }

@@ -1,12 +1,12 @@
 //! A small network between kernels, and a run of guests over it. Each test takes what it needs.
 #![allow(dead_code, unused_imports)]
 
+pub mod folder;
 mod network;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration as WallTime;
 
 use tailback_agent::config::{GuestConfig, Interface, Neighbour, Offloads, Task};
@@ -15,6 +15,7 @@ use tailback_kernel::{HostConfig, KernelError, Kernels, KernelsConfig, NicConfig
 use tailback_units::{Duration, Time};
 use tailback_wire::plan;
 
+pub use folder::Folder;
 pub use network::{Event, Star, StarConfig};
 
 /// Time of day at time zero: any constant.
@@ -48,27 +49,6 @@ fn program(variable: &str, cached: &str, remedy: &str) -> PathBuf {
     path
 }
 
-/// A test's own folder, removed in the end.
-pub struct Folder(pub PathBuf);
-
-impl Folder {
-    pub fn new() -> Folder {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let path = Path::new("/dev/shm").join(format!("tb{}.{number}", std::process::id()));
-        fs::create_dir_all(&path).expect("a folder can be made");
-        Folder(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        if std::env::var_os("TAILBACK_KEEP").is_none() {
-            let _ = fs::remove_dir_all(&self.0);
-        }
-    }
-}
-
 /// What a test asks for beyond its tasks.
 #[derive(Clone)]
 pub struct Options {
@@ -92,7 +72,7 @@ impl Options {
             kernels: KernelsConfig {
                 kernel: kernel(),
                 directory: folder.0.clone(),
-                memory: PathBuf::from("/dev/shm"),
+                memory: PathBuf::from(folder::MEMORY),
                 epoch_ns: EPOCH_NS,
                 patience: WallTime::from_secs(20),
                 given_up: Arc::default(),

@@ -1,15 +1,18 @@
 //! Runs, with kernels and without, and what their tables say. Each test takes what it needs.
 #![allow(dead_code)]
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+#[path = "../../../kernel/tests/support/folder.rs"]
+mod folder;
+
+use std::path::PathBuf;
 use std::time::Duration as WallTime;
 
 use tailback_scenario::Plan;
 use tailback_sim::{
     ColumnData, Control, KernelSetup, RunOutcome, SimError, simulate, simulate_with_kernels,
 };
+
+use folder::Folder;
 
 fn program(variable: &str, cached: &str, remedy: &str) -> PathBuf {
     let cache = std::env::var_os("XDG_CACHE_HOME").map_or_else(
@@ -47,13 +50,10 @@ pub fn run(
     overrides: &[&str],
     outside: impl Fn(usize) -> bool,
 ) -> Result<RunOutcome, SimError> {
-    static NUMBER: AtomicU32 = AtomicU32::new(0);
     let plan = plan(text, overrides);
     let run = &plan.runs[0];
     let outside: Vec<bool> = (0..run.network.hosts.len()).map(outside).collect();
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let folder = Path::new("/dev/shm").join(format!("tbs{}.{number}", std::process::id()));
-    fs::create_dir_all(&folder).expect("a folder can be made");
+    let folder = Folder::new();
     let setup = KernelSetup {
         kernel: program(
             "TAILBACK_KERNEL",
@@ -61,16 +61,12 @@ pub fn run(
             "tailback kernel build",
         ),
         agent: program("TAILBACK_AGENT", "tailback/tailback-agent", "make agent"),
-        folder: folder.clone(),
-        memory: PathBuf::from("/dev/shm"),
+        folder: folder.0.clone(),
+        memory: PathBuf::from(folder::MEMORY),
         core: Some(std::process::id() as usize % 2),
         patience: WallTime::from_secs(30),
     };
-    let outcome = simulate_with_kernels(run, &outside, &setup, &Control::default());
-    if std::env::var_os("TAILBACK_KEEP").is_none() {
-        let _ = fs::remove_dir_all(&folder);
-    }
-    outcome
+    simulate_with_kernels(run, &outside, &setup, &Control::default())
 }
 
 pub fn measure(outcome: &RunOutcome, table: &str, name: &str) -> Vec<f64> {
