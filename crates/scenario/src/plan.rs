@@ -3,8 +3,9 @@
 //! TOML with positions → overlays and overrides → for every combination of swept values:
 //! presets → JSON Schema → typed model → meaning. All problems come back at once.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -55,8 +56,8 @@ pub struct Run {
     pub repetition: u32,
     /// Its own seed: derived from the scenario's, its parameters and the repetition.
     pub seed: u64,
-    /// Hosts, switches and links.
-    pub network: Topology,
+    /// Hosts, switches and links; runs whose networks are equal share one.
+    pub network: Arc<Topology>,
     /// What the hosts send.
     pub workload: Workload,
     /// What they send beside it.
@@ -124,6 +125,7 @@ impl Plan {
             used: BTreeSet::new(),
             sound: Value::Null,
             late: None,
+            networks: VecDeque::new(),
         };
         let mut runs = Vec::new();
         for choice in choices(&axes) {
@@ -241,7 +243,12 @@ struct Planner<'a> {
     sound: Value,
     /// What is never in any of the runs so far.
     late: Option<Vec<Problem>>,
+    /// The last different networks.
+    networks: VecDeque<Arc<Topology>>,
 }
+
+/// So many networks are looked through for an equal one: more than an axis that varies them usually has values.
+const NETWORKS: usize = 64;
 
 impl Planner<'_> {
     /// The run of one choice of values, without its seed; `None` once there are problems.
@@ -312,7 +319,7 @@ impl Planner<'_> {
                     .collect(),
                 repetition: 0,
                 seed: options.seed,
-                network,
+                network: self.shared(network),
                 workload: scenario.workload,
                 background: scenario.background,
                 background_flows: scenario.background_flows,
@@ -323,6 +330,17 @@ impl Planner<'_> {
                 None
             }
         }
+    }
+
+    /// This network, or that of an earlier run if it is equal.
+    fn shared(&mut self, network: Topology) -> Arc<Topology> {
+        if let Some(same) = self.networks.iter().find(|known| ***known == network) {
+            return Arc::clone(same);
+        }
+        let network = Arc::new(network);
+        self.networks.truncate(NETWORKS - 1);
+        self.networks.push_front(Arc::clone(&network));
+        network
     }
 
     /// The tables of a run that are as in the last one, which met the schema.

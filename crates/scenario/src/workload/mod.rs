@@ -222,5 +222,5 @@ pub(crate) fn test_network(values: &str) -> Topology {
     );
     let text = text.replace("LINK", link);
     let plan = crate::Plan::from_toml(&text, "test", &[], None).expect("a good scenario");
-    plan.runs[0].network.clone()
+    Topology::clone(&plan.runs[0].network)
 }

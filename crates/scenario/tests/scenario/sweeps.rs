@@ -1,5 +1,7 @@
 //! Sweeps and overrides.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 use tailback_scenario::{Plan, Workload};
 
@@ -584,4 +586,16 @@ fn what_every_case_sets_cannot_be_set_beside_them() {
     assert!(found.contains("the sweep gives this its values"), "{found}");
     let allowed = plan(&star(CASES), &["workload.request=1KB"]);
     assert_eq!(allowed.runs.len(), 4);
+}
+
+#[test]
+fn runs_whose_networks_are_equal_share_one() {
+    let text =
+        format!("{STAR}\n[sweep]\niterations = [1, 2]\nhosts = [4, 5]\n[run]\nrepetitions = 2\n");
+    let runs = plan(&text, &[]).runs;
+    let hosts: Vec<usize> = runs.iter().map(|run| run.network.hosts.len()).collect();
+    assert_eq!(hosts, [4, 4, 5, 5, 4, 4, 5, 5]);
+    for (a, b) in [(0, 1), (0, 4), (2, 7)] {
+        assert!(Arc::ptr_eq(&runs[a].network, &runs[b].network), "{a} {b}");
+    }
 }
