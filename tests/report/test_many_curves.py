@@ -45,10 +45,10 @@ def looks_of_lines(svg: str) -> list[tuple[str, ...]]:
     "axes",
     [
         {"tcp": TEN, "servers": [1, 2, 3]},
-        {"tcp": TEN[:9], "ecn": [True, False], "servers": [1, 2, 3]},
+        {"tcp": TEN[:6], "ecn": [True, False], "servers": [1, 2, 3]},
         {"tcp": TEN[:8], "ecn": [True, False], "rate": ["1Gbit"], "servers": [1, 2, 3]},
     ],
-    ids=["ten", "ten-dashed", "sixteen"],
+    ids=["ten", "twelve", "sixteen"],
 )
 def test_no_two_curves_look_alike(
     tmp_path: Path, axes: dict[str, list[Any]], look: dict[str, Any]
@@ -90,3 +90,25 @@ def test_legends_of_half_wide_charts_are_whole(tmp_path: Path) -> None:
     across = re.findall(entry, svg)
     assert len(across) == 4 + 3
     assert set(across) == {"0"}, "in one column"
+
+
+def test_more_curves_than_a_legend_is_for_are_rows_of_cells(tmp_path: Path) -> None:
+    axes = {"tcp": TEN[:9], "ecn": [True, False], "servers": [1, 2, 3]}
+    folder = sweep_folder(tmp_path / "r", axes)
+    file = folder / "summary.parquet"
+    waits = pl.col("run") * 1000.0 + 500
+    pl.read_parquet(file).with_columns(queue_bytes_max=waits).write_parquet(file)
+    view = View(Results(folder))
+    svg = drawn(metric(view, "queue_bytes_max").to_dict(), LIGHT, 940)
+    assert "legend" not in svg
+    for words in ("control-8, ecn false", "Servers sending at once", ">53.5<"):
+        assert words in svg, words
+    sections = {s.key: s for s in contents(view).sections}
+    for key in ("main", "losses"):
+        assert not sections[key].figures
+        assert not sections[key].small
+    losses = sections["losses"].choice
+    assert losses is not None
+    assert list(losses.options) == ["Longest queue"]
+    (figure,) = losses.options["Longest queue"]
+    assert "kB" in figure.title

@@ -12,9 +12,9 @@ _WORDS = {
     "retransmissions": ("Retransmissions", "segments per transaction"),
     "timeouts": ("Retransmission timeouts", "per transaction"),
     "fast_recoveries": ("Fast recoveries", "per transaction"),
-    "queue_bytes": ("Longest queue", "bytes"),
-    "queue_bytes_mean": ("Mean queue of the fullest port", "bytes"),
-    "data_bytes_total": ("Data received", "bytes"),
+    "queue_bytes": ("Longest queue", "kB"),
+    "queue_bytes_mean": ("Mean queue of the fullest port", "kB"),
+    "data_bytes_total": ("Data received", "MB"),
     "duration_s_total": ("Duration", "s"),
     "iterations": ("Transactions", ""),
     "bandwidth_gbps": ("Bandwidth of a measured sender", "Gb/s"),
@@ -32,6 +32,9 @@ _WORDS = {
     "flows": ("Flows", ""),
     "flows_complete": ("Complete flows", ""),
 }
+
+_BYTES = {"kB": 10**3, "MB": 10**6}
+"""Units that are not the column's own, which is bytes."""
 
 _STATISTICS = {
     "mean": "mean",
@@ -110,6 +113,11 @@ class Label:
     text: str
     unit: str
     statistic: str = ""
+
+    @property
+    def per_unit(self) -> int:
+        """How much of the column's own unit is one of these: values are divided by it."""
+        return _BYTES.get(self.unit, 1)
 
     @property
     def axis(self) -> str:

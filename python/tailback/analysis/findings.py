@@ -284,4 +284,4 @@ def _listed(x: Axis, values: list[Any]) -> str:
 
 
 def _quantity(value: float, words: Label) -> str:
-    return f"{number(value)} {words.unit}".strip()
+    return f"{number(value / words.per_unit)} {words.unit}".strip()

@@ -27,7 +27,7 @@ _SHOWN = {
     "delay_us_mean": ("delay\nus", 1),
     "delay_us_p99": ("delay\np99 us", 1),
     "pings_lost": ("pings\nlost", 0),
-    "queue_bytes_mean": ("mean queue\nbytes", 0),
+    "queue_bytes_mean": ("mean queue\nkB", 1),
     "switch_drops": ("switch\ndrops", 0),
     "retransmissions": ("retrans-\nmissions", 0),
     "switch_drops_mean": ("switch\ndrops", 1),

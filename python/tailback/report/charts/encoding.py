@@ -79,6 +79,13 @@ def names_axis(axis: Axis, room: float = WIDTH) -> dict[str, Any]:
     }
 
 
+def in_unit(frame: pl.DataFrame, view: View, column: str) -> pl.DataFrame:
+    """Return rows with a metric, and the ends of its spread, in the unit that its label says."""
+    names = [n for n in (column, f"{column}_low", f"{column}_high") if n in frame.columns]
+    per_unit = view.label(column).per_unit
+    return frame if per_unit == 1 else frame.with_columns(pl.col(names) / per_unit)
+
+
 def placed(frame: pl.DataFrame, axis: Axis) -> pl.DataFrame:
     """Return rows with a column for their place along an axis of quantities, for `x_channel`."""
     if axis.sizes is None:

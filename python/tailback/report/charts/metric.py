@@ -12,6 +12,7 @@ from tailback.report.charts.encoding import (
     curve_channels,
     detail,
     field,
+    in_unit,
     is_logarithmic,
     placed,
     point_channels,
@@ -20,6 +21,7 @@ from tailback.report.charts.encoding import (
     x_channel,
     y_channel,
 )
+from tailback.report.charts.grid import grid, is_crowded
 from tailback.report.charts.nothing import NothingToDrawError
 from tailback.report.theme import HALF, HEIGHT, WIDTH
 
@@ -30,7 +32,8 @@ def metric(view: View, column: str, *, height: int = HEIGHT) -> AnyChart:
     """Return the chart of one metric of `summary` along the sweep's main axis.
 
     Repetitions show as bars from the least to the greatest. Along names (not numbers) there is
-    no line to draw, only columns, or points where there are several to a name or no zero.
+    no line to draw, only columns, or points where there are several to a name or no zero. Of more
+    curves than can be told apart it is a table of coloured cells.
     """
     if f"{column}_low" not in view.points.columns:
         known = [c for c in view.points.columns if f"{c}_low" in view.points.columns]
@@ -40,12 +43,14 @@ def metric(view: View, column: str, *, height: int = HEIGHT) -> AnyChart:
     axis = view.axes.x
     if axis is None:
         raise NothingToDrawError("nothing varies in this sweep, so there is no axis to draw along")
+    if is_crowded(view):
+        return grid(view, axis, column)
     words = view.label(column)
     reference = view.published
     has_reference = reference is not None and column in reference.columns
     columns = [*view.axes.names, GROUP, COLOUR, DASH, column]
     spread = [f"{column}_low", f"{column}_high"]
-    ours = view.points.select(*columns, *spread)
+    ours = in_unit(view.points.select(*columns, *spread), view, column)
     values = ours.get_column(column)
     ends = _number(values.min()), _number(values.max())
     y = y_channel(column, words.axis, *ends)
@@ -78,7 +83,7 @@ def metric(view: View, column: str, *, height: int = HEIGHT) -> AnyChart:
         )
     if has_reference and reference is not None:
         layers.append(
-            alt.Chart(inline(placed(reference.select(columns), axis)))
+            alt.Chart(inline(placed(in_unit(reference.select(columns), view, column), axis)))
             .mark_point(size=64, filled=False, strokeWidth=1.6, opacity=0.9)
             .encode(**shared, y=y, tooltip=tips)
         )
@@ -123,13 +128,14 @@ def _beside(view: View, column: str) -> pl.DataFrame:
     if column not in view.beside.columns:
         return pl.DataFrame()
     columns = [*view.axes.names, GROUP, COLOUR, DASH, BESIDE, column]
-    return view.beside.select(columns).drop_nulls(column)
+    return in_unit(view.beside.select(columns).drop_nulls(column), view, column)
 
 
 def _described(view: View, column: str, *, has_reference: bool) -> str:
     parts = [f"{view.label(column).full} along {view.axes.x.name if view.axes.x else ''}."]
     for (group,), rows in view.points.group_by(GROUP, maintain_order=True):
-        low, high = rows.get_column(column).min(), rows.get_column(column).max()
+        values = in_unit(rows, view, column).get_column(column)
+        low, high = values.min(), values.max()
         parts.append(f"{group or 'All runs'}: from {_number(low):.4g} to {_number(high):.4g}.")
     if has_reference:
         parts.append("Published values as hollow circles.")

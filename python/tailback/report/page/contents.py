@@ -25,6 +25,7 @@ from tailback.report.charts.ecdf import ecdf
 from tailback.report.charts.errors import errors
 from tailback.report.charts.excess import excess
 from tailback.report.charts.flows import flows
+from tailback.report.charts.grid import is_crowded
 from tailback.report.charts.interfaces import interfaces
 from tailback.report.charts.metric import metric
 from tailback.report.charts.network import network
@@ -46,6 +47,10 @@ _KINDS = {CONTROL: "controls", PRIORITY: "priorities"}
 """By what flows of one run are told apart, and what the chart is called."""
 _CURVES_MAX = 24
 """With more curves than these nobody can tell them apart."""
+_ROWS_MAX = 60
+"""More rows of cells than these nobody reads."""
+_SURFACES = ("goodput_mbps_mean", "loss_percent")
+"""What is drawn over two numeric axes, where there are too many curves."""
 _SMALL = 210
 """Height of the charts that stand two in a row, px."""
 
@@ -70,7 +75,9 @@ def _main(key: str, view: View) -> Section | None:
         return None
     wanted = main_metrics(view)
     if sides(view) is not None and len(view.groups) > _CURVES_MAX:
-        wanted = [m for m in wanted if not view.has(m)]  # surfaces show them
+        wanted = [m for m in wanted if m not in _SURFACES or not view.has(m)]  # they show these
+    if len(view.groups) > _ROWS_MAX:
+        wanted = [m for m in wanted if not view.has(m)]
     figures = [Figure.of(m, metric(view, m), headline(view, m)) for m in wanted]
     # Who got how much of the sum stands behind the sum.
     place = wanted.index("goodput_mbps_mean") + 1 if "goodput_mbps_mean" in wanted else 0
@@ -84,14 +91,22 @@ def _main(key: str, view: View) -> Section | None:
     title = "Completion time and goodput" if transactions else "Throughput, delay and queue"
     if wanted == ["goodput_mbps_mean"]:
         title = "Throughput"
+    if is_crowded(view) and len(figures) > 1:
+        return Section(key, title, choice=_one_of(key, view, wanted, figures))
     return Section(key, title, figures=figures)
+
+
+def _one_of(key: str, view: View, metrics: list[str], figures: list[Figure]) -> Choice:
+    """Tall figures, one at a time."""
+    titles = {metric: view.label(metric).said for metric in metrics}
+    return Choice(key, "Metric", {titles.get(f.key, f.title): [f] for f in figures}, first=True)
 
 
 def _shown(key: str, view: View) -> Section | None:
     """What only some runs have: surfaces, spacing of packets, measurements, and so on."""
     drawn: list[tuple[str, Callable[[], AnyChart]]] = [
         (f"surface-{metric}", partial(surface, view, metric))
-        for metric in ("goodput_mbps_mean", "loss_percent")
+        for metric in _SURFACES
         if sides(view) is not None and view.has(metric)
     ]
     drawn += [
@@ -133,13 +148,16 @@ def _losses(key: str, view: View) -> Section | None:
     known = counted(view)
     if not known:
         return None
-    drawn = [m for m in drawn_counts(view) if m != QUEUE or len(view.groups) <= _CURVES_MAX]
+    rows_max = _ROWS_MAX if is_crowded(view) else _CURVES_MAX
+    drawn = [m for m in drawn_counts(view) if m != QUEUE or len(view.groups) <= rows_max]
     nowhere = [label(m).text.lower() for m in known if m not in drawn]
     lead = f"Not seen in any run: {', '.join(nowhere)}." if nowhere else ""
     figures = [
         Figure.of(m, metric(view, m, height=_SMALL), headline(view, m), half=True) for m in drawn
     ]
     title = "Queue, losses and repairs" if QUEUE in drawn else "Losses and repairs"
+    if is_crowded(view) and figures:
+        return Section(key, title, lead=lead, choice=_one_of(key, view, drawn, figures))
     return Section(key, title, lead=lead, small=figures)
 
 

@@ -80,11 +80,13 @@ class Choice:
         key: unique in the page.
         label: what is picked, in words.
         options: value in words -> its figures.
+        first: whether the page begins with the first of them, or the last.
     """
 
     key: str
     label: str
     options: dict[str, list[Figure]]
+    first: bool = False
 
 
 @dataclass(frozen=True)

@@ -154,7 +154,7 @@ def points(view: View) -> Table:
     metrics = [m for m in known if not (view.timed and m.startswith("completion_ms"))]
     if short_of_rate(view) is None:
         metrics = [m for m in metrics if m not in RATES]
-    columns = {m: _column(view.points.get_column(m)) for m in metrics}
+    columns = {m: _column(view.points.get_column(m) / view.label(m).per_unit) for m in metrics}
     heads = [Cell(axis_label(a.name), number=a.kind == "numeric") for a in axes]
     heads += [Cell(view.label(m).full, number=True) for m in metrics]
     rows = []
