@@ -254,3 +254,35 @@ pairs = { kind = "listed", list = [["host2", "host3"]] }"#;
         assert_eq!(measure(&outcome, "background_flows", "end_s"), [1.1]);
     }
 }
+
+#[test]
+fn an_exchange_whose_ends_never_meet_is_over_in_time() {
+    let text = r#"
+name = "never"
+host = "uml-virtio"
+stack = "linux-7.2"
+[network]
+topology = "explicit"
+host = [{ name = "client" }, { name = "server" }]
+[[network.link]]
+ends = ["client", "server"]
+rate = "100Mbit"
+delay = "500us"
+mtu = "1500B"
+loss = 1.0
+[workload]
+kind = "exchange"
+duration = "500ms"
+[[workload.action]]
+end = "client"
+does = "write"
+size = "30kB"
+"#;
+    let model = simulated(text, &[]);
+    let outcome = run(text, &[], |_| true).expect("it runs");
+    for name in ["duration_s_total", "data_bytes_total"] {
+        assert_eq!(value(&outcome, name), value(&model, name), "{name}");
+    }
+    let end = tailback_units::Duration::from_ms(510);
+    assert!(outcome.simulated < end, "{:?}", outcome.simulated);
+}

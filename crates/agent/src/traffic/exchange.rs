@@ -17,14 +17,28 @@ use super::socket::{CHUNK_BYTES, Counted, Options, connect, listen};
 use crate::config::{self, Deed};
 use crate::sys;
 
+/// How long after its end an end that still writes is let be: the other's is over then, and mostly says so.
+const LATE_NS: u64 = 10_000_000;
+
 pub(super) fn run(context: &Context<'_>, task: &config::Exchange) -> io::Result<()> {
-    let flow = match task.server {
-        Some(address) => {
-            let stream = connect(context, address, task.port, Options::default())?;
-            Counted::connected(stream, context)?
-        }
-        None => Counted::accept(&listen(context, task.port, Options::default())?, context)?,
+    let flow = match meet(context, task) {
+        // It never came to be. On a machine of somebody's that is a failure, which says what may be wrong.
+        Err(_) if context.config.peers.is_empty() && is_over(context, task) => return Ok(()),
+        flow => flow?,
     };
+    let (clock, late_ns, lent) = (
+        context.clock,
+        task.duration_ns + LATE_NS,
+        Arc::downgrade(&flow),
+    );
+    // None of the scope's: nobody waits for it where all is over in time.
+    thread::spawn(move || {
+        clock.sleep_until(late_ns);
+        if let Some(flow) = lent.upgrade() {
+            // Fails where it has ended by itself: nothing to end then.
+            let _ = flow.stream.shutdown(Shutdown::Both);
+        }
+    });
     thread::scope(|scope| {
         let reader = scope.spawn(|| read(context, &flow, task));
         if !act(context, &flow, task)? {
@@ -39,6 +53,29 @@ pub(super) fn run(context: &Context<'_>, task: &config::Exchange) -> io::Result<
         context.clock.sleep_until(task.duration_ns);
         read
     })
+}
+
+/// The connection to the other end, which has until the exchange is over.
+fn meet(context: &Context<'_>, task: &config::Exchange) -> io::Result<Arc<Counted>> {
+    let end_ns = task.duration_ns;
+    if let Some(address) = task.server {
+        let options = Options {
+            give_up_ns: Some(end_ns),
+            ..Options::default()
+        };
+        return Counted::connected(connect(context, address, task.port, options)?, context);
+    }
+    let listener = listen(context, task.port, Options::default())?;
+    let (waiting, clock) = (listener.try_clone()?, context.clock);
+    thread::spawn(move || {
+        clock.sleep_until(end_ns);
+        let _ = SockRef::from(&waiting).shutdown(Shutdown::Both);
+    });
+    Counted::accept(&listener, context)
+}
+
+fn is_over(context: &Context<'_>, task: &config::Exchange) -> bool {
+    context.clock.now_ns() >= task.duration_ns
 }
 
 /// Does in turn what the list says of writing and ending; true if the socket is closed.

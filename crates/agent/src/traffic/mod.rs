@@ -190,3 +190,11 @@ fn run_task(context: &Context<'_>, number: usize, task: &Task) -> Result<(), Str
 #[cfg(test)]
 #[path = "traffic_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "datagrams_tests.rs"]
+mod datagrams_tests;
+
+#[cfg(test)]
+#[path = "exchange_tests.rs"]
+mod exchange_tests;

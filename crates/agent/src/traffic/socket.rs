@@ -18,6 +18,9 @@ use crate::{sys, tcp_info};
 /// Between tries to connect to a port where nobody listens yet, ns.
 const RETRY_NS: u64 = 1_000_000;
 
+/// From when a connection is given up until that is so on every clock, ns.
+const SLACK_NS: u64 = 1_000;
+
 /// How often it is tried.
 const TRIES: u32 = 10_000;
 
@@ -35,7 +38,7 @@ pub(super) struct Options<'a> {
     pub(super) receive_buffer_bytes: Option<u32>,
     /// 0 to 7.
     pub(super) priority: u8,
-    /// From when on it is not tried to connect again, ns.
+    /// When it is given up to connect, ns.
     pub(super) give_up_ns: Option<u64>,
 }
 
@@ -76,7 +79,7 @@ pub(super) fn connect(
             socket.bind(&SockAddr::from(SocketAddrV4::new(context.address(), 0)))?;
         }
         let to = SockAddr::from(peer);
-        let connected = match patience(context.config) {
+        let connected = match patience(context, own.give_up_ns) {
             None => socket.connect(&to),
             Some(patience) => socket.connect_timeout(&to, patience),
         };
@@ -102,11 +105,16 @@ pub(super) fn connect(
     unreachable!("the last attempt returns")
 }
 
-/// How long a connection may take to come about on a machine that others use too: who waits for all hosts is to
-/// hear which could not connect, before it gives up itself.
-fn patience(config: &GuestConfig) -> Option<Duration> {
-    let patience_ns = config.patience_ns.filter(|_| !config.peers.is_empty())?;
-    Some(Duration::from_nanos(patience_ns / 3))
+/// How long a connection may take to come about. On a machine that others use too, who waits for all hosts is to hear
+/// which could not connect, before it gives up itself.
+fn patience(context: &Context<'_>, give_up_ns: Option<u64>) -> Option<Duration> {
+    let config = context.config;
+    if !config.peers.is_empty() {
+        return config.patience_ns.map(|ns| Duration::from_nanos(ns / 3));
+    }
+    // No time at all is an error of its own. The time is measured on another clock than it is told on, which may be
+    // ahead by a rounding.
+    give_up_ns.map(|at| Duration::from_nanos(context.clock.left_ns(at).max(RETRY_NS) + SLACK_NS))
 }
 
 /// Listens where this host's sockets are.
