@@ -1,4 +1,4 @@
-//! Tables of what only kernels tell: `counters`, `samples`, `pings`, `datagrams`, `programs`, `not_set`.
+//! Tables of what only kernels tell: `counters`, `samples`, `programs`, `not_set`.
 //!
 //! Times are on the kernels' clock less their head start, so they are the world's.
 
@@ -12,21 +12,15 @@ use crate::world::World;
 
 type Records = BTreeMap<usize, Vec<Record>>;
 
-/// The tables in which there is something; `told` is by the hosts' numbers. Pings and datagrams of
-/// workloads that have their own tables of them are not told again.
+/// The tables in which there is something; `told` is by the hosts' numbers.
 pub(super) fn tables(world: &World, told: &Records) -> impl Iterator<Item = Table> {
-    let has_pings = world.workload.measured().is_some() || world.workload.ping().is_some();
-    let has_datagrams = world.workload.udp().is_some();
     [
-        Some(counters(world, told)),
-        Some(samples(world, told)),
-        (!has_pings).then(|| pings(world, told)),
-        (!has_datagrams).then(|| datagrams(world, told)),
-        Some(programs(world, told)),
-        Some(not_set(told)),
+        counters(world, told),
+        samples(world, told),
+        programs(world, told),
+        not_set(told),
     ]
     .into_iter()
-    .flatten()
     .filter(|table| table.rows() > 0)
 }
 
@@ -93,57 +87,6 @@ fn samples(world: &World, told: &Records) -> Table {
         }
     }
     table
-}
-
-fn pings(world: &World, told: &Records) -> Table {
-    let rows = rows(world, told, |record| match record {
-        Record::Ping {
-            sequence, rtt_ns, ..
-        } => Some((*sequence, *rtt_ns)),
-        _ => None,
-    });
-    Table::new("pings")
-        .names("host", rows.iter().map(|row| row.0.clone()))
-        .counts("sequence", rows.iter().map(|row| u64::from(row.1.0)))
-        .flags("answered", rows.iter().map(|row| row.1.1.is_some()))
-        .measures(
-            "rtt_us",
-            rows.iter().map(|row| row.1.1.unwrap_or(0) as f64 / 1e3),
-        )
-}
-
-fn datagrams(world: &World, told: &Records) -> Table {
-    let rows = rows(world, told, |record| match record {
-        Record::UdpReceived {
-            port,
-            datagrams,
-            bytes,
-            lost,
-            reordered,
-            duplicates,
-            ..
-        } => Some([
-            u64::from(*port),
-            *datagrams,
-            *bytes,
-            *lost,
-            *reordered,
-            *duplicates,
-        ]),
-        _ => None,
-    });
-    let names = [
-        "port",
-        "received",
-        "bytes",
-        "lost",
-        "reordered",
-        "duplicates",
-    ];
-    let table = Table::new("datagrams").names("host", rows.iter().map(|row| row.0.clone()));
-    names.iter().enumerate().fold(table, |table, (i, name)| {
-        table.counts(name, rows.iter().map(move |row| row.1[i]))
-    })
 }
 
 fn programs(world: &World, told: &Records) -> Table {
