@@ -125,14 +125,14 @@ def load(name_or_path: str | Path, others: Iterable[str] = ()) -> Scenario:
         remedy = "`tailback report` shows it" if is_run else "give a .toml file in it"
         what = "a results folder" if is_run else "a folder"
         raise InputError(f"{name}: is {what}, not a scenario; {remedy}")
-    others = list(others)
+    names = [*known, *others]
     file = path.with_name(f"{path.name}.toml")
     remedy = (
         f"did you mean '{file}'?"
         if file.is_file()
-        else meant(name, [*known, *others], f"built in are {', '.join([*known, *others])}")
+        else meant(name, [*_files_beside(path), *names], f"built in are {', '.join(names)}")
     )
-    kinds = "scenario or preset" if others else "scenario"
+    kinds = "scenario or preset" if len(names) > len(known) else "scenario"
     raise InputError(f"{name}: no such file, and no built-in {kinds} of this name; {remedy}")
 
 
@@ -146,11 +146,25 @@ def _check_text(text: object) -> None:
         raise InputError(f"{wrong!r}: is half a character; a scenario is Unicode text") from error
 
 
+def _files_beside(path: Path) -> list[str]:
+    """The scenario files in the folder of a file that there is not, named as it was."""
+    try:
+        return [
+            str(path.with_name(file.name))
+            for file in sorted(path.parent.iterdir())
+            if file.suffix in {".toml", ".dat"}
+        ]
+    except OSError:  # no folder, or none of ours
+        return []
+
+
 def _from_file(path: Path) -> Scenario:
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+        near = "" if path.exists() else meant(str(path), _files_beside(path), "")
+        why = "; ".join(filter(None, (str(error.strerror), near)))
+        raise InputError(f"{path}: cannot be read: {why}") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: is not a text file in UTF-8") from error
     if path.suffix == ".dat":

@@ -141,6 +141,8 @@ def test_a_misspelt_command_a_study_and_a_file_without_its_ending(
     refused(command("reproduce", "incats"), "incats: no such study; did you mean 'incast'?")
     Path("office.toml").write_text('name = "office"\n')
     refused(command("check", "office"), "did you mean 'office.toml'?")
+    for misspelt in ("offce.toml", "office.tml"):
+        refused(command("check", misspelt), f"{misspelt}: ", "did you mean 'office.toml'?")
     refused(command("run", tmp_path), "is a folder, not a scenario; give a .toml file in it")
 
 

@@ -53,7 +53,7 @@ def test_tables_do_not_depend_on_the_number_of_threads(
 
 
 def test_check_says_that_a_run_can_take_several(command: Command, scenario: Path) -> None:
-    assert command("check", scenario).out.splitlines()[1] == "runs can take several threads"
+    assert command("check", scenario).out.splitlines()[1] == "--threads: runs can take several"
 
 
 def test_what_cannot_be_cut_takes_one_and_says_why(command: Command, tmp_path: Path) -> None:

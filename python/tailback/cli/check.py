@@ -45,7 +45,6 @@ def command(
                 console.out.out(f"not with backend sim: {error}")
                 ctx.exit(0)
             for why in sorted({run["whole"] or "" for run in runs}):
-                console.out.out(
-                    f"one thread a run: {why}" if why else "runs can take several threads"
-                )
+                said = "runs can take several" if not why else f"one a run, since {why}"
+                console.out.out(f"--threads: {said}")
     ctx.exit(2 if bad else 0)

@@ -58,14 +58,15 @@ def comparison_table(comparison: Comparison, *, narrow: bool = False) -> Table:
         for error in errors:
             worst = percent(error.worst, signed=True)
             small = error.small_difference
+            words = comparison.label(error.metric)
             table.add_row(
                 *([Text(group if error is errors[0] else "")] if grouped and not narrow else []),
-                comparison.label(error.metric).full,
+                words.full,
                 percent(error.mean_absolute_error),
                 percent(error.bias, signed=True),
                 Text(f"{worst} at {error.worst_at}" if error.worst_at else worst),
                 str(error.rows),
-                "" if small is None else number(small),
+                "" if small is None else number(small / words.per_unit),
                 end_section=error is errors[-1],
             )
     return table

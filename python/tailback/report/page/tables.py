@@ -49,14 +49,15 @@ def comparison(found: Comparison, note: str = "Relative to the published value."
         if error.worst_at:
             worst += f" at {error.worst_at}"
         small = error.small_difference
+        words = found.label(error.metric)
         row = [Cell(error.group if error.group != previous else "")] if grouped else []
         row += [
-            Cell(found.label(error.metric).full),
+            Cell(words.full),
             Cell(percent(error.mean_absolute_error), number=True),
             Cell(percent(error.bias, signed=True), number=True),
             Cell(worst, number=True),
             Cell(str(error.rows), number=True),
-            Cell("" if small is None else number(small), number=True),
+            Cell("" if small is None else number(small / words.per_unit), number=True),
         ]
         rows.append(row)
         previous = error.group
