@@ -1,6 +1,6 @@
 use tailback_units::{Duration, Time};
 
-use super::super::tests::config;
+use super::super::bench::config;
 use super::super::{Effect, Machine, MachineConfig, TaskId};
 
 /// The tasks whose calls of 10 us end one after another, two of which share a core; the first yields each time

@@ -543,5 +543,7 @@ impl Machine {
 }
 
 #[cfg(test)]
+mod bench;
+#[cfg(test)]
 #[path = "machine_tests.rs"]
 mod tests;

@@ -1,76 +1,9 @@
-//! Hosts with a modelled machine, end to end: what the lambda-rings study found of one receiver.
+//! Datagrams, and what is seen of a machine.
 
 use tailback_scenario::Plan;
-use tailback_sim::{ColumnData, Control, RunOutcome, simulate};
+use tailback_sim::{Control, simulate};
 
-/// Two hosts of that study on a direct cable.
-fn run(workload: &str, overrides: &[&str]) -> RunOutcome {
-    let text = format!(
-        r#"
-        name = "machines"
-        host = "xeon-e7330-ixgbe"
-        [stack]
-        preset = "linux-2.6.24"
-        tso = false
-        rmem_max = "16MiB"
-        wmem_max = "16MiB"
-        tcp_rmem = ["4096B", "87380B", "16MiB"]
-        tcp_wmem = ["4096B", "65536B", "16MiB"]
-        [network]
-        topology = "explicit"
-        host = [{{ name = "ingress" }}, {{ name = "egress" }}]
-        switch = []
-        link = [{{ ends = ["ingress", "egress"], rate = "10Gbit", delay = "1us", mtu = "1500B" }}]
-        [workload]
-        pairs = {{ kind = "listed", list = [["ingress", "egress"]] }}
-        {workload}
-        "#
-    );
-    let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
-    let plan = Plan::from_toml(&text, "test", &overrides, None).expect("a good scenario");
-    simulate(&plan.runs[0], &Control::default()).expect("a good run")
-}
-
-/// Datagrams; everything is on one core unless something else is said.
-fn udp(rate: &str, overrides: &[&str]) -> RunOutcome {
-    let workload = format!(
-        "kind = \"udp\"\nrate = \"{rate}\"\nduration = \"500ms\"\nsocket_buffer = \"1MiB\"\n\
-         record_arrivals = 300"
-    );
-    run(&workload, &[&[BOUND], overrides].concat())
-}
-
-fn tcp(overrides: &[&str]) -> f64 {
-    let outcome = run("kind = \"bulk\"\nduration = \"500ms\"", overrides);
-    measure(&outcome, "summary", "goodput_mbps_mean")[0]
-}
-
-fn count(outcome: &RunOutcome, table: &str, column: &str) -> Vec<u64> {
-    let table = outcome.tables.iter().find(|t| t.name == table);
-    match table.and_then(|t| t.column(column)) {
-        Some(ColumnData::U64(values)) => values.clone(),
-        other => panic!("{column}: {other:?}"),
-    }
-}
-
-fn measure(outcome: &RunOutcome, table: &str, column: &str) -> Vec<f64> {
-    let table = outcome.tables.iter().find(|t| t.name == table);
-    match table.and_then(|t| t.column(column)) {
-        Some(ColumnData::F64(values)) => values.clone(),
-        other => panic!("{column}: {other:?}"),
-    }
-}
-
-fn names(outcome: &RunOutcome, table: &str, column: &str) -> Vec<String> {
-    let table = outcome.tables.iter().find(|t| t.name == table);
-    match table.and_then(|t| t.column(column)) {
-        Some(ColumnData::Str(values)) => values.clone(),
-        other => panic!("{column}: {other:?}"),
-    }
-}
-
-const BOUND: &str = r#"host.machine.interrupts.affinity={ kind = "bound" }"#;
-const BALANCED: &str = r#"host.machine.interrupts.affinity={ kind = "balanced", period = "10ms" }"#;
+use crate::common::{BALANCED, CROSSING, FREE, count, measure, names, run, udp};
 
 #[test]
 fn every_datagram_is_read_or_lost_at_a_place() {
@@ -282,82 +215,6 @@ fn a_throttled_interrupt_puts_its_comb_on_arrivals() {
 }
 
 #[test]
-fn tcp_over_a_direct_cable_brings_what_the_machine_was_fitted_to() {
-    let polled = tcp(&[]);
-    let interrupted = tcp(&[
-        "host.machine.softirq.napi=false",
-        "host.machine.interrupts.throttle=0s",
-    ]);
-    // Fitted to 3 and 1.9 Gb/s.
-    assert!((2_850.0..3_150.0).contains(&polled), "{polled}");
-    assert!((1_800.0..2_000.0).contains(&interrupted), "{interrupted}");
-}
-
-#[test]
-fn a_long_path_loses_acknowledgements_at_the_sender_and_no_data() {
-    // Slow start doubles what comes back as acknowledgements of single segments; the sender's core
-    // needs twice as long for each as they are apart.
-    let outcome = run(
-        "kind = \"bulk\"\nduration = \"4s\"\npair_window = \"17.3MB\"",
-        &[
-            "network.link.0.delay=68.9ms",
-            "stack.rmem_max=128MiB",
-            "stack.wmem_max=128MiB",
-            "stack.tcp_congestion_control=reno",
-        ],
-    );
-    assert_eq!(names(&outcome, "drops", "place"), ["ingress"]);
-    assert_eq!(names(&outcome, "drops", "cause"), ["rx-ring-full"]);
-    assert!(count(&outcome, "drops", "frames")[0] > 100);
-    assert_eq!(count(&outcome, "drops", "data_frames"), [0]);
-}
-
-#[test]
-fn four_flows_over_a_short_path_have_four_writers_and_bring_more_than_one_over_a_cable() {
-    // The study's brought as much (docs/models/lambda-rings-study.md).
-    let mbps = measure(
-        &four_over("8ms", "8MB", "3s"),
-        "summary",
-        "goodput_mbps_mean",
-    )[0];
-    assert!((1.3..1.6).contains(&(mbps / tcp(&[]))), "{mbps}");
-}
-
-#[test]
-fn four_flows_over_a_long_path_lose_in_rings_and_acknowledgements_most() {
-    let outcome = four_over("68.9ms", "69.2MB", "5s");
-    let causes = names(&outcome, "drops", "cause");
-    assert!(
-        causes.iter().all(|cause| cause == "rx-ring-full"),
-        "{causes:?}"
-    );
-    assert_eq!(names(&outcome, "drops", "place"), ["ingress", "egress"]);
-    let (all, data) = (
-        count(&outcome, "drops", "frames"),
-        count(&outcome, "drops", "data_frames"),
-    );
-    assert_eq!(data[0], 0, "at the sender acknowledgements are lost");
-    assert_eq!(all[1], data[1], "at the receiver data are");
-    assert!(data[1] > 0 && all[0] > 3 * data[1], "{all:?}");
-}
-
-/// Four flows of reno over a path of that delay, with so much window and for so long.
-fn four_over(delay: &str, window: &str, duration: &str) -> RunOutcome {
-    run(
-        &format!(
-            "kind = \"bulk\"\nduration = \"{duration}\"\nconnections = 4\n\
-             pair_window = \"{window}\""
-        ),
-        &[
-            &format!("network.link.0.delay={delay}"),
-            "stack.rmem_max=128MiB",
-            "stack.wmem_max=128MiB",
-            "stack.tcp_congestion_control=reno",
-        ],
-    )
-}
-
-#[test]
 fn what_a_client_has_sent_is_seen_to_before_the_answer_comes() {
     // Seeing to a packet that has left takes 5 ms. The SYN's are over when the answer comes after 16 ms; its
     // acknowledgement's come before the first write, whose data are there after 29 ms.
@@ -434,110 +291,6 @@ fn a_mesh_measures_every_path_in_every_round() {
     );
 }
 
-/// A sender that costs next to nothing and a flow into a host whose interrupts are bound or not.
-fn one_flow(overrides: &[&str]) -> RunOutcome {
-    let mut all = vec![
-        "host.machine.costs.send_packet=100ns",
-        "host.machine.costs.complete_packet=0s",
-    ];
-    all.extend(overrides);
-    run("kind = \"bulk\"\nduration = \"300ms\"", &all)
-}
-
-#[test]
-fn a_reader_on_another_core_takes_tcp_s_work_from_the_softirq() {
-    let mbps = |outcome: &RunOutcome| measure(outcome, "summary", "goodput_mbps_mean")[0];
-    let dear = "host.machine.costs.receive_frame=3us";
-    let softirq = mbps(&one_flow(&[
-        BALANCED,
-        dear,
-        "host.machine.socket.protocol=0s",
-    ]));
-    let reader = mbps(&one_flow(&[
-        BALANCED,
-        dear,
-        "host.machine.socket.protocol=1us",
-    ]));
-    assert!(reader > 1.1 * softirq, "{softirq} {reader}");
-}
-
-#[test]
-fn the_prequeue_is_a_setting_and_runs_with_it_repeat_exactly() {
-    let outcome = |low_latency: bool| {
-        let set = format!("host.machine.socket.tcp_low_latency={low_latency}");
-        let all = [set.as_str(), "network.link.0.rate=2Gbit"];
-        run("kind = \"bulk\"\nduration = \"200ms\"", &all)
-    };
-    assert_eq!(outcome(false), outcome(false));
-    assert_eq!(outcome(true), outcome(true));
-    assert_ne!(outcome(true).trajectory, outcome(false).trajectory);
-}
-
-/// Four flows into one host with so much more said of it.
-fn four_flows(overrides: &[&str]) -> RunOutcome {
-    // A sender that costs next to nothing, and a receiver whose softirqs are what limits. Readers stay
-    // where they are.
-    let mut all = vec![
-        BALANCED,
-        "host.machine.costs.receive_frame=3us",
-        "network.link.0.rate=40Gbit",
-        "host.machine.costs.send_packet=100ns",
-        "host.machine.costs.complete_packet=0s",
-        "host.rx_ring_descriptors=4096",
-    ];
-    all.extend(overrides);
-    run(
-        "kind = \"bulk\"\nduration = \"300ms\"\nconnections = 4",
-        &all,
-    )
-}
-
-#[test]
-fn frames_that_join_make_a_receiver_faster_and_acknowledge_less() {
-    let mbps = |outcome: &RunOutcome| measure(outcome, "summary", "goodput_mbps_mean")[0];
-    let per_byte = |outcome: &RunOutcome| {
-        outcome.hops as f64 / count(outcome, "summary", "data_bytes_total")[0] as f64
-    };
-    let each = four_flows(&[]);
-    let gro = four_flows(&["host.machine.merging={kind=\"gro\",merge_frame=\"300ns\"}"]);
-    let card = four_flows(&["host.machine.merging={kind=\"lro\"}"]);
-    for joined in [&gro, &card] {
-        let (fast, slow) = (mbps(joined), mbps(&each));
-        assert!(fast > 1.1 * slow, "{slow} {fast}");
-        assert!(per_byte(joined) < per_byte(&each));
-    }
-}
-
-#[test]
-fn several_queues_spread_flows_over_cores() {
-    let mbps = |outcome: &RunOutcome| measure(outcome, "summary", "goodput_mbps_mean")[0];
-    let one = mbps(&four_flows(&[]));
-    // Which flows share a queue is drawn by the seed.
-    let seeds = ["run.seed=1", "run.seed=2", "run.seed=3"];
-    let four = seeds.map(|seed| mbps(&four_flows(&["host.machine.interrupts.queues=4", seed])));
-    let most = four.into_iter().fold(0.0, f64::max);
-    assert!(most > 1.2 * one, "{one} {four:?}");
-}
-
-#[test]
-fn an_adaptive_throttle_answers_pings_at_once_and_slows_bulk() {
-    let gaps = |rate: &str, mode: &str| {
-        let adaptive = format!("host.machine.interrupts.adaptive={mode}");
-        let all = ["host.machine.softirq.napi=true", adaptive.as_str()];
-        measure(&udp(rate, &all), "arrivals", "gap_us")
-    };
-    // A datagram every 117.6 us is alone in its poll: low latency, an interrupt each.
-    let alone = gaps("100Mbit", "dynamic");
-    assert!(alone[1..].iter().all(|gap| (gap - 117.6).abs() < 1.0));
-    // Four in 50 us, 6 KB, are low latency still; ten, 15 KB, are bulk: of its 250 us a poll takes 75, for 50
-    // datagrams.
-    let longest = |gaps: &[f64]| gaps[100..].iter().fold(0.0, |a: f64, b| a.max(*b));
-    let low = longest(&gaps("1000Mbit", "dynamic"));
-    assert!((40.0..60.0).contains(&low), "{low}");
-    let bulk = longest(&gaps("2400Mbit", "dynamic"));
-    assert!((170.0..260.0).contains(&bulk), "{bulk}");
-}
-
 #[test]
 fn a_mark_is_rewritten_before_tcp_sees_it() {
     let goodput = |rewrites: bool, merging: &str| {
@@ -601,26 +354,6 @@ fn of_doubled_datagrams_both_are_read() {
     let [sent, received] = ["datagrams_sent", "datagrams_received"]
         .map(|column| count(&outcome, "summary", column)[0]);
     assert!(received > sent, "{received} of {sent}");
-}
-
-/// What crosses costs this, or nothing.
-const CROSSING: &str = "host.machine.crossing={ line = \"88ns\", sent = 10, completed = 6, \
-                        freed = 4, received = 6, socket = 8 }";
-const FREE: &str = "host.machine.crossing={ line = \"0s\", sent = 10, completed = 6, \
-                    freed = 4, received = 6, socket = 8 }";
-
-#[test]
-fn what_crosses_costs_tcp_throughput_and_nothing_on_one_core() {
-    let one = ["host.machine.cores=1", BOUND];
-    let outcome = |more: &str| {
-        run(
-            "kind = \"bulk\"\nduration = \"200ms\"",
-            &[&one[..], &[more]].concat(),
-        )
-    };
-    assert_eq!(outcome(FREE).trajectory, outcome(CROSSING).trajectory);
-    let (free, paid) = (tcp(&[BALANCED, FREE]), tcp(&[BALANCED, CROSSING]));
-    assert!(paid < 0.98 * free, "{paid} {free}");
 }
 
 #[test]
