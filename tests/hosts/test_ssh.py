@@ -5,7 +5,7 @@ import os
 import signal
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -65,15 +65,25 @@ def scenario(tmp_path: Path, workload: str, stack: str = "") -> tailback.Scenari
     return tailback.load(path)
 
 
-def test_an_incast(tmp_path: Path, lab: Laboratory) -> None:
-    notes: list[str] = []
-    results = tailback.run(
-        scenario(tmp_path, INCAST),
+def run(
+    lab: Laboratory,
+    tmp_path: Path,
+    workload: str,
+    on_note: Callable[[str], None] | None = None,
+) -> tailback.Results:
+    """Run a workload on all three machines."""
+    return tailback.run(
+        scenario(tmp_path, workload),
         out=tmp_path / "out",
         backend="hosts",
         inventory=lab.inventory(HOSTS),
-        on_note=notes.append,
+        on_note=on_note,
     )
+
+
+def test_an_incast(tmp_path: Path, lab: Laboratory) -> None:
+    notes: list[str] = []
+    results = run(lab, tmp_path, INCAST, on_note=notes.append)
     summary = results.summary.row(0, named=True)
     assert summary["iterations"] == 5
     assert summary["data_bytes_total"] == 5 * 2 * 100_000
@@ -93,12 +103,7 @@ def test_an_incast(tmp_path: Path, lab: Laboratory) -> None:
 
 
 def test_datagrams(tmp_path: Path, lab: Laboratory) -> None:
-    results = tailback.run(
-        scenario(tmp_path, UDP),
-        out=tmp_path / "out",
-        backend="hosts",
-        inventory=lab.inventory(HOSTS),
-    )
+    results = run(lab, tmp_path, UDP)
     flows = results.table("flows")
     assert sorted(flows["source"]) == ["host1", "host2"]
     assert flows["datagrams_sent"].min() > 100  # type: ignore[operator]
@@ -118,12 +123,7 @@ priority = [0, 3]
 
 
 def test_flows_beside_the_workload(tmp_path: Path, lab: Laboratory) -> None:
-    results = tailback.run(
-        scenario(tmp_path, BESIDE),
-        out=tmp_path / "out",
-        backend="hosts",
-        inventory=lab.inventory(HOSTS),
-    )
+    results = run(lab, tmp_path, BESIDE)
     flows = results.table("flows")
     assert (flows["source"].to_list(), flows["destination"].to_list()) == (["host1"], ["host0"])
     beside = results.table("background_flows")
@@ -190,23 +190,13 @@ def agents(lab: Laboratory, how: bytes = b"--attached") -> list[int]:
 def test_what_login_shells_say_is_none_of_the_agents(tmp_path: Path) -> None:
     chatty = 'ForceCommand echo Welcome; echo \'{"kind": "news"}\'; eval "$SSH_ORIGINAL_COMMAND"\n'
     with laboratory(tmp_path, more=chatty) as lab:
-        results = tailback.run(
-            scenario(tmp_path, UDP),
-            out=tmp_path / "out",
-            backend="hosts",
-            inventory=lab.inventory(HOSTS),
-        )
+        results = run(lab, tmp_path, UDP)
         assert sorted(results.table("flows")["source"]) == ["host1", "host2"]
         assert lab.left() == []
 
 
 def test_one_kernel_is_counted_once(tmp_path: Path, lab: Laboratory) -> None:
-    results = tailback.run(
-        scenario(tmp_path, BULK.replace("30s", "1s")),
-        out=tmp_path / "out",
-        backend="hosts",
-        inventory=lab.inventory(HOSTS),
-    )
+    results = run(lab, tmp_path, BULK.replace("30s", "1s"))
     counters = results.table("counters")
     assert counters.filter(counter="Tcp.OutSegs").height == 1
 
