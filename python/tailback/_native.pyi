@@ -17,6 +17,7 @@ __all__ = [
     "packets",
     "presets",
     "quantity",
+    "replay_queue",
     "schema",
 ]
 
@@ -159,6 +160,9 @@ def bottleneck(config: str) -> str:
 
 def check(text: str, file_name: str, overrides: list[str], base_dir: str | None) -> list[Problem]:
     """All problems of a scenario (TOML text), errors and warnings."""
+
+def replay_queue(recording: str) -> str:
+    """How far a modelled and a recorded queue are alike: JSON of crates/net/src/queue/replay.rs."""
 
 def schema() -> str:
     """The JSON Schema of a scenario file."""

@@ -10,6 +10,7 @@
 //! What both ends of the conversation with an engine agree on is in [`config`] (what a host does)
 //! and [`record`] (what it tells).
 
+pub mod bursts;
 pub mod config;
 mod counters;
 pub mod delays;

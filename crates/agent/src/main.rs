@@ -7,7 +7,8 @@
 //! `--on-host FOLDER` is for a machine that is somebody's own: it reads a configuration from one line of
 //! standard input, sets the sysctls that differ, runs `--attached` with them, puts them back, and prints what
 //! it told; `--put-back FOLDER` does what such an agent that was killed did not. `--clock` answers each line of standard input with the time, ns since 1970.
-//! A guest's root has no other programs: `--show` and `--sleep` serve to check a kernel.
+//! A guest's root has no other programs: `--show` and `--sleep` serve to check a kernel; `--bursts ADDRESS
+//! FLOW…` sends what queue disciplines are held against.
 
 use std::io::{BufRead, Read, Write};
 use std::path::Path;
@@ -15,7 +16,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use tailback_agent::machine::{self, Unfinished};
-use tailback_agent::{GuestConfig, Record, guest, record::Recorder, traffic};
+use tailback_agent::{GuestConfig, Record, bursts, guest, record::Recorder, traffic};
 
 /// Exit code of an agent whose standard input has ended.
 const ABANDONED: i32 = 3;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
     let result = match arguments.as_slice() {
         ["--show", files @ ..] => files.iter().try_for_each(|file| show(Path::new(file))),
         ["--sleep", seconds] => sleep(seconds),
+        ["--bursts", address, flows @ ..] => bursts::send(address, flows),
         ["--set-up", config, folder, outside] => {
             set_up(Path::new(config), Path::new(folder), Path::new(outside))
         }
@@ -42,7 +44,7 @@ fn main() -> ExitCode {
         [config, folder] => run(Path::new(config), Path::new(folder)),
         _ => Err("usage: tailback-agent [--attached] CONFIG.json FOLDER | \
                   --set-up CONFIG.json FOLDER OUTSIDE | --on-host FOLDER | --put-back FOLDER | --clock | \
-                  --show FILE… | --sleep SECONDS"
+                  --show FILE… | --sleep SECONDS | --bursts ADDRESS FLOW…"
             .into()),
     };
     match result {

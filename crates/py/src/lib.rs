@@ -7,6 +7,7 @@ mod capture;
 mod control;
 mod errors;
 mod plan;
+mod queue;
 mod scenario;
 mod tables;
 
@@ -22,6 +23,8 @@ mod native {
     use crate::control::Control;
     #[pymodule_export]
     use crate::plan::{Plan, RunResult};
+    #[pymodule_export]
+    use crate::queue::replay_queue;
     #[pymodule_export]
     use crate::scenario::{built_in, check, dat_to_toml, presets, quantity, schema};
 

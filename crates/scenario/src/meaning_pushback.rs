@@ -180,7 +180,7 @@ fn queue_findings(queued: &QueuedConfig, ports: u16) -> Vec<Finding> {
             found.push(Finding::new(
                 format!("buffer.scheduler.quanta[{band}]"),
                 "a band with no bytes a turn is never served",
-                "a frame's length, such as \"1514B\"",
+                "a frame's length, such as \"1518B\", or none",
             ));
         }
     }
@@ -294,10 +294,10 @@ fn discipline_findings(queue: &QueueConfig) -> Vec<Finding> {
             "with beta = 0 as well the probability is never moved".to_owned(),
             "alpha or beta above zero",
         ),
-        QueueConfig::FqCodel(codel) if codel.quantum.get() == 0 => add(
+        QueueConfig::FqCodel(codel) if codel.quantum.is_some_and(|q| q.get() == 0) => add(
             "quantum",
             "a turn of no bytes serves nobody".to_owned(),
-            "a frame's length, such as \"1514B\"",
+            "a frame's length, such as \"1518B\", or none",
         ),
         QueueConfig::Codel(CodelConfig {
             ecn: false, mark, ..

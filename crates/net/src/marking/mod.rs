@@ -125,6 +125,13 @@ impl Marker {
         }
     }
 
+    /// What is drawn from here on is drawn from `stream`.
+    pub(crate) fn reseed(&mut self, stream: Stream) {
+        if let Marker::Red(red) = self {
+            red.reseed(stream);
+        }
+    }
+
     /// Whether there is anything to ask.
     #[inline]
     #[must_use]

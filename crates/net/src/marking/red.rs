@@ -3,7 +3,8 @@
 //! Models Floyd and Jacobson (IEEE/ACM ToN 1(4), 1993) with the parameters of Linux `tc red`: an
 //! average of the queue, moved by 1/2^Wlog of the difference at every arrival and aged over idle
 //! time; between `min` and `max` a packet is marked or dropped with a probability that rises to
-//! `probability`, spread evenly by counting packets since the last one; above `max` every one.
+//! `probability`, spread evenly: the next one is that at which the average's excess times the packets since the last
+//! comes to a number drawn after it, and the first packet in the band only draws; above `max` every one.
 //! With `ecn` a packet that is ECN-capable is marked in place of being dropped. WRED (Cisco's name;
 //! Linux calls it GRED) is the same with a profile a class and one average a class. A port with
 //! several queues has averages of each.
@@ -16,7 +17,7 @@ use tailback_units::{Bytes, Duration, Rate, Time};
 
 use super::{Mark, QueueLook, Verdict};
 use crate::frame::Frame;
-use crate::random::{self, Stream};
+use crate::random::Stream;
 
 /// The least weight's negative logarithm (`tc red`).
 const WLOG_MAX: u32 = 31;
@@ -66,16 +67,18 @@ pub struct WredConfig {
 struct Average {
     /// The average queue in bytes, times 2^Wlog.
     scaled: u64,
-    /// Packets since the last one marked or dropped.
-    count: u64,
+    /// Packets since the last one marked or dropped; none: the average was not between `min` and `max`.
+    since: Option<u64>,
+    /// The product of these packets and the average's excess at which the next one is due, bytes.
+    due_bytes: u64,
 }
 
 #[derive(Clone, Debug)]
 struct Profile {
     config: RedConfig,
     wlog: u32,
-    /// `probability` of 2^64, for every byte between `min` and `max`.
-    rise_per_byte: u64,
+    /// The greatest such product.
+    due_bytes_max: u64,
     packet_time: Duration,
 }
 
@@ -96,7 +99,7 @@ impl Red {
             Profile {
                 // Without any the average would not move; the scenario's checks refuse it.
                 wlog: config.wlog().unwrap_or(WLOG_MAX),
-                rise_per_byte: random::threshold(config.probability / span as f64),
+                due_bytes_max: (span as f64 / config.probability) as u64,
                 packet_time: config.bandwidth.time_for(config.avpkt.get().max(1)),
                 config: config.clone(),
             }
@@ -109,6 +112,21 @@ impl Red {
         }
     }
 
+    /// Draws anew, from `stream`, what is drawn and has not told yet.
+    pub(super) fn reseed(&mut self, stream: Stream) {
+        self.stream = stream;
+        for (place, state) in self.averages.iter_mut().enumerate() {
+            let profile = &self.profiles[place % self.profiles.len()];
+            let Some(since) = state.since else {
+                continue;
+            };
+            let beyond = (state.scaled >> profile.wlog).saturating_sub(profile.config.min.get());
+            let least = beyond.saturating_mul(since) + 1;
+            let left = profile.due_bytes_max.saturating_sub(least);
+            state.due_bytes = least + self.stream.below(left);
+        }
+    }
+
     pub(super) fn arrive(&mut self, now: Time, queue: QueueLook, frame: &mut Frame) -> Verdict {
         let class = usize::from(frame.class()).min(self.profiles.len() - 1);
         let profile = &self.profiles[class];
@@ -118,25 +136,27 @@ impl Red {
         let average = state.scaled >> profile.wlog;
         let config = &profile.config;
         if average < config.min.get() {
-            state.count = 0;
+            state.since = None;
             return Verdict::Pass;
         }
         if average >= config.max.get() {
-            state.count = 0;
+            state.since = None;
             return punish(config, !config.harddrop, frame);
         }
-        state.count += 1;
-        let beyond = average - config.min.get();
-        let below = beyond.saturating_mul(profile.rise_per_byte);
-        // Floyd and Jacobson's p / (1 − count·p): uniform gaps rather than geometric ones.
-        let spread =
-            u128::from(u64::MAX).saturating_sub(u128::from(below) * u128::from(state.count - 1));
-        let draw = u128::from(self.stream.next_u64());
-        if draw * spread >= u128::from(below) << 64 {
-            return Verdict::Pass;
+        // As red_action in include/net/red.h.
+        let since = state.since.map_or(0, |since| since + 1);
+        state.since = Some(since);
+        let acts =
+            since > 0 && (average - config.min.get()).saturating_mul(since) >= state.due_bytes;
+        if acts || since == 0 {
+            state.since = Some(0);
+            state.due_bytes = self.stream.below(profile.due_bytes_max);
         }
-        state.count = 0;
-        punish(config, true, frame)
+        if acts {
+            punish(config, true, frame)
+        } else {
+            Verdict::Pass
+        }
     }
 }
 
@@ -159,7 +179,8 @@ impl Average {
     fn update(&mut self, profile: &Profile, now: Time, queue: QueueLook) {
         if queue.queued_bytes == 0 && queue.free_at < now {
             let idle = now.since(queue.free_at).as_ps() / profile.packet_time.as_ps().max(1);
-            self.age(profile.wlog, idle);
+            // In place of the difference (red_calc_qavg).
+            return self.age(profile.wlog, idle);
         }
         self.scaled += queue.queued_bytes;
         self.scaled -= (self.scaled - queue.queued_bytes) >> profile.wlog;

@@ -58,6 +58,22 @@ fn probability_rises_between_the_thresholds_and_is_one_beyond() {
 }
 
 #[test]
+fn the_first_packet_between_the_thresholds_passes() {
+    let mut config = config();
+    config.probability = 1.0;
+    for seed in 0..100 {
+        let stream = Stream::new(seed, "marking", 0);
+        let mut red = Red::new(std::slice::from_ref(&config), (1, 1), stream);
+        for _ in 0..2 {
+            let first = red.arrive(Time::ZERO, look(299_000), &mut ect_frame(1448));
+            assert_eq!(first, Verdict::Pass);
+            // An excursion below ends the count, as one beyond does.
+            red.arrive(Time::ZERO, look(0), &mut ect_frame(1448));
+        }
+    }
+}
+
+#[test]
 fn marks_are_spread_evenly() {
     // Floyd and Jacobson: with p = 0.05 no two marks are more than 20 packets apart.
     let mut red = red(&config());

@@ -3,7 +3,8 @@
 //! Models the behaviour of CAKE's COBALT (net/sched/sch_cake.c of Linux 7.2) and of the ramp that the SCE
 //! kernel adds to it (chromi/sce, same file), for one queue. CoDel's law with one difference: it comes
 //! down as it went up, signal by signal, once the delay is below `target`. It sets CE where it can and
-//! drops otherwise, never the last frame. BLUE beside it drops with a probability that rises by 1/256
+//! drops otherwise, never the last frame; the first signal of all comes without an interval's delay, as does the first
+//! after an idle interval. BLUE beside it drops with a probability that rises by 1/256
 //! when the queue overflows and falls by 1/4096 when it runs empty, each at most once in `target`. The
 //! ramp marks ECT(0) as SCE with a probability that rises from nothing at half of `target`: to
 //! 1/`sce` at `target` and to 1 at twice that; `sce` = 1 marks all from `target` on, and beyond 1024
@@ -17,6 +18,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailback_units::{Bytes, Duration, Time};
 
+use super::control_law::InverseRoot;
 use super::{Effects, Held};
 use crate::marking::Mark;
 use crate::pool::FramePool;
@@ -62,7 +64,9 @@ impl Default for CobaltConfig {
 /// The state of CoDel's law and of BLUE.
 #[derive(Clone, Debug, Default)]
 struct Law {
-    count: u64,
+    count: u32,
+    /// Of nothing at first, so that the first delay that is too long has its signal at once.
+    root: InverseRoot,
     dropping: bool,
     next: Time,
     blue: u64,
@@ -92,6 +96,11 @@ impl Cobalt {
         }
     }
 
+    /// What is drawn from here on is drawn from `stream`.
+    pub(super) fn reseed(&mut self, stream: Stream) {
+        self.stream = stream;
+    }
+
     /// A frame joins the queue; if there are too many, the first are dropped.
     pub fn enqueue(&mut self, now: Time, held: Held, effects: &mut Effects) {
         self.bytes += u64::from(held.frame.frame_bytes);
@@ -118,15 +127,15 @@ impl Cobalt {
         effects: &mut Effects,
     ) -> Option<Held> {
         loop {
-            let mut held = self.queue.pop_front()?;
+            let Some(mut held) = self.queue.pop_front() else {
+                self.run_empty(now);
+                return None;
+            };
             self.bytes -= u64::from(held.frame.frame_bytes);
             let is_last = self.queue.is_empty();
             if self.drops(now, &mut held, frames, effects) && !is_last {
                 effects.drop(held, DropCause::Early);
                 continue;
-            }
-            if is_last {
-                self.run_empty(now);
             }
             return Some(held);
         }
@@ -154,8 +163,10 @@ impl Cobalt {
         let sojourn = now.since(held.since);
         let over = sojourn > self.config.target;
         let was_due = self.law.count > 0 && now >= self.law.next;
+        // When the next signal was due before this frame, or is after one.
+        let mut due = self.law.next;
         if over && !self.law.dropping {
-            self.law.next = now + self.gap(self.law.count);
+            self.law.next = now + self.law.root.of(self.config.interval);
         }
         self.law.dropping = over;
         if over {
@@ -165,13 +176,13 @@ impl Cobalt {
         if was_due && over {
             marked = effects.mark(held, frames, Mark::Ce);
             drop = !marked;
-            self.law.count += 1;
-            self.law.next += self.gap(self.law.count);
+            self.count_to(self.law.count.saturating_add(1));
+            due = self.law.next;
         } else if was_due {
             while self.law.count > 0 && now >= self.law.next {
-                self.law.count -= 1;
-                self.law.next += self.gap(self.law.count);
+                self.count_to(self.law.count - 1);
             }
+            due = self.law.next;
         }
         if !drop && self.law.blue > 0 {
             drop = self.stream.next_u64() >> 32 < self.law.blue;
@@ -182,7 +193,7 @@ impl Cobalt {
         // The time of the next signal serves as the end of an idle time too.
         if self.law.count == 0 {
             self.law.next = now + self.config.interval;
-        } else if now > self.law.next && !drop {
+        } else if now > due && !drop {
             self.law.next = now;
         }
         drop
@@ -218,9 +229,15 @@ impl Cobalt {
         }
         self.law.dropping = false;
         if self.law.count > 0 && now >= self.law.next {
-            self.law.count -= 1;
-            self.law.next += self.gap(self.law.count);
+            self.count_to(self.law.count - 1);
         }
+    }
+
+    /// The count moves, and the next signal by a gap.
+    fn count_to(&mut self, count: u32) {
+        self.law.count = count;
+        self.law.root.step_or_look_up(count);
+        self.law.next += self.law.root.of(self.config.interval);
     }
 
     /// BLUE moves at most once in `target`; if it may now, it does.
@@ -233,12 +250,6 @@ impl Cobalt {
             self.law.blue_moved = Some(now);
         }
         may
-    }
-
-    /// The control law: an interval over the square root of the count.
-    fn gap(&self, count: u64) -> Duration {
-        let interval = u128::from(self.config.interval.as_ps());
-        Duration::from_ps((interval * interval / u128::from(count.max(1))).isqrt() as u64)
     }
 }
 

@@ -4,8 +4,8 @@
 //! waited longer than `target`, the next is dropped (or marked, if `ecn` and it can be), and then
 //! further ones at times that come closer with the square root of their number, until one has
 //! waited less. A new episode soon after the last goes on near its rate. A queue of no more than one frame
-//! of the link's MTU is left alone.
-//! Left out: `ce_threshold`; the law's square root is exact here, Linux steps towards it.
+//! of the link's MTU is left alone. No more than 256 frames are dropped as one leaves (7.2).
+//! Left out: `ce_threshold`; instants are not rounded to Linux's ticks of 1.024 us, spans of time are.
 
 use std::collections::VecDeque;
 
@@ -13,6 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailback_units::{Duration, Time};
 
+use super::control_law::{InverseRoot, in_ticks};
 use super::{Effects, Held};
 use crate::marking::Mark;
 use crate::pool::FramePool;
@@ -20,6 +21,8 @@ use crate::switch::DropCause;
 
 /// An episode begins anew if the last ended this many intervals ago (RFC 8289 section 4.2).
 const FORGET_INTERVALS: u64 = 16;
+/// Most frames dropped as one leaves (CODEL_MAX_DROPS_PER_DEQUEUE).
+const DROPS_MAX: u32 = 256;
 
 /// Parameters of CoDel, by the names of `tc codel`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -68,9 +71,11 @@ struct Law {
     /// When the delay will have been above the target for an interval; none: it is not above.
     first_above: Option<Time>,
     dropping: bool,
-    drop_next: Time,
-    count: u64,
-    last_count: u64,
+    /// None: there was no episode yet.
+    drop_next: Option<Time>,
+    count: u32,
+    last_count: u32,
+    root: InverseRoot,
 }
 
 /// Frames that wait together under one law.
@@ -91,7 +96,7 @@ impl Managed {
     pub(super) fn overflow(&mut self) -> Option<Held> {
         let held = self.queue.pop_front()?;
         self.bytes -= u64::from(held.frame.frame_bytes);
-        self.law.count += 1;
+        self.law.count = self.law.count.wrapping_add(1);
         Some(held)
     }
 
@@ -125,11 +130,20 @@ impl Managed {
             if !may_drop {
                 self.law.dropping = false;
             }
-            while self.law.dropping && now >= self.law.drop_next {
-                self.law.count += 1;
-                let from = self.law.drop_next;
+            let mut drops = 0;
+            while self.law.dropping
+                && let Some(from) = self.law.drop_next
+                && now >= from
+            {
+                if drops == DROPS_MAX {
+                    self.law.next_after(settings, now);
+                    break;
+                }
+                drops += 1;
+                self.law.count = self.law.count.wrapping_add(1);
+                self.law.root.step(self.law.count);
                 if marks(settings, &mut held, frames, effects) {
-                    self.law.drop_next = self.law.after(settings, from);
+                    self.law.next_after(settings, from);
                     return Some(held);
                 }
                 effects.drop(held, DropCause::Early);
@@ -139,7 +153,7 @@ impl Managed {
                 };
                 (held, may_drop) = next;
                 if may_drop {
-                    self.law.drop_next = self.law.after(settings, from);
+                    self.law.next_after(settings, from);
                 } else {
                     self.law.dropping = false;
                 }
@@ -177,7 +191,7 @@ impl Managed {
                 self.law.first_above = Some(now + settings.interval);
                 Some((held, false))
             }
-            Some(above) => Some((held, now >= above)),
+            Some(above) => Some((held, now > above)),
         }
     }
 }
@@ -186,18 +200,23 @@ impl Law {
     /// An episode of dropping begins, near the last one's rate if that is not long ago.
     fn begin(&mut self, settings: &Settings, now: Time) {
         self.dropping = true;
-        let episode = self.count.saturating_sub(self.last_count);
-        let soon = now < self.drop_next + settings.interval * FORGET_INTERVALS;
-        self.count = if episode > 1 && soon { episode } else { 1 };
+        let episode = self.count.wrapping_sub(self.last_count);
+        let forgotten = settings.interval * FORGET_INTERVALS;
+        let soon = self.drop_next.is_some_and(|at| now < at + forgotten);
+        if episode > 1 && soon {
+            self.count = episode;
+            self.root.step(episode);
+        } else {
+            self.count = 1;
+            self.root = InverseRoot::ONE;
+        }
         self.last_count = self.count;
-        self.drop_next = self.after(settings, now);
+        self.next_after(settings, now);
     }
 
-    /// The control law: an interval over the square root of the count after `from`.
-    fn after(&self, settings: &Settings, from: Time) -> Time {
-        let interval = u128::from(settings.interval.as_ps());
-        let ps = (interval * interval / u128::from(self.count.max(1))).isqrt();
-        from + Duration::from_ps(ps as u64)
+    /// The next signal is due a gap after `from`.
+    fn next_after(&mut self, settings: &Settings, from: Time) {
+        self.drop_next = Some(self.root.after(from, settings.interval));
     }
 }
 
@@ -227,8 +246,8 @@ impl Codel {
         Codel {
             limit: config.limit as usize,
             settings: Settings {
-                target: config.target,
-                interval: config.interval,
+                target: in_ticks(config.target),
+                interval: in_ticks(config.interval),
                 mark: config.ecn.then_some(config.mark),
                 frame_bytes_max: frame_bytes_max.into(),
             },

@@ -160,6 +160,11 @@ impl Dualpi2 {
         }
     }
 
+    /// What is drawn from here on is drawn from `stream`.
+    pub(super) fn reseed(&mut self, stream: Stream) {
+        self.stream = stream;
+    }
+
     /// A frame joins its queue, or is dropped.
     pub fn enqueue(
         &mut self,

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use tailback_units::{Bytes, Duration, Time};
 
 use super::codel::{Managed, Settings};
+use super::control_law::in_ticks;
 use super::{Effects, Held};
 use crate::marking::Mark;
 use crate::pool::FramePool;
@@ -35,8 +36,9 @@ pub struct FqCodelConfig {
     pub target: Duration,
     /// How long it may be exceeded: about the longest round trip.
     pub interval: Duration,
-    /// Bytes of a turn.
-    pub quantum: Bytes,
+    /// Bytes of a turn; absent: the longest frame of the port's link.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quantum: Option<Bytes>,
     /// Most frames dropped at once when the limit is exceeded.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub drop_batch: u32,
@@ -47,14 +49,14 @@ pub struct FqCodelConfig {
 }
 
 impl Default for FqCodelConfig {
-    /// The defaults of `tc fq_codel` (net/sched/sch_fq_codel.c; a quantum is a frame at MTU 1500).
+    /// The defaults of `tc fq_codel` (net/sched/sch_fq_codel.c).
     fn default() -> FqCodelConfig {
         FqCodelConfig {
             limit: 10_240,
             flows: 1024,
             target: Duration::from_ms(5),
             interval: Duration::from_ms(100),
-            quantum: Bytes::new(1514),
+            quantum: None,
             drop_batch: 64,
             ecn: true,
             mark: Mark::Ce,
@@ -91,13 +93,15 @@ impl FqCodel {
     pub fn new(config: &FqCodelConfig, frame_bytes_max: u32) -> FqCodel {
         FqCodel {
             settings: Settings {
-                target: config.target,
-                interval: config.interval,
+                target: in_ticks(config.target),
+                interval: in_ticks(config.interval),
                 mark: config.ecn.then_some(config.mark),
                 frame_bytes_max: frame_bytes_max.into(),
             },
             limit: config.limit as usize,
-            quantum: config.quantum.get().max(1) as i64,
+            quantum: (config.quantum).map_or(i64::from(frame_bytes_max), |quantum| {
+                quantum.get().max(1) as i64
+            }),
             drop_batch: config.drop_batch,
             flows: vec![Flow::default(); config.flows.max(1) as usize],
             new: VecDeque::new(),

@@ -117,7 +117,7 @@ fn beyond_the_limit_the_longest_queue_loses_half() {
 #[test]
 fn a_turn_is_a_quantum() {
     let config = FqCodelConfig {
-        quantum: Bytes::new(3 * 1518),
+        quantum: Some(Bytes::new(3 * 1518)),
         ..FqCodelConfig::default()
     };
     let mut queue = FqCodel::new(&config, 1518);
@@ -130,4 +130,19 @@ fn a_turn_is_a_quantum() {
         .map(|held| held.frame.to.0)
         .collect();
     assert_eq!(order, [1, 1, 1, 2, 2, 2, 1, 1, 1]);
+}
+
+#[test]
+fn a_turn_is_a_frame_of_the_link_if_nothing_is_said() {
+    // With MTU 9000 as many bytes of small frames leave together as a long one has.
+    let mut queue = FqCodel::new(&FqCodelConfig::default(), 9018);
+    let mut frames = FramePool::default();
+    join(&mut queue, &mut frames, ms(0), (1, 1448), 12);
+    join(&mut queue, &mut frames, ms(0), (2, 8948), 2);
+    let mut order = Vec::new();
+    for _ in 0..8 {
+        let held = queue.dequeue(ms(0), &mut frames, &mut Effects::default());
+        order.push(held.expect("frames that wait").frame.to.0);
+    }
+    assert_eq!(order, [1, 1, 1, 1, 1, 1, 2, 1]);
 }

@@ -6,10 +6,12 @@
 
 pub mod cobalt;
 pub mod codel;
+mod control_law;
 pub mod dualpi2;
 pub mod ets;
 pub mod fq_codel;
 pub mod pie;
+pub mod replay;
 
 use std::collections::VecDeque;
 
@@ -132,6 +134,16 @@ impl Discipline {
             QueueConfig::Cobalt(config) => {
                 Discipline::Cobalt(Box::new(Cobalt::new(config, stream)))
             }
+        }
+    }
+
+    /// What is drawn from here on is drawn from `stream`.
+    pub fn reseed(&mut self, stream: Stream) {
+        match self {
+            Discipline::Fifo(_) | Discipline::Codel(_) | Discipline::FqCodel(_) => {}
+            Discipline::Pie(pie) => pie.reseed(stream),
+            Discipline::Dualpi2(queues) => queues.reseed(stream),
+            Discipline::Cobalt(cobalt) => cobalt.reseed(stream),
         }
     }
 

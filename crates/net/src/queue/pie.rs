@@ -110,6 +110,11 @@ impl Pie {
         }
     }
 
+    /// What is drawn from here on is drawn from `stream`.
+    pub(super) fn reseed(&mut self, stream: Stream) {
+        self.stream = stream;
+    }
+
     /// A frame joins the queue, or is dropped.
     pub fn enqueue(
         &mut self,

@@ -198,13 +198,23 @@ impl QueuedBuffer {
         })
     }
 
-    /// The frame just admitted is queued for `out_port`; what the discipline drops for it is to be
-    /// asked for with [`QueuedBuffer::take_dropped`].
-    pub fn enqueue(&mut self, now: Time, out_port: u16, held: Held, frames: &mut FramePool) {
+    /// The frame just admitted is queued for `out_port`, whose transmitter is, or was, free at `free_at`; what the
+    /// discipline drops for it is to be asked for with [`QueuedBuffer::take_dropped`].
+    pub fn enqueue(
+        &mut self,
+        (now, free_at): (Time, Time),
+        out_port: u16,
+        held: Held,
+        frames: &mut FramePool,
+    ) {
         let bytes = held.frame.frame_bytes;
         self.memory.hold(held.in_port, out_port, bytes, held.pool);
         let port = &mut self.ports[usize::from(out_port)];
         let band = port.scheduler.band(held.frame.class);
+        if port.held_bytes[band] == 0 && free_at < now {
+            // The port has asked for more since the last frame left, and found none.
+            port.bands[band].dequeue(free_at, frames, &mut self.effects);
+        }
         port.held_bytes[band] += u64::from(bytes);
         port.bands[band].enqueue(now, held, frames, &mut self.effects);
         self.release_dropped(now, out_port);

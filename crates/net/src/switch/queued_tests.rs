@@ -1,3 +1,4 @@
+use tailback_tcp::Ecn;
 use tailback_units::{Bytes, Duration, Rate, Time};
 
 use super::{QueuedBuffer, QueuedConfig};
@@ -5,13 +6,14 @@ use crate::flow_control::Paused;
 use crate::frame::EndpointId;
 use crate::pool::{Flight, FramePool};
 use crate::queue::codel::CodelConfig;
+use crate::queue::dualpi2::Dualpi2Config;
 use crate::queue::ets::EtsConfig;
 use crate::queue::fq_codel::FqCodelConfig;
 use crate::queue::{Held, QueueConfig};
 use crate::random::Stream;
 use crate::switch::DropCause;
 use crate::switch::shared::{SharedConfig, TxLimit};
-use crate::testing::flight;
+use crate::testing::{flight, frame};
 
 fn buffer(scheduler: &EtsConfig) -> QueuedBuffer {
     limited(scheduler, Vec::new())
@@ -42,7 +44,7 @@ fn config(scheduler: &EtsConfig, band_limits: Vec<TxLimit>) -> QueuedConfig {
 /// Offers a frame for port 0, and queues it if it is admitted.
 fn offer(buffer: &mut QueuedBuffer, frame: Flight) -> Result<(), DropCause> {
     let held = buffer.admit(Time::ZERO, 1, 0, frame)?;
-    buffer.enqueue(Time::ZERO, 0, held, &mut FramePool::default());
+    buffer.enqueue((Time::ZERO, Time::ZERO), 0, held, &mut FramePool::default());
     Ok(())
 }
 
@@ -151,7 +153,12 @@ fn fill(buffer: &mut QueuedBuffer, port: u16, class: u8) -> usize {
         (0..100).take_while(
             |_| match buffer.admit(Time::ZERO, 1, port, of_class(class)) {
                 Ok(held) => {
-                    buffer.enqueue(Time::ZERO, port, held, &mut FramePool::default());
+                    buffer.enqueue(
+                        (Time::ZERO, Time::ZERO),
+                        port,
+                        held,
+                        &mut FramePool::default(),
+                    );
                     true
                 }
                 Err(cause) => {
@@ -296,7 +303,7 @@ fn weighted_bands_have_equal_bytes_where_a_discipline_drops_what_was_looked_at()
                 let mut frame = flight(if is_small { 150 } else { 1448 });
                 frame.class = class;
                 let held = buffer.admit(now, 1, 0, frame).expect("memory enough");
-                buffer.enqueue(now, 0, held, &mut pool);
+                buffer.enqueue((now, now), 0, held, &mut pool);
             }
         }
         let held = buffer.next(now, 0, &Paused::default(), &mut pool);
@@ -307,4 +314,56 @@ fn weighted_bands_have_equal_bytes_where_a_discipline_drops_what_was_looked_at()
     }
     let share = bytes[0] as f64 / bytes[1] as f64;
     assert!((share - 1.0).abs() < 0.001, "{share}");
+}
+
+/// A port that is idle between groups of frames: who leaves in which order, by group.
+fn orders(queue: QueueConfig, groups: &[&[(u32, Ecn)]]) -> Vec<Vec<u32>> {
+    let mut config = config(&EtsConfig::default(), Vec::new());
+    config.memory.shared = Bytes::new(8_000_000);
+    config.queue = queue;
+    let mut buffer = QueuedBuffer::new(&config, &[1518; 2], 1, 0);
+    let mut pool = FramePool::default();
+    let (mut now, mut free_at) = (Time::ZERO, Time::ZERO);
+    let mut orders = Vec::new();
+    for group in groups {
+        now += Duration::from_us(100);
+        for (to, ecn) in *group {
+            let mut frame = frame(1448);
+            frame.segment.ecn = *ecn;
+            frame.to = EndpointId(*to);
+            let flight = pool.put(now, &frame);
+            let held = buffer.admit(now, 1, 0, flight).expect("memory enough");
+            buffer.enqueue((now, free_at), 0, held, &mut pool);
+        }
+        let mut order = Vec::new();
+        while !buffer.is_empty(0) {
+            let held = buffer.next(now, 0, &Paused::default(), &mut pool);
+            order.push(held.expect("something waits").frame.to.0);
+            now += Duration::from_us(2);
+            free_at = now;
+        }
+        orders.push(order);
+    }
+    orders
+}
+
+#[test]
+fn flows_begin_anew_after_an_idle_time() {
+    let queue = QueueConfig::FqCodel(FqCodelConfig::default());
+    let (a, b) = ((1, Ecn::NotEct), (2, Ecn::NotEct));
+    // What was alone before stands behind who comes first.
+    let found = orders(queue, &[&[a], &[b, a], &[a, b]]);
+    assert_eq!(found, [vec![1], vec![2, 1], vec![1, 2]]);
+}
+
+#[test]
+fn the_credit_of_dualpi2_begins_anew_after_an_idle_time() {
+    let queue = QueueConfig::Dualpi2(Dualpi2Config::default());
+    let (low, classic) = ((1, Ecn::Ect1), (2, Ecn::NotEct));
+    // The ninth frame of the L queue makes the C queue its creditor, which is settled with the last.
+    let mut many = vec![low; 9];
+    many.push(classic);
+    let found = orders(queue, &[&many, &[classic, low]]);
+    assert_eq!(found[0], [1, 1, 1, 1, 1, 1, 1, 1, 1, 2]);
+    assert_eq!(found[1], [1, 2]);
 }

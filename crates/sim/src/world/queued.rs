@@ -158,7 +158,12 @@ impl World {
             }
             held.marked = verdict == Verdict::Marked;
         }
-        queues.buffer.enqueue(now, out_port, held, &mut self.frames);
+        let rests_until = queues.ports[usize::from(out_port)].rests_until;
+        let free_at = self.links[port.out_link as usize].link.free_at();
+        let times = (now, free_at.max(rests_until));
+        queues
+            .buffer
+            .enqueue(times, out_port, held, &mut self.frames);
         // Before another port is served, which would have them to its account.
         let at = (now, switch, out_port);
         note_marks(&mut queues.buffer, port, at, &self.frames, &mut self.ledger);
