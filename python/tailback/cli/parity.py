@@ -1,4 +1,4 @@
-"""`tailback reproduce tcp-parity`: modelled TCP against real kernels."""
+"""`tailback reproduce tcp-parity` and `qdisc-parity`: models against real kernels."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tailback.cli import console
-from tailback.parity import CaseResult, parity
+from tailback.parity import CaseResult, parity, queue_parity
 
 
 def show(folder: Path | None, drawn_by_lot: int, *, as_json: bool) -> None:
@@ -36,6 +36,32 @@ def show(folder: Path | None, drawn_by_lot: int, *, as_json: bool) -> None:
     for result in found.results:
         if not result.holds:
             _print_traces(result)
+    console.out.out(found.verdict)
+
+
+def show_queues(folder: Path | None, drawn_by_lot: int, *, as_json: bool) -> None:
+    """Run the cases of queue disciplines and print the table."""
+    with console.err.status("qdisc-parity") as status:
+        found = queue_parity(
+            drawn_by_lot=drawn_by_lot,
+            folder=folder or Path("results/qdisc-parity"),
+            on_case=status.update,
+        )
+    if as_json:
+        console.print_json(found.to_dict())
+        return
+    table = Table(title="Modelled queue disciplines against real kernels")
+    table.add_column("Case")
+    for head in ("Frames alike", "Dropped", "Marked", "Close", "Drawn, and expected"):
+        table.add_column(head, justify="right")
+    for one in found.results:
+        drawn = f"{one.acted:.0f}, {one.expected:.0f} ± {one.deviation:.0f}" if one.expected else ""
+        alike = Text(f"{one.alike} of {one.frames}", style="" if one.holds else "bold")
+        table.add_row(one.case, alike, str(one.dropped), str(one.marked), str(one.close), drawn)
+    console.print_table(table)
+    for one in found.results:
+        if one.difference:
+            console.out.out(f"{one.case}: {one.difference}")
     console.out.out(found.verdict)
 
 

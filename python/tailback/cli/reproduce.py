@@ -33,7 +33,7 @@ from tailback.cli.options import json_option
     "--drawn",
     type=click.IntRange(min=1),
     metavar="N",
-    help="With tcp-parity: the first N cases that were drawn by lot too.",
+    help="With tcp-parity and qdisc-parity: the first N cases that were drawn by lot too.",
 )
 @json_option
 def command(
@@ -50,14 +50,17 @@ def command(
     STUDY may also be response-functions: every congestion control's mean window under loss, and
     what is known of senders on one link, against closed forms. It takes minutes and leaves a
     figure. Or congestion-gallery: figures of each on one bottleneck. Or tcp-parity: modelled TCP
-    against real kernels, segment by segment. Or congestion-parity: every congestion control
+    against real kernels, segment by segment. Or qdisc-parity: modelled queue disciplines against
+    real kernels' own, frame by frame. Or congestion-parity: every congestion control
     against real kernels, by goodput, losses and queue. Or l2-robustness: how often the findings of
     l2-congestion hold where what that study does not say is drawn.
     """
-    if drawn and study != "tcp-parity":
+    if drawn and study not in ("tcp-parity", "qdisc-parity"):
         from tailback.errors import InputError
 
-        raise InputError(f"--drawn: {study} has no cases drawn by lot; tcp-parity has")
+        raise InputError(
+            f"--drawn: {study} has no cases drawn by lot; tcp-parity and qdisc-parity have"
+        )
     asked = _Asked(out, jobs, as_json, drawn or 0)
     other = _OTHERS.get(study)
     if other is None:
@@ -132,6 +135,12 @@ def _show_tcp_parity(asked: _Asked) -> None:
     show(asked.out, asked.drawn, as_json=asked.as_json)
 
 
+def _show_queue_parity(asked: _Asked) -> None:
+    from tailback.cli.parity import show_queues
+
+    show_queues(asked.out, asked.drawn, as_json=asked.as_json)
+
+
 def _show_congestion_parity(asked: _Asked) -> None:
     from tailback.cli.congestion import show_parity
 
@@ -150,6 +159,7 @@ _OTHERS: Mapping[str, Callable[[_Asked], None]] = MappingProxyType(
         "response-functions": _show_response,
         "congestion-gallery": _show_gallery,
         "tcp-parity": _show_tcp_parity,
+        "qdisc-parity": _show_queue_parity,
         "congestion-parity": _show_congestion_parity,
         "l2-robustness": _show_robustness,
     }

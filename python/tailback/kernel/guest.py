@@ -16,6 +16,9 @@ from tailback.errors import InputError
 MOUNT_POINTS = ("proc", "sys", "dev", "tmp", "run", "host")
 """As in crates/agent/src/root.rs."""
 
+AGENT = "tailback-agent"
+"""The agent's name among programs."""
+
 PLACES = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 """Where programs are looked for beside $PATH: `tc` is often in none of a user's."""
 
@@ -66,7 +69,9 @@ def find(programs: Iterable[str]) -> dict[str, Path]:
 
 
 def which(program: str) -> str | None:
-    """Where this machine has a program of that name."""
+    """Where this machine has a program of that name; the agent is one, for what it does alone."""
+    if program == AGENT:
+        return str(agent())
     places = os.pathsep.join([os.environ.get("PATH", ""), *PLACES])
     return shutil.which(program, path=places)
 

@@ -170,7 +170,7 @@ def _trace(
     name = f"{case.name}-{kinds[0]}-{kinds[1]}"
     scenario = scenario_of(case, kinds)
     path = folder / name
-    if _is_of(path, scenario):
+    if is_of(path, scenario):
         results = Results(path)
     else:
         if on_case:
@@ -184,7 +184,7 @@ def _trace(
     return Trace.read(name, captures[0], until_ns)
 
 
-def _is_of(path: Path, scenario: Scenario) -> bool:
+def is_of(path: Path, scenario: Scenario) -> bool:
     """Whether the folder holds what this version would make of the scenario."""
     from tailback.results.machine import versions
 

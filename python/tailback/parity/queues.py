@@ -1,0 +1,404 @@
+"""Modelled queue disciplines against the kernel's own, frame by frame.
+
+A kernel sends bursts of datagrams through a discipline under a token bucket (tbf) of 100 Mb/s
+onto a link of 10 Gb/s: a frame is on the wire when the bucket lets it go, so that the wire shows
+when the discipline was looked at, what it let go, what it marked and what is missing. Each
+datagram says when it was sent. The model is fed with the same frames at the same times and looked
+at when the kernel's was (crates/net/src/queue/replay.rs).
+"""
+
+import json
+import struct
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from tailback import api
+from tailback._native import replay_queue
+from tailback.errors import InputError
+from tailback.parity.study import is_of
+from tailback.results import Results
+from tailback.scenario import Scenario
+
+RATE_BPS = 100e6
+"""What the token bucket lets through."""
+HEADERS_BYTES = 42
+"""Ethernet, IPv4 and UDP."""
+AT_ONCE_NS = 600
+"""What leaves so soon after its call met no queue; in between clocks are read."""
+SLACK_NS = 3000
+"""Kernels count in ticks of 64 and 1024 ns, and read their clock before and after."""
+TICK_NS = 1024
+"""A tick of CoDel's clock."""
+SETTLED = "3s"
+"""Sixteen intervals after boot: before, an overflow is to CoDel an episode that is just over."""
+TUPDATE_NS = 16_000_000
+DRAWS = 100_000
+
+_BASE = """
+name = "qdisc-parity"
+title = "Bursts of datagrams through a queue discipline of a kernel"
+[network]
+topology = "explicit"
+host = [{ name = "sender", kind = "kernel" }, { name = "receiver", kind = "kernel" }]
+switch = [{ name = "switch", model = "plain" }]
+link = [
+  { ends = ["sender", "switch"], rate = "10Gbit", delay = "1us", mtu = "1500B" },
+  { ends = ["switch", "receiver"], rate = "10Gbit", delay = "1us", mtu = "1500B" },
+]
+[host]
+preset = "uml-virtio"
+[stack]
+preset = "linux-7.2"
+[kernel]
+interrupt_moderation = "0s"
+memory = "256MiB"
+sysctl.net.core.wmem_default = 100000000
+sysctl.net.core.wmem_max = 100000000
+[workload]
+kind = "command"
+command = [{ host = "sender", run = "tailback-agent" }]
+[record]
+pcap = { links = ["sender>switch"] }
+"""
+
+
+@dataclass(frozen=True)
+class Flow:
+    """Bursts of one flow.
+
+    Attributes:
+        payload_bytes: of each datagram.
+        ecn: its ECN field: 0 none, 1 ECT(1), 2 ECT(0).
+        start_us: when the first burst is due.
+        gap_us: from one burst to the next.
+        bursts: how many.
+        datagrams: in each, back to back.
+    """
+
+    payload_bytes: int
+    ecn: int
+    start_us: int
+    gap_us: int
+    bursts: int
+    datagrams: int
+
+
+@dataclass(frozen=True)
+class QueueCase:
+    """A discipline and what is sent through it.
+
+    Attributes:
+        name: short name.
+        tc: the discipline as tc takes it.
+        queue: the same as scenarios have it.
+        flows: what is sent.
+        marking: a marking rule in front of the queue, for RED.
+        draws: it draws: that many draws are tried for each of the kernel's decisions.
+        timed: a controller's timer runs, whose phase is not seen from outside.
+    """
+
+    name: str
+    tc: str
+    queue: Mapping[str, object]
+    flows: tuple[Flow, ...]
+    marking: Mapping[str, object] | None = None
+    draws: int = 1
+    timed: bool = False
+
+    def of(self) -> Scenario:
+        """Return the scenario that records it."""
+        bucket = "qdisc replace dev eth0 root handle 1: tbf rate 100mbit burst 1600 limit 1000000"
+        below = f"qdisc replace dev eth0 parent 1:1 handle 10: {self.tc}"
+        flows = " ".join(
+            f"{5001 + n},{f.payload_bytes},{f.ecn},{f.start_us},{f.gap_us},{f.bursts},{f.datagrams}"
+            for n, f in enumerate(_drained(self.flows))
+        )
+        run = f"tailback-agent --bursts {{receiver}} {flows}"
+        sender = {"name": "sender", "kind": "kernel", "kernel": {"tc": [bucket, below]}}
+        receiver = {"name": "receiver", "kind": "kernel"}
+        command = {"host": "sender", "run": run, "start": SETTLED}
+        return (
+            Scenario(_BASE)
+            .set("network.host", [sender, receiver])
+            .set("workload.command", [command])
+        )
+
+
+@dataclass(frozen=True)
+class QueueResult:
+    """How far a case is alike.
+
+    Attributes:
+        case: its name.
+        frames: frames sent.
+        alike: how many of them before the first decision that the model does not make.
+        difference: that decision, in words.
+        dropped: frames that the kernel dropped.
+        marked: frames that it marked.
+        close: looks that are alike only a few microseconds earlier or later, and arrivals and
+            departures within one microsecond in the other order.
+        acted: where the discipline draws: how often the kernel dropped or marked,
+        expected: how often the model would have in the mean,
+        deviation: and the standard deviation of that.
+    """
+
+    case: str
+    frames: int
+    alike: int
+    difference: str | None
+    dropped: int
+    marked: int
+    close: int
+    acted: float
+    expected: float
+    deviation: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether all is alike, and what is drawn as often as it should be (three deviations)."""
+        return self.difference is None and abs(self.acted - self.expected) <= 3 * max(
+            self.deviation, 1.0
+        )
+
+
+@dataclass(frozen=True)
+class QueueParity:
+    """All cases."""
+
+    results: list[QueueResult]
+
+    @property
+    def verdict(self) -> str:
+        """How many cases are alike, in one sentence."""
+        alike = sum(result.holds for result in self.results)
+        return f"{alike} of {len(self.results)} cases are alike, frame by frame."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, for JSON."""
+        return {"cases": [asdict(result) for result in self.results]}
+
+
+def queue_parity(
+    names: Sequence[str] = (),
+    *,
+    drawn_by_lot: int = 0,
+    folder: str | Path = "results/qdisc-parity",
+    on_case: Callable[[str], None] | None = None,
+) -> QueueParity:
+    """Record the kernel's disciplines and hold the models against them.
+
+    Args:
+        names: cases; by default all that are not drawn by lot.
+        drawn_by_lot: of those that are, the first so many too.
+        folder: where the run folders go; those there are used.
+        on_case: told the name of each case before it is run.
+
+    Raises:
+        InputError: there is no such case.
+        RunsFailed: a run failed, for want of a kernel for one.
+    """
+    known = {case.name: case for case in QUEUE_CASES}
+    found = []
+    for name in [*(names or known), *(f"drawn-{n + 1}" for n in range(drawn_by_lot))]:
+        number = name.removeprefix("drawn-")
+        case = known.get(name) or (drawn_queue(int(number)) if number.isdecimal() else None)
+        if case is None:
+            raise InputError(f"no case {name}; there are {', '.join(known)}, and drawn-1, …")
+        if on_case:
+            on_case(name)
+        found.append(held_against(case, recorded(case, Path(folder))))
+    return QueueParity(found)
+
+
+def recorded(case: QueueCase, folder: Path) -> list[Any]:
+    """Return what the kernel's discipline was given and gave: a row a frame, as they were sent."""
+    scenario, path = case.of(), folder / case.name
+    results = (
+        Results(path)
+        if is_of(path, scenario)
+        else api.run(scenario, out=path, jobs=1, backend="kernel")
+    )
+    left = {}
+    for time_ns, frame in _frames(next((results.path / "captures").glob("*.pcapng")).read_bytes()):
+        flow, number, sent_ns = struct.unpack(">IIQ", frame[HEADERS_BYTES : HEADERS_BYTES + 16])
+        # Its first bit, for what the link takes is not the queue's.
+        left[flow, number] = (time_ns - len(frame) * 0.8, frame[15] & 3, sent_ns)
+    behind_ns = min(at - sent for at, _, sent in left.values())
+    rows: list[Any] = []
+    last_ns = 0
+    for at_us, flow, number, one in sorted(_due(_drained(case.flows)), key=lambda due: due[:3]):
+        gone = left.get((flow, number))
+        # Of what was dropped the call is not known but for the one before.
+        sent_ns = gone[2] if gone else max(at_us * 1000, last_ns + 256)
+        last_ns = sent_ns
+        out = None
+        if gone:
+            left_ns = round(gone[0] - behind_ns)
+            out = [sent_ns if left_ns < sent_ns + AT_ONCE_NS else left_ns, gone[1]]
+        rows.append([sent_ns, flow, one.payload_bytes + HEADERS_BYTES, one.ecn, out])
+    return rows
+
+
+def held_against(case: QueueCase, rows: list[Any]) -> QueueResult:
+    """Return how far the model does what the kernel did."""
+    recording = {
+        "queue": case.queue,
+        "marking": case.marking,
+        "frame_bytes_max": 1514,
+        "slack_ns": SLACK_NS,
+        "draws": case.draws,
+        "frames": rows,
+    }
+    phases = range(0, TUPDATE_NS, 1_000_000) if case.timed else (0,)
+    tries: list[dict[str, Any]] = [{"phase_ns": phase} for phase in phases]
+    if case.draws == 1:
+        tries += [{"frames": _shifted(rows, by_ns)} for by_ns in (TICK_NS, -TICK_NS)]
+    found = [json.loads(replay_queue(json.dumps(recording | one))) for one in tries]
+    # Of all phases of the timer the one with which they are alike longest, and nearest.
+    best = max(found, key=lambda one: (one["alike"], -_apart(one["acted"])))
+    acted, expected, variance = (sum(part[n] for part in best["acted"]) for n in range(3))
+    return QueueResult(
+        case=case.name,
+        frames=len(rows),
+        alike=best["alike"],
+        difference=best["difference"],
+        dropped=best["dropped"],
+        marked=best["marked"],
+        close=best["off_by_slack"],
+        acted=acted,
+        expected=expected,
+        deviation=variance**0.5,
+    )
+
+
+def _shifted(rows: list[Any], by_ns: int) -> list[Any]:
+    """The same with waits so much longer: what they are to less than a tick is not seen."""
+
+    def shifted(sent_ns: int, left: list[int] | None) -> list[int] | None:
+        if left is None or left[0] == sent_ns:
+            return left
+        return [max(sent_ns, left[0] + by_ns), left[1]]
+
+    return [[*row[:4], shifted(row[0], row[4])] for row in rows]
+
+
+def _apart(acted: list[tuple[float, float, float]]) -> float:
+    """How far what was drawn is from what was expected, over the tenths of the time."""
+    return sum((did - would) ** 2 / variance for did, would, variance in acted if variance)
+
+
+def drawn_queue(number: int) -> QueueCase:
+    """Return case `number` of those drawn by lot, from 1: a discipline, and what is sent."""
+    lot = Random(f"tailback qdisc-parity {number}")  # noqa: S311 (a case, no secret)
+    case = replace(lot.choice(QUEUE_CASES), name=f"drawn-{number}")
+    if case.queue["kind"] in ("codel", "fq-codel"):
+        interval_ms = lot.choice((2, 10, 30, 100))
+        target_us = interval_ms * lot.choice((20, 50, 100))
+        case = replace(
+            case,
+            tc=f"{case.tc} target {target_us}us interval {interval_ms}ms",
+            queue={**case.queue, "target": f"{target_us}us", "interval": f"{interval_ms}ms"},
+        )
+    ecns = (0, 0, 1, 2) if case.queue["kind"] == "dualpi2" else (0, 2)
+    return replace(case, flows=tuple(_flows(lot, lot.choice((1, 2, 4)), ecns)))
+
+
+def _flows(lot: Random, count: int, ecns: Sequence[int]) -> Iterable[Flow]:
+    """Flows that together exceed the rate by up to a fifth, the first of them all the time."""
+    shares = [lot.uniform(0.2, 1.2) for _ in range(count)]
+    bytes_per_s = lot.uniform(1.0, 1.2) * RATE_BPS / 8
+    for number, share in enumerate(shares):
+        payload, datagrams = lot.choice((1472, 1472, 600)), lot.choice((1, 1, 2, 5, 10))
+        own = bytes_per_s * share / sum(shares)
+        gap_us = round((payload + HEADERS_BYTES) * datagrams / own * 1e6)
+        start_us = lot.randrange(300_000) if number else 0
+        end_us = lot.randrange(600_000, 2_000_000) if number else 2_000_000
+        bursts = max(1, (end_us - start_us) // gap_us)
+        yield Flow(payload, lot.choice(ecns), start_us, gap_us, bursts, datagrams)
+
+
+def _drained(flows: tuple[Flow, ...]) -> tuple[Flow, ...]:
+    """These, and one that finds their queue empty again: what is missing was dropped."""
+    end_us = max(flow.start_us + flow.gap_us * flow.bursts for flow in flows)
+    return (*flows, Flow(64, 0, end_us + 3_000_000, 0, 1, 1))
+
+
+def _due(flows: tuple[Flow, ...]) -> Iterable[tuple[int, int, int, Flow]]:
+    """Every datagram: when it is due (us), its flow, its number in it."""
+    for flow, one in enumerate(flows):
+        for number in range(one.bursts * one.datagrams):
+            burst = number // one.datagrams
+            yield one.start_us + burst * one.gap_us, flow, number, one
+
+
+def _frames(capture: bytes) -> Iterable[tuple[int, bytes]]:
+    """The datagrams of a pcapng file: when their last bit left (ns), and their bytes."""
+    enhanced_packet, udp, at = 6, 17, 0
+    while at < len(capture):
+        kind, length = struct.unpack_from("<II", capture, at)
+        if kind == enhanced_packet:
+            _, high, low, size = struct.unpack_from("<IIII", capture, at + 8)
+            frame = capture[at + 28 : at + 28 + size]
+            if size >= HEADERS_BYTES + 16 and frame[23] == udp:
+                yield high << 32 | low, frame
+        at += length
+
+
+_STEADY = (Flow(1472, 0, 0, 110, 20_000, 1),)
+_ABLE = (Flow(1472, 2, 0, 110, 20_000, 1),)
+_MIXED = (
+    Flow(1472, 2, 0, 595, 6723, 2),
+    Flow(1472, 0, 114_526, 4590, 544, 10),
+    Flow(600, 2, 131_337, 621, 6172, 1),
+    Flow(1472, 0, 38_662, 400, 4000, 1),
+)
+_LOW = (*_MIXED[1:], Flow(1472, 1, 0, 595, 6723, 2))
+# What the bucket has taken out counts in the kernel's `limit`: one less in the model's.
+_FQ = {"kind": "fq-codel"}
+_RED = {"min": "30KB", "max": "90KB", "probability": 0.1, "avpkt": "1500B", "burst": 30}
+
+QUEUE_CASES: tuple[QueueCase, ...] = (
+    QueueCase("codel", "codel limit 30000", {"kind": "codel", "limit": 30_000}, _STEADY),
+    QueueCase(
+        "codel-ecn",
+        "codel limit 30000 ecn",
+        {"kind": "codel", "limit": 30_000, "ecn": True},
+        _MIXED,
+    ),
+    QueueCase("fq-codel", "fq_codel", _FQ, _MIXED),
+    QueueCase("fq-codel-limit", "fq_codel limit 200", {**_FQ, "limit": 199}, _MIXED),
+    QueueCase("cobalt", "cake unlimited besteffort flowblind", {"kind": "cobalt"}, _STEADY),
+    QueueCase("cobalt-ecn", "cake unlimited besteffort flowblind", {"kind": "cobalt"}, _ABLE),
+    # Linux's timer for 15 ms fires every 16 ticks: a tick later, as all of its wheel.
+    QueueCase(
+        "pie",
+        "pie limit 30000",
+        {"kind": "pie", "limit": 30_000, "tupdate": "16ms"},
+        _STEADY,
+        draws=DRAWS,
+        timed=True,
+    ),
+    QueueCase(
+        "pie-ecn",
+        "pie limit 30000 ecn",
+        {"kind": "pie", "limit": 30_000, "tupdate": "16ms", "ecn": True},
+        _MIXED,
+        draws=DRAWS,
+        timed=True,
+    ),
+    QueueCase("dualpi2", "dualpi2", {"kind": "dualpi2"}, _STEADY, draws=DRAWS, timed=True),
+    QueueCase("dualpi2-low", "dualpi2", {"kind": "dualpi2"}, _LOW, draws=DRAWS, timed=True),
+    QueueCase(
+        "red",
+        "red limit 4000000 min 30000 max 90000 avpkt 1500 burst 30 probability 0.1 "
+        "bandwidth 100mbit ecn",
+        {"kind": "fifo"},
+        _MIXED,
+        marking={"kind": "red", "bandwidth": "100Mbit", "ecn": True, **_RED},
+        draws=DRAWS,
+    ),
+)
+"""Cases that were thought of."""
