@@ -88,7 +88,8 @@ def test_an_unknown_case_is_refused_with_those_there_are() -> None:
 
 
 # Those drawn by lot each parted from the kernel before something was mended.
-_DRAWN = [f"drawn-{number}" for number in (2, 33, 36, 65, 91, 105, 116, 157, 158, 177)]
+_NUMBERS = (2, 33, 36, 46, 65, 91, 105, 116, 157, 158, 177, 347)
+_DRAWN = [f"drawn-{number}" for number in _NUMBERS]
 
 
 @pytest.mark.parametrize("name", ["slow-start", "one-loss", "lost-tail", "rto", "ecn", *_DRAWN])

@@ -376,6 +376,12 @@ impl Connection {
         } else if !today && placed == Placed::Kept {
             self.receive.charge();
         }
+        let grows = today && self.sack && placed != Placed::Duplicate;
+        let payload_bytes = u32::from(segment.payload_bytes);
+        if grows && joined {
+            // Before anything is said of it.
+            self.receive.grow_window_for_disorder(payload_bytes, true);
+        }
         let block = self.receive.reassembly.extend_block(start, end);
         let index = block.unwrap_or(self.receive.reassembly.block_count());
         if index >= BLOCKS_EXPECTED && !first && self.receive.ack.compression.is_holding() {
@@ -384,9 +390,8 @@ impl Connection {
         }
         self.receive.reassembly.promote_block(block, start, end);
         if today {
-            if self.sack && placed != Placed::Duplicate {
-                let payload_bytes = u32::from(segment.payload_bytes);
-                self.receive.grow_window_for_disorder(payload_bytes, joined);
+            if grows && !joined {
+                self.receive.grow_window_for_disorder(payload_bytes, false);
             }
             if placed == Placed::Kept {
                 self.receive.charge();
