@@ -197,7 +197,7 @@ impl World {
             (Some(Source::Writing), Some(end)) => {
                 let connection = end.connection.as_ref();
                 let info = connection.map(|c| c.tcp_info(self.now));
-                end.backlog_bytes + info.map_or(0, |info| u64::from(info.notsent_bytes))
+                end.backlog.bytes() + info.map_or(0, |info| u64::from(info.notsent_bytes))
             }
             _ => flow.bytes.unwrap_or(u64::MAX),
         };

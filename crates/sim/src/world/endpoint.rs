@@ -4,6 +4,7 @@ use tailback_net::frame::{EndpointId, HostId};
 use tailback_tcp::Connection;
 use tailback_units::Time;
 
+use super::backlog::Backlog;
 use super::machines::NO_TASK;
 use crate::event::{Calendar, Wait};
 use crate::workload::Ending;
@@ -15,8 +16,8 @@ pub(crate) struct Endpoint {
     pub(crate) host: HostId,
     pub(crate) peer: EndpointId,
     pub(crate) peer_host: HostId,
-    /// Bytes that the application has to write and the send buffer has no room for.
-    pub(crate) backlog_bytes: u64,
+    /// What the application has to write and the send buffer has no room for.
+    pub(crate) backlog: Backlog,
     pub(crate) written_bytes: u64,
     pub(crate) read_bytes: u64,
     /// It makes a connection of a SYN that comes.
@@ -81,7 +82,7 @@ impl Endpoint {
             host: HostId(host as u16),
             peer: EndpointId(id ^ 1),
             peer_host: HostId(peer_host as u16),
-            backlog_bytes: 0,
+            backlog: Backlog::default(),
             written_bytes: 0,
             read_bytes: 0,
             listens: true,

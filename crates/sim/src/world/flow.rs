@@ -78,7 +78,7 @@ impl World {
         let endpoint = &mut self.endpoints[id.0 as usize];
         endpoint.listens = false;
         self.retired.read_bytes += endpoint.read_bytes;
-        endpoint.backlog_bytes = 0;
+        endpoint.backlog.clear();
         if !id.0.is_multiple_of(2) {
             self.flows.push(record);
         } else if endpoint.connection.is_some() {

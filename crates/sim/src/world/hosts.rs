@@ -331,11 +331,9 @@ impl World {
                 Event::Writable => {
                     if endpoint.task != NO_TASK {
                         woken = true;
-                    } else if endpoint.backlog_bytes > 0 {
-                        let accepted = connection.write(now, endpoint.backlog_bytes);
-                        endpoint.backlog_bytes -= accepted;
-                        endpoint.written_bytes += accepted;
-                        if endpoint.backlog_bytes == 0
+                    } else if !endpoint.backlog.is_empty() {
+                        endpoint.written_bytes += endpoint.backlog.write_to(connection, now);
+                        if endpoint.backlog.is_empty()
                             && let Some(ending) = endpoint.ending.take()
                         {
                             ending.apply(connection, now);
@@ -517,23 +515,21 @@ impl World {
     }
 
     /// An application writes; what the send buffer has no room for now follows when it has. A call that waits for
-    /// room goes first: what is written meanwhile is as if it were part of it.
+    /// room goes first: what is written meanwhile are calls behind it.
     pub(super) fn app_write(&mut self, id: EndpointId, bytes: u64) {
         let endpoint = &mut self.endpoints[id.0 as usize];
         let Some(connection) = &mut endpoint.connection else {
             return;
         };
-        let waits = endpoint.backlog_bytes > 0;
-        endpoint.backlog_bytes += bytes;
+        let waits = !endpoint.backlog.is_empty();
+        endpoint.backlog.push(bytes);
         if endpoint.task != NO_TASK {
             return self.begin_call(id);
         }
         if waits {
             return;
         }
-        let accepted = connection.write(self.now, endpoint.backlog_bytes);
-        endpoint.backlog_bytes -= accepted;
-        endpoint.written_bytes += accepted;
+        endpoint.written_bytes += endpoint.backlog.write_to(connection, self.now);
         self.drive(id);
     }
 
@@ -562,10 +558,10 @@ impl World {
             return;
         };
         if ending == Ending::Stop {
-            endpoint.backlog_bytes = 0;
+            endpoint.backlog.clear();
             endpoint.ending = None;
         }
-        if endpoint.backlog_bytes > 0 && ending != Ending::Abort {
+        if !endpoint.backlog.is_empty() && ending != Ending::Abort {
             endpoint.ending = Some(ending);
             return;
         }

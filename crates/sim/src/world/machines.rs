@@ -466,7 +466,7 @@ impl World {
         };
         let readable = connection.readable();
         let host = usize::from(endpoint.host.0);
-        let writes = endpoint.backlog_bytes > 0;
+        let writes = !endpoint.backlog.is_empty();
         let Some(state) = &mut self.hosts[host].machine else {
             return;
         };
@@ -476,7 +476,7 @@ impl World {
         let config = state.machine.config();
         let most = config.call_bytes.get();
         let (bytes, buffered) = if writes {
-            (endpoint.backlog_bytes.min(most), 0)
+            (endpoint.backlog.call().min(most), 0)
         } else if readable > 0 {
             (readable.min(most), readable)
         } else {
@@ -512,13 +512,13 @@ impl World {
         let most = state.machine.config().call_bytes.get();
         // A write that found too little room waits for [`Event::Writable`](tailback_tcp::Event).
         let mut waits = false;
-        if endpoint.backlog_bytes > 0 {
-            let asked = endpoint.backlog_bytes.min(most);
+        if !endpoint.backlog.is_empty() {
+            let asked = endpoint.backlog.call().min(most);
             let accepted = connection.write(now, asked);
             waits = accepted < asked;
-            endpoint.backlog_bytes -= accepted;
+            endpoint.backlog.taken(accepted);
             endpoint.written_bytes += accepted;
-            if endpoint.backlog_bytes == 0
+            if endpoint.backlog.is_empty()
                 && let Some(ending) = endpoint.ending.take()
             {
                 ending.apply(connection, now);

@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 
 mod ahead;
 mod background;
+mod backlog;
 mod count;
 mod crossing;
 mod cut;

@@ -158,7 +158,7 @@ impl World {
         };
         let config = state.machine.config().socket.as_ref();
         let prequeues = config.is_some_and(|socket| !socket.tcp_low_latency);
-        let reads = endpoint.backlog_bytes == 0
+        let reads = endpoint.backlog.is_empty()
             && endpoint.ending.is_none()
             && connection.life() == Life::Established;
         let (sndbuf, rcvbuf) = connection.buffers();
@@ -310,7 +310,7 @@ impl World {
         if thread.looks_again() {
             return;
         }
-        let writes = endpoint.backlog_bytes > 0;
+        let writes = !endpoint.backlog.is_empty();
         if !writes && connection.readable() == 0 && thread.socket.prequeued().is_none() {
             return;
         }
@@ -333,7 +333,7 @@ impl World {
         };
         let connection = endpoint.connection.as_ref();
         let readable = connection.map_or(0, |c| c.readable());
-        let writes = endpoint.backlog_bytes;
+        let writes = endpoint.backlog.call();
         let config = state.machine.config();
         let most = config.call_bytes.get();
         let (bytes, buffered) = if writes > 0 {
@@ -398,11 +398,11 @@ impl World {
             && let Some(state) = &mut self.hosts[usize::from(endpoint.host.0)].machine
         {
             let most = state.machine.config().call_bytes.get();
-            let asked = endpoint.backlog_bytes.min(most);
+            let asked = endpoint.backlog.call().min(most);
             let accepted = connection.write(now, asked);
-            endpoint.backlog_bytes -= accepted;
+            endpoint.backlog.taken(accepted);
             endpoint.written_bytes += accepted;
-            if endpoint.backlog_bytes == 0
+            if endpoint.backlog.is_empty()
                 && let Some(ending) = endpoint.ending.take()
             {
                 ending.apply(connection, now);
@@ -511,7 +511,7 @@ impl World {
         let Some((endpoint, state)) = self.socket(id) else {
             return;
         };
-        let writes = endpoint.backlog_bytes > 0;
+        let writes = !endpoint.backlog.is_empty();
         state.machine.release_socket();
         let thread = state.thread_mut(endpoint.task);
         thread.step = Step::Away;

@@ -26,7 +26,8 @@ impl Connection {
     ) -> u64 {
         self.forget_departed();
         // Who waits in a call is not asked again when there is room.
-        if !self.modern.rate.write_waits {
+        let goes_on = self.modern.rate.write_waits;
+        if !goes_on {
             self.check_app_limited();
         }
         let mss = self.current_mss();
@@ -49,7 +50,7 @@ impl Connection {
             }
             let piece = u64::from(room).min(bytes - accepted) as u32;
             if let Some(tail) = self.modern.unsent.back_mut() {
-                if accepted == 0 {
+                if accepted == 0 && !goes_on {
                     tail.marks &= !PSH;
                 }
                 tail.bytes += piece;
