@@ -121,19 +121,20 @@ fn send_run<'a>(
     let arrival = link.arrival(finish);
     let mut flight = Flight::of(&like, FrameId::NONE, arrival);
     // The first alone says that the window was reduced.
-    let alone = u16::from(like.segment.flags.intersects(Flags::CWR));
+    let first_only = cut.transmit.first_only;
+    let alone = u16::from(like.segment.flags.intersects(first_only));
     let mut first = false;
     if alone > 0 {
         first = launch_copies(link, frames, (&like, &flight), alone, each);
         like.segment.seq += u32::from(mss);
         flight.at += each;
-        like.segment.flags = like.segment.flags.without(Flags::CWR);
+        like.segment.flags = like.segment.flags.without(first_only);
     }
     first |= launch_copies(link, frames, (&like, &flight), count - alone, each);
     like.segment.seq += u32::from(count - alone) * u32::from(mss);
     cut.seq = like.segment.seq;
     cut.rest -= count * mss;
-    cut.flags = cut.flags.without(Flags::CWR);
+    cut.flags = cut.flags.without(first_only);
     ledger.sent += Tally {
         frames: count.into(),
         payload_bytes: u64::from(count) * u64::from(mss),
@@ -233,6 +234,6 @@ impl<'a> Cut<'a> {
         self.rest -= self.transmit.mss;
         self.seq += u32::from(self.transmit.mss);
         // … nor, but for the first, that the window was reduced.
-        self.flags = self.flags.without(Flags::CWR);
+        self.flags = self.flags.without(self.transmit.first_only);
     }
 }

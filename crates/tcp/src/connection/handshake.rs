@@ -113,6 +113,7 @@ impl Connection {
         self.syn_sent();
         self.out.push_back(Transmit {
             segment,
+            first_only: Flags::CWR,
             mss: self.syn_mss,
         });
         let wait = if self.passive {

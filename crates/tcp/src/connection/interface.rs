@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tailback_units::Duration;
 
 use super::options::SocketOptions;
-use crate::segment::Segment;
+use crate::segment::{Flags, Segment};
 use crate::stack::Stack;
 
 /// What a connection's end is made with.
@@ -52,8 +52,11 @@ pub struct WriteFlags {
 /// A segment to send; its payload may exceed `mss`: the host's card cuts it up.
 #[derive(Clone, Copy, Debug)]
 pub struct Transmit {
-    /// The segment. PSH and FIN are for the last piece, CWR for the first.
+    /// The segment. PSH and FIN are for the last piece.
     pub segment: Segment,
+    /// Flags that are for the first piece alone: CWR, but of accurate ECN, whose count is in every one
+    /// (SKB_GSO_TCP_ACCECN).
+    pub first_only: Flags,
     /// Payload of each piece but the last, bytes.
     pub mss: u16,
 }

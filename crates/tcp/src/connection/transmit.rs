@@ -38,6 +38,7 @@ impl Connection {
         }
         self.out.push_back(Transmit {
             segment,
+            first_only: Flags::CWR,
             mss: mss as u16,
         });
     }
@@ -126,6 +127,7 @@ impl Connection {
     pub(super) fn emit(&mut self, segment: Segment) {
         self.out.push_back(Transmit {
             segment,
+            first_only: Flags::CWR,
             mss: self.mss as u16,
         });
     }

@@ -381,6 +381,10 @@ impl Connection {
         }
         self.out.push_back(Transmit {
             segment,
+            first_only: match self.ecn {
+                EcnMode::Accurate => Flags::NONE,
+                _ => Flags::CWR,
+            },
             mss: packet.mss,
         });
         self.pace(payload_bytes, prior_ns);
