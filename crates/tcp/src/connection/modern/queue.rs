@@ -23,6 +23,9 @@ pub(super) const APP_LIMITED: u8 = 4;
 pub(super) const RATE_PENDING: u8 = 8;
 /// A record ends here: nothing is joined to it (MSG_EOR).
 pub(super) const EOR: u8 = 16;
+/// It has been found lost by time and not been sent since: the kernel's list in the order of sending
+/// (tsorted_sent_queue) does not have it, though a reduction that is undone takes the loss back.
+pub(super) const UNLISTED: u8 = 32;
 
 /// A packet sent: one segment, or several for segmentation offload.
 #[derive(Clone, Copy, Debug)]
@@ -64,10 +67,11 @@ impl Sent {
         self.has(RETRANS | EVER_RETRANS)
     }
 
-    /// Whether it is taken to be in the network: not there yet, and not lost since it was last sent.
+    /// Whether RACK may find it lost: it is taken to be in the network, not there yet, and not lost since it was
+    /// last sent.
     #[inline]
-    pub(super) fn is_out(&self) -> bool {
-        !self.has(SACKED) && (!self.has(LOST) || self.has(RETRANS))
+    pub(super) fn is_listed(&self) -> bool {
+        !self.has(SACKED) && !self.marked(UNLISTED) && (!self.has(LOST) || self.has(RETRANS))
     }
 
     #[inline]

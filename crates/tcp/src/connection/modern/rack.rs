@@ -10,7 +10,7 @@
 //! RFC 6582).
 
 use super::super::{CaState, Connection, TimerKind};
-use super::queue::Sent;
+use super::queue::{Sent, UNLISTED};
 use crate::clock::Jiffies;
 use crate::queue::{LOST, RETRANS, SACKED};
 use crate::seq::Seq;
@@ -108,7 +108,7 @@ impl Connection {
                 break;
             };
             let sent_us = packet.sent_us();
-            if !packet.is_out() || !sent_after(mark, (sent_us, packet.end_seq)) {
+            if !packet.is_listed() || !sent_after(mark, (sent_us, packet.end_seq)) {
                 continue;
             }
             if sent_us == mark.0 {
@@ -120,6 +120,9 @@ impl Connection {
             let remaining = self.rack_remaining_us(packet, window_us);
             if remaining <= 0 {
                 self.mark_lost(index);
+                if let Some(packet) = self.modern.sent.get_mut(index) {
+                    packet.marks |= UNLISTED;
+                }
             } else {
                 wait = wait.max(remaining as u32);
             }
@@ -131,7 +134,7 @@ impl Connection {
     /// sent before the mark. Of those sent in the mark's own microsecond, by turn, which is that?
     fn last_turn(&self, mark: (u64, Seq)) -> Option<u16> {
         let sent = self.modern.sent.iter();
-        let tied = sent.filter(|p| p.sent_us() == mark.0 && p.is_out());
+        let tied = sent.filter(|p| p.sent_us() == mark.0 && p.is_listed());
         let turns = tied.filter(|p| !mark.1.after(p.end_seq)).map(|p| p.turn);
         turns.reduce(|a, b| if (a.wrapping_sub(b) as i16) < 0 { a } else { b })
     }

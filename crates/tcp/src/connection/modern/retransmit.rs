@@ -131,6 +131,9 @@ impl Connection {
         let sent = self.transmit_today(now, packet, true);
         if let Some(slot) = self.modern.sent.get_mut(index) {
             *slot = sent.unwrap_or(packet);
+            if sent.is_some() {
+                slot.marks &= !super::queue::UNLISTED;
+            }
             // Even if it was refused: its round trip is not to be taken.
             slot.tags |= EVER_RETRANS;
         }
