@@ -122,9 +122,11 @@ impl Connection {
         self.emit(segment);
     }
 
-    /// Hands a segment without payload to the host.
+    /// Hands a segment without payload to the host. To today's senders that was sent too: whether a packet is
+    /// deferred goes by when anything was (tcp_wstamp_ns, __tcp_transmit_skb).
     #[inline]
     pub(super) fn emit(&mut self, segment: Segment) {
+        self.modern.note_sent(self.clock.ns());
         self.out.push_back(Transmit {
             segment,
             first_only: Flags::CWR,

@@ -158,6 +158,12 @@ impl Modern {
         self.tlp_high_seq.is_none()
     }
 
+    /// A segment without payload is sent.
+    #[inline(always)]
+    pub(super) fn note_sent(&mut self, now_ns: u64) {
+        self.wstamp_ns = self.wstamp_ns.max(now_ns);
+    }
+
     /// A segment with timestamps has come.
     #[inline(always)]
     pub(super) fn stamped(&mut self, segment: &Segment) {
