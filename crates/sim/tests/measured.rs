@@ -294,7 +294,7 @@ fn a_link_is_full_at_most_whatever_segments_carry_and_links_put_around_them() {
 
 const PLAIN: &str = "switch = \"arista-7124s\"";
 /// The same with hardly any memory.
-const SMALL: &str = "switch = { preset = \"arista-7124s\", buffer = { shared = \"30KB\" } }";
+const SMALL: &str = "switch = { preset = \"arista-7124s\", buffer = { shared = \"20KB\" } }";
 
 #[test]
 fn timeouts_of_a_flow_are_of_the_measured_window() {
