@@ -126,7 +126,9 @@ impl Connection {
     /// deferred goes by when anything was (tcp_wstamp_ns, __tcp_transmit_skb).
     #[inline]
     pub(super) fn emit(&mut self, segment: Segment) {
-        self.modern.note_sent(self.clock.ns());
+        if self.is_modern() {
+            self.modern.note_sent(self.clock.ns());
+        }
         self.out.push_back(Transmit {
             segment,
             first_only: Flags::CWR,
