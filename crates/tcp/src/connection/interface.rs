@@ -54,11 +54,11 @@ pub struct WriteFlags {
 pub struct Transmit {
     /// The segment. PSH and FIN are for the last piece.
     pub segment: Segment,
+    /// Payload of each piece but the last, bytes.
+    pub mss: u16,
     /// Flags that are for the first piece alone: CWR, but of accurate ECN, whose count is in every one
     /// (SKB_GSO_TCP_ACCECN).
     pub first_only: Flags,
-    /// Payload of each piece but the last, bytes.
-    pub mss: u16,
 }
 
 /// Linux's congestion states (tcp_ca_state).
