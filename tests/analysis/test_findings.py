@@ -95,6 +95,16 @@ def test_none_is_ahead_within_one_per_cent(
     assert headline(view, METRIC) == f"Completion time at delay 1ms: {said}."
 
 
+def test_both_figures_of_a_headline_are_in_its_unit(tmp_path: Path) -> None:
+    folder = sweep_folder(tmp_path / "r", {"delay": ["1us", "1ms"], "tcp": ["a", "b", "c"]})
+    file = folder / "summary.parquet"
+    queues = pl.Series("queue_bytes_max", [1_000.0] * 3 + [1_228_000.0, 2_687_300.0, 2_687_364.0])
+    pl.read_parquet(file).with_columns(queues).write_parquet(file)
+    assert headline(View(Results(folder)), "queue_bytes_max") == (
+        "Longest queue at delay 1ms: 1,228 kB with a to 2,687 with c and 1 other."
+    )
+
+
 def test_a_switch_is_named_with_its_value_as_scenarios_write_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -79,16 +79,18 @@ def headline(view: View, metric: str) -> str:
         near = "" if least == greatest else f", within {_ABOUT}"
         return f"{words.said} at {_named(x, ends[-1])}: {value} with {who}{near}."
     joint = "against" if pair else "to"
-    best, worst = (_and_others(ranked, metric, group) for group in (best, worst))
+    best, worst = (_and_others(ranked, metric, group, words) for group in (best, worst))
     return (
         f"{words.said} at {_named(x, ends[-1])}: {_quantity(least, words)} with {best} "
-        f"{joint} {number(greatest)} with {worst}."
+        f"{joint} {_figure(greatest, words)} with {worst}."
     )
 
 
-def _and_others(points: pl.DataFrame, metric: str, group: str) -> str:
+def _and_others(points: pl.DataFrame, metric: str, group: str, words: Label) -> str:
     """A curve, and how many others there are of which the same figure is written."""
-    said = {of: number(float(value)) for of, value in points.select(GROUP, metric).iter_rows()}
+    said = {
+        of: _figure(float(value), words) for of, value in points.select(GROUP, metric).iter_rows()
+    }
     others = sum(figure == said[group] for figure in said.values()) - 1
     return f"{group} and {counted(others, 'other')}" if others else group
 
@@ -284,4 +286,9 @@ def _listed(x: Axis, values: list[Any]) -> str:
 
 
 def _quantity(value: float, words: Label) -> str:
-    return f"{number(value / words.per_unit)} {words.unit}".strip()
+    return f"{_figure(value, words)} {words.unit}".strip()
+
+
+def _figure(value: float, words: Label) -> str:
+    """A value in its label's unit, which the sentence has said already."""
+    return number(value / words.per_unit)
