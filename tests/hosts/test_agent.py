@@ -94,6 +94,17 @@ def test_one_that_is_told_to_end_puts_back_first(
     assert not folder.exists()
 
 
+@pytest.mark.parametrize("ends", ["true", "false"])
+def test_nothing_is_left_of_one_that_nobody_removes(
+    tmp_path: Path, started: Start, ends: str
+) -> None:
+    folder = tmp_path / "tailback-ended"
+    program = {"kind": "command", "argv": [ends]}
+    process = started(folder, config("127.7.1.5", program))
+    assert comes(lambda: process.poll() is not None)
+    assert not folder.exists()
+
+
 def test_programs_end_with_an_agent_that_is_killed(tmp_path: Path, started: Start) -> None:
     seconds = "12345.678"
     program = {"kind": "command", "argv": ["sleep", seconds]}

@@ -5,11 +5,13 @@
 //! it runs the host of the configuration, and writes `set-up.jsonl`; it refuses to do so in the namespace
 //! OUTSIDE, its caller's `/proc/self/ns/net`.
 //! `--on-host FOLDER` is for a machine that is somebody's own: it reads a configuration from one line of
-//! standard input, sets the sysctls that differ, runs `--attached` with them, puts them back, and prints what
-//! it told; `--put-back FOLDER` does what such an agent that was killed did not. `--clock` answers each line of standard input with the time, ns since 1970.
+//! standard input, sets the sysctls that differ, runs `--attached` with them, puts them back, prints what
+//! it told, and removes FOLDER; `--put-back FOLDER` does what such an agent that was killed did not. `--clock`
+//! answers each line of standard input with the time, ns since 1970.
 //! A guest's root has no other programs: `--show` and `--sleep` serve to check a kernel; `--bursts ADDRESS
 //! FLOW…` sends what queue disciplines are held against.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, Read, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -104,20 +106,22 @@ fn on_host(folder: &Path) -> Result<(), String> {
     let patience = config.patience_ns.map(Duration::from_nanos);
     let ran = machine::run(&path, folder, patience);
     former.put_back()?;
-    match ran {
-        Ok(()) => {}
-        Err(Unfinished::Failed(why)) => return Err(why),
-        // Whoever would have removed it is gone.
-        Err(Unfinished::Abandoned) => {
-            std::fs::remove_dir_all(folder).map_err(named)?;
-            return Err("nobody waits for the results any more".to_owned());
-        }
-    }
+    let told = match ran {
+        Ok(()) => tell(folder, former.not_set),
+        Err(Unfinished::Failed(why)) => Err(why),
+        Err(Unfinished::Abandoned) => Err("nobody waits for the results any more".to_owned()),
+    };
+    // Whoever would remove it may be gone, and this need not have heard of it yet.
+    std::fs::remove_dir_all(folder).map_err(named)?;
+    told
+}
+
+/// Prints what the tasks recorded, and which sysctls of profiles the machine has not.
+fn tell(folder: &Path, not_set: BTreeMap<String, String>) -> Result<(), String> {
+    let named = |error: std::io::Error| format!("{}: {error}", folder.display());
     let mut out = std::io::stdout().lock();
-    if !former.not_set.is_empty() {
-        let record = Record::NotSet {
-            sysctls: former.not_set,
-        };
+    if !not_set.is_empty() {
+        let record = Record::NotSet { sysctls: not_set };
         let line = serde_json::to_string(&record).unwrap_or_default();
         writeln!(out, "{line}").map_err(named)?;
     }

@@ -32,7 +32,7 @@ REMOVE = (
     "test ! -e {folder} || "
     "{{ {agent} --put-back {folder} && rm -rf {folder}; }} || test ! -e {folder}"
 )
-"""An agent whose input has ended removes its folder by itself, perhaps at this moment."""
+"""An agent that ends removes its folder by itself, perhaps at this moment."""
 
 
 @dataclass(frozen=True)
