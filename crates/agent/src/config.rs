@@ -224,7 +224,7 @@ pub struct Ask {
     /// When it begins, ns.
     #[serde(default)]
     pub start_ns: u64,
-    /// From then on it does not ask any more, ns; what it has asked is answered first.
+    /// Then it is over, ns: an answer that has not come is not waited for.
     pub end_ns: u64,
 }
 
@@ -250,6 +250,9 @@ pub struct IncastServer {
     /// Number of the server: which of the run's `service` streams its waits come from.
     #[serde(default)]
     pub stream: u64,
+    /// When its clients are over, ns; absent, it ends when they have closed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_ns: Option<u64>,
 }
 
 fn one() -> u32 {

@@ -177,6 +177,43 @@ duration = "20ms""#;
 }
 
 #[test]
+fn an_answer_that_never_comes_does_not_hold_up_the_end() {
+    // Its server reads nothing before there are 4 KiB.
+    let workload = r#"kind = "request-response"
+pairs = { kind = "listed", list = [["host0", "host1"], ["host2", "host1"]] }
+request = "200B"
+response = "20kB"
+duration = "20ms"
+[socket]
+SO_RCVLOWAT = "4KiB""#;
+    let text = star(3, workload);
+    for outside in [[true; 3], [false, true, true], [true, false, true]] {
+        let outcome = run(&text, &[], |host| outside[host]).expect("it runs");
+        assert_eq!(value(&outcome, "requests"), 0.0, "{outside:?}");
+        assert_eq!(
+            measure(&outcome, "flows", "received_bytes"),
+            [0.0; 2],
+            "{outside:?}"
+        );
+    }
+}
+
+#[test]
+fn a_run_in_which_no_flow_was_drawn_is_an_empty_one() {
+    let workload = r#"kind = "flows"
+load = 0.1
+sizes = { kind = "data-mining" }
+duration = "10us""#;
+    let text = star(3, workload);
+    let model = simulated(&text, &[]);
+    let outcome = run(&text, &[], |_| true).expect("it runs");
+    for each in [&model, &outcome] {
+        assert_eq!(value(each, "flows"), 0.0);
+        assert!(measure(each, "flows", "flow").is_empty());
+    }
+}
+
+#[test]
 fn a_kernel_that_reads_knows_what_modelled_servers_sent_again() {
     let text = r#"
 name = "again"

@@ -78,6 +78,8 @@ fn over_at_its_time(task: &Task, now_ns: u64) -> Option<u16> {
         Task::Bulk(bulk) if come(bulk.end_ns) => Some(bulk.port),
         Task::Sink(sink) if sink.endless && sink.end_ns.is_some() => Some(sink.port),
         Task::Sink(sink) if come(sink.end_ns) => Some(sink.port),
+        Task::Ask(ask) if come(Some(ask.end_ns)) => Some(ask.server.port),
+        Task::IncastServer(server) if come(server.end_ns) => Some(server.port),
         _ => None,
     }
 }

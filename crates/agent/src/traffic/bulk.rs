@@ -4,7 +4,7 @@
 //! way is not waited for.
 
 use std::io;
-use std::net::Shutdown;
+use std::net::{Shutdown, TcpListener};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 
@@ -37,11 +37,7 @@ pub(super) fn source(context: &Context<'_>, task: &config::Bulk) -> io::Result<(
             .map(|flow| scope.spawn(|| write(context, flow, task)))
             .collect();
         if let Some(end_ns) = task.end_ns {
-            let (flows, clock) = (lent(&flows), context.clock);
-            thread::spawn(move || {
-                clock.sleep_until(end_ns);
-                shut(&flows);
-            });
+            shut_at(context, end_ns, lent(&flows));
         }
         if let Some(duration_ns) = task.duration_ns {
             let flows = lent(&flows);
@@ -89,15 +85,7 @@ pub(super) fn sink(context: &Context<'_>, task: &config::Sink) -> io::Result<()>
     let listener = listen(context, task.port, options)?;
     let flows: Arc<Mutex<Vec<Weak<Counted>>>> = Arc::default();
     if let Some(end_ns) = task.end_ns {
-        let (listener, flows) = (listener.try_clone()?, Arc::clone(&flows));
-        let clock = context.clock;
-        // Nobody waits for it where all flows have closed before.
-        thread::spawn(move || {
-            clock.sleep_until(end_ns);
-            shut(&locked(&flows));
-            // Whoever has not come by now is not waited for.
-            let _ = SockRef::from(&listener).shutdown(Shutdown::Both);
-        });
+        close_at(context, end_ns, &listener, &flows)?;
     }
     thread::scope(|scope| {
         let mut readers = Vec::new();
@@ -129,16 +117,16 @@ fn read(context: &Context<'_>, flow: &Counted, end_ns: Option<u64>) -> io::Resul
 }
 
 /// For who ends flows at a time: a flow that has ended by itself is closed then, whoever waits for that time.
-fn lent(flows: &[Arc<Counted>]) -> Vec<Weak<Counted>> {
+pub(super) fn lent(flows: &[Arc<Counted>]) -> Vec<Weak<Counted>> {
     flows.iter().map(Arc::downgrade).collect()
 }
 
-fn locked(flows: &Mutex<Vec<Weak<Counted>>>) -> MutexGuard<'_, Vec<Weak<Counted>>> {
+pub(super) fn locked(flows: &Mutex<Vec<Weak<Counted>>>) -> MutexGuard<'_, Vec<Weak<Counted>>> {
     flows.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Whether the time of a task that ends at a time is over.
-fn is_over(context: &Context<'_>, end_ns: Option<u64>) -> bool {
+pub(super) fn is_over(context: &Context<'_>, end_ns: Option<u64>) -> bool {
     end_ns.is_some_and(|end_ns| context.clock.now_ns() >= end_ns)
 }
 
@@ -147,6 +135,31 @@ fn was_reset(error: &io::Error) -> bool {
         error.kind(),
         io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe
     )
+}
+
+/// Shuts connections at a time. Nobody waits for it where all have closed before.
+pub(super) fn shut_at(context: &Context<'_>, end_ns: u64, flows: Vec<Weak<Counted>>) {
+    let clock = context.clock;
+    thread::spawn(move || {
+        clock.sleep_until(end_ns);
+        shut(&flows);
+    });
+}
+
+/// The same of those that a listener has got by then; whoever has not come is not waited for.
+pub(super) fn close_at(
+    context: &Context<'_>,
+    end_ns: u64,
+    listener: &TcpListener,
+    flows: &Arc<Mutex<Vec<Weak<Counted>>>>,
+) -> io::Result<()> {
+    let (listener, flows, clock) = (listener.try_clone()?, Arc::clone(flows), context.clock);
+    thread::spawn(move || {
+        clock.sleep_until(end_ns);
+        shut(&locked(&flows));
+        let _ = SockRef::from(&listener).shutdown(Shutdown::Both);
+    });
+    Ok(())
 }
 
 /// Shuts both directions of connections, so that nobody waits for them any more.

@@ -4,17 +4,21 @@
 
 use std::io;
 use std::os::fd::AsFd;
-use std::sync::Arc;
+use std::slice;
+use std::sync::{Arc, Mutex, Weak};
 use std::thread;
 
 use tailback_net::random::Stream;
 
-use super::bulk::join;
+use super::bulk::{close_at, is_over, join, lent, locked, shut_at};
 use super::socket::{CHUNK_BYTES, Counted, Options, connect, listen, said};
-use super::{Context, sleep_ns};
+use super::{Clock, Context, sleep_ns};
 use crate::config;
 use crate::record::Record;
 use crate::sys;
+
+/// Clocks of machines agree to this, and a close that is lost is repeated within it, ns. [assumed]
+const GRACE_NS: u64 = 1_000_000_000;
 
 /// The client's side of one connection.
 struct Server {
@@ -108,23 +112,24 @@ fn collect(context: &Context<'_>, servers: &mut [Server]) -> io::Result<()> {
 /// Asks one server again and again.
 pub(super) fn ask(context: &Context<'_>, task: &config::Ask) -> io::Result<()> {
     let clock = context.clock;
-    let stream = connect(
-        context,
-        task.server.address,
-        task.server.port,
-        Options::default(),
-    )?;
+    let is_over = || is_over(context, Some(task.end_ns));
+    let options = Options {
+        give_up_ns: Some(task.end_ns),
+        ..Options::default()
+    };
+    let stream = match connect(context, task.server.address, task.server.port, options) {
+        // It never came to be, and nobody waits for it any more.
+        Err(_) if is_over() => return Ok(()),
+        stream => stream?,
+    };
     let connection = Counted::connected(stream, context)?;
+    shut_at(context, task.end_ns, lent(slice::from_ref(&connection)));
     let mut latencies_ns = Vec::new();
     let mut asked_ns = clock.now_ns();
     while asked_ns < task.end_ns {
-        connection.write_bytes(task.request_bytes, clock)?;
-        let mut left = task.server.answer_bytes;
-        while left > 0 {
-            match connection.skip(left.min(CHUNK_BYTES as u64) as usize, clock)? {
-                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-                bytes => left -= bytes as u64,
-            }
+        match answered(&connection, task, clock) {
+            Err(_) if is_over() => break,
+            other => other?,
         }
         let now_ns = clock.now_ns();
         if now_ns <= task.end_ns {
@@ -139,12 +144,34 @@ pub(super) fn ask(context: &Context<'_>, task: &config::Ask) -> io::Result<()> {
     connection.record(context)
 }
 
+/// Sends a request, and reads its answer.
+fn answered(connection: &Counted, task: &config::Ask, clock: Clock) -> io::Result<()> {
+    connection.write_bytes(task.request_bytes, clock)?;
+    let mut left = task.server.answer_bytes;
+    while left > 0 {
+        match connection.skip(left.min(CHUNK_BYTES as u64) as usize, clock)? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            bytes => left -= bytes as u64,
+        }
+    }
+    Ok(())
+}
+
 pub(super) fn server(context: &Context<'_>, task: &config::IncastServer) -> io::Result<()> {
     let listener = listen(context, task.port, Options::default())?;
+    let last_ns = task.end_ns.map(|end_ns| end_ns + GRACE_NS);
+    let connections: Arc<Mutex<Vec<Weak<Counted>>>> = Arc::default();
+    if let Some(last_ns) = last_ns {
+        close_at(context, last_ns, &listener, &connections)?;
+    }
     thread::scope(|scope| {
         let mut threads = Vec::new();
         for number in 0..task.connections {
-            let connection = Counted::accept(&listener, context)?;
+            let connection = match Counted::accept(&listener, context) {
+                Err(_) if is_over(context, last_ns) => break,
+                connection => connection?,
+            };
+            locked(&connections).push(Arc::downgrade(&connection));
             let stream = Stream::new(
                 context.config.seed,
                 "service",
@@ -156,7 +183,7 @@ pub(super) fn server(context: &Context<'_>, task: &config::IncastServer) -> io::
     })
 }
 
-/// Answers requests until the client closes.
+/// Answers requests until the client closes, or its time is over.
 fn answer(
     context: &Context<'_>,
     task: &config::IncastServer,
@@ -166,7 +193,10 @@ fn answer(
     let clock = context.clock;
     let mut request = vec![0; task.request_bytes as usize];
     let mut number = 0;
-    while connection.read_exact(&mut request, clock)? {
+    let mut serve = || {
+        if !connection.read_exact(&mut request, clock)? {
+            return Ok(false);
+        }
         let (retransmissions, timeouts) = connection.repairs()?;
         context.recorder.add(&Record::Request {
             peer: connection.peer,
@@ -177,7 +207,19 @@ fn answer(
         });
         number += 1;
         sleep_ns(task.service_latency_ns + waits.exponential(task.service_jitter_ns));
-        connection.write_bytes(task.answer_bytes, clock)?;
+        connection
+            .write_bytes(task.answer_bytes, clock)
+            .map(|_| true)
+    };
+    // A client whose clock is ahead is over a moment before.
+    let is_over = || is_over(context, task.end_ns.map(|ns| ns.saturating_sub(GRACE_NS)));
+    loop {
+        match serve() {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(_) if is_over() => break,
+            Err(error) => return Err(error),
+        }
     }
     connection.record(context)
 }

@@ -94,6 +94,7 @@ fn an_incast_reads_what_its_servers_send() {
                 service_latency_ns: 1000,
                 service_jitter_ns: 1000,
                 stream: 0,
+                end_ns: None,
             })
         })
         .collect();

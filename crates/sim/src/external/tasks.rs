@@ -116,6 +116,7 @@ fn incast_tasks(run: &Run, incast: &Incast, at: &Addresses) -> Vec<(usize, Task)
             service_latency_ns: ns(config.service_latency),
             service_jitter_ns: ns(config.service_jitter),
             stream: u64::from(index),
+            end_ns: None,
         });
         tasks.push((host, answer));
     }
@@ -260,6 +261,7 @@ fn request_tasks(run: &Run, spec: &RequestResponse, at: &Addresses) -> Vec<(usiz
             service_latency_ns: 0,
             service_jitter_ns: 0,
             stream: number as u64,
+            end_ns: Some(kernel_ns(end)),
         });
         tasks.push((flow.source, ask));
         tasks.push((flow.destination, answer));
