@@ -71,6 +71,7 @@ fn run(config: &Path, folder: &Path) -> Result<(), String> {
     let config = read(config)?;
     let recorder = recorder(folder, "results.jsonl")?.exiting_on_failure();
     traffic::precise_timers();
+    traffic::most_open_files();
     traffic::run(&config, folder, &recorder);
     Ok(())
 }

@@ -107,6 +107,23 @@ pub(crate) fn power_off() -> io::Error {
     io::Error::last_os_error()
 }
 
+/// Has as many files open as the system lets it: so many of its own where `all`, which is root's to ask for, else
+/// up to its hard limit (setrlimit(2), RLIMIT_NOFILE). What is not granted is not missed before it is needed.
+pub(crate) fn most_open_files(all: Option<u64>) {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: the pointers are to a struct that lives through the calls.
+    unsafe {
+        if libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) == 0 {
+            limit.rlim_max = all.unwrap_or(limit.rlim_max);
+            limit.rlim_cur = limit.rlim_max;
+            libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit);
+        }
+    }
+}
+
 /// Timers of this thread and of those it starts fire as exactly as the clock allows; the
 /// default slack of 50 us is meant to save power.
 pub(crate) fn least_timer_slack() {

@@ -214,6 +214,29 @@ duration = "10us""#;
 }
 
 #[test]
+fn more_flows_than_a_program_may_have_files_open_run() {
+    let workload = r#"kind = "bulk"
+pairs = { kind = "listed", list = [["host1", "host0"]] }
+connections = 1200
+size = "1kB"
+duration = "3s""#;
+    let text = star(2, workload);
+    let outcome = run(&text, &["kernel.memory=512MiB"], |_| true).expect("it runs");
+    assert_eq!(value(&outcome, "flows_complete"), 1200.0);
+}
+
+#[test]
+fn who_is_connecting_when_its_time_is_over_has_not_failed() {
+    // Nobody gets through, and the time is no whole number of milliseconds.
+    let workload = r#"kind = "bulk"
+pairs = { kind = "listed", list = [["host1", "host0"]] }
+duration = "3500us""#;
+    let text = star(2, workload);
+    let outcome = run(&text, &["network.link.loss=1.0"], |_| true).expect("it runs");
+    assert_eq!(value(&outcome, "data_bytes_total"), 0.0);
+}
+
+#[test]
 fn a_kernel_that_reads_knows_what_modelled_servers_sent_again() {
     let text = r#"
 name = "again"

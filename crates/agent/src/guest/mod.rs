@@ -46,11 +46,18 @@ fn off() -> ! {
     std::process::exit(1)
 }
 
+/// Files that a guest may have open, and threads that it may have, whatever memory: a flow has one of each. As many
+/// as ports, and as kernel.pid_max allows.
+const OPEN_FILES: u64 = 1 << 16;
+const THREADS: &str = "32768";
+
 fn start() -> Result<(), String> {
     sys::least_timer_slack();
+    sys::most_open_files(Some(OPEN_FILES));
     let name = env::var(HOST_VARIABLE)
         .map_err(|_| format!("the kernel's command line lacks {HOST_VARIABLE}="))?;
     mount_all(&name)?;
+    set_sysctl("kernel.threads-max", THREADS)?;
     let folder = Path::new(FOLDER);
     let recorder = Recorder::create(&folder.join("results.jsonl"))
         .map_err(|error| format!("results.jsonl: {error}"))?;

@@ -10,8 +10,8 @@ use std::thread;
 
 use socket2::SockRef;
 
+use super::Context;
 use super::socket::{CHUNK_BYTES, Counted, Options, connect, listen};
-use super::{Context, sleep_ns};
 use crate::config;
 
 pub(super) fn source(context: &Context<'_>, task: &config::Bulk) -> io::Result<()> {
@@ -40,16 +40,15 @@ pub(super) fn source(context: &Context<'_>, task: &config::Bulk) -> io::Result<(
             shut_at(context, end_ns, lent(&flows));
         }
         if let Some(duration_ns) = task.duration_ns {
-            let flows = lent(&flows);
-            // Flows that end by their bytes before this leave a thread asleep: the scope must not
-            // wait for it, so it is none of the scope's.
-            thread::spawn(move || {
-                sleep_ns(duration_ns);
-                for flow in flows.iter().filter_map(Weak::upgrade) {
-                    // Fails where the flow has ended by itself: nothing to end then.
-                    let _ = flow.stream.shutdown(Shutdown::Write);
-                }
-            });
+            let (flows, clock) = (lent(&flows), context.clock);
+            context
+                .ends
+                .at(clock, clock.now_ns() + duration_ns, move || {
+                    for flow in flows.iter().filter_map(Weak::upgrade) {
+                        // Fails where the flow has ended by itself: nothing to end then.
+                        let _ = flow.stream.shutdown(Shutdown::Write);
+                    }
+                });
         }
         join(writers)
     })
@@ -139,11 +138,7 @@ fn was_reset(error: &io::Error) -> bool {
 
 /// Shuts connections at a time. Nobody waits for it where all have closed before.
 pub(super) fn shut_at(context: &Context<'_>, end_ns: u64, flows: Vec<Weak<Counted>>) {
-    let clock = context.clock;
-    thread::spawn(move || {
-        clock.sleep_until(end_ns);
-        shut(&flows);
-    });
+    context.ends.at(context.clock, end_ns, move || shut(&flows));
 }
 
 /// The same of those that a listener has got by then; whoever has not come is not waited for.
@@ -153,9 +148,8 @@ pub(super) fn close_at(
     listener: &TcpListener,
     flows: &Arc<Mutex<Vec<Weak<Counted>>>>,
 ) -> io::Result<()> {
-    let (listener, flows, clock) = (listener.try_clone()?, Arc::clone(flows), context.clock);
-    thread::spawn(move || {
-        clock.sleep_until(end_ns);
+    let (listener, flows) = (listener.try_clone()?, Arc::clone(flows));
+    context.ends.at(context.clock, end_ns, move || {
         shut(&locked(&flows));
         let _ = SockRef::from(&listener).shutdown(Shutdown::Both);
     });

@@ -2,6 +2,7 @@
 
 mod bulk;
 mod command;
+mod ends;
 mod exchange;
 mod incast;
 mod options;
@@ -21,6 +22,7 @@ use crate::config::{GuestConfig, OVER, Task};
 use crate::counters;
 use crate::record::{Record, Recorder};
 use crate::sys;
+use ends::Ends;
 use sampler::Sampler;
 
 /// How often a host that is there for others looks whether they have ended: a call costs a microsecond. [assumed]
@@ -36,6 +38,7 @@ struct Context<'a> {
     recorder: &'a Recorder,
     clock: Clock,
     sampler: &'a Sampler,
+    ends: Ends,
 }
 
 impl Context<'_> {
@@ -104,6 +107,11 @@ pub fn precise_timers() {
     sys::least_timer_slack();
 }
 
+/// A socket for each of a thousand flows is more than programs may have by default (setrlimit(2)).
+pub fn most_open_files() {
+    sys::most_open_files(None);
+}
+
 /// Runs all tasks; returns when those in the foreground are over, having told `recorder` all.
 /// Files go to `folder`.
 pub fn run(config: &GuestConfig, folder: &Path, recorder: &Recorder) {
@@ -126,6 +134,7 @@ pub fn run(config: &GuestConfig, folder: &Path, recorder: &Recorder) {
         recorder,
         clock,
         sampler: &sampler,
+        ends: Ends::default(),
     };
     // Background programs hold up the end only where there is nothing else to wait for.
     let only_background = !config.until_over && config.tasks.iter().all(Task::is_background);
@@ -138,7 +147,7 @@ pub fn run(config: &GuestConfig, folder: &Path, recorder: &Recorder) {
                 command::run_in_background(context, number, task);
                 continue;
             }
-            scope.spawn(move || {
+            let run = move || {
                 // Who waits for others is there before the engine's start.
                 if task.start_ns() > 0 {
                     clock.sleep_until(task.start_ns());
@@ -147,7 +156,14 @@ pub fn run(config: &GuestConfig, folder: &Path, recorder: &Recorder) {
                     context.recorder.fail(message);
                 }
                 context.sampler.task_over();
-            });
+            };
+            if let Err(error) = thread::Builder::new().spawn_scoped(scope, run) {
+                recorder.fail(format!(
+                    "task {number} of {}: no thread for it: {error}",
+                    config.tasks.len()
+                ));
+                sampler.task_over();
+            }
         }
         if config.until_over {
             while !folder.join(OVER).exists() {

@@ -71,10 +71,11 @@ pub(super) fn connect(
     own: Options<'_>,
 ) -> io::Result<TcpStream> {
     let peer = SocketAddrV4::new(address, port);
+    let config = context.config;
     for attempt in 1.. {
         let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
-        options::set(socket.as_fd(), context.config)?;
-        own.set(&socket, context.config)?;
+        options::set(socket.as_fd(), config)?;
+        own.set(&socket, config)?;
         if !context.address().is_unspecified() {
             socket.bind(&SockAddr::from(SocketAddrV4::new(context.address(), 0)))?;
         }
@@ -93,6 +94,10 @@ pub(super) fn connect(
                 sleep_ns(RETRY_NS);
             }
             Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+                // The wait is in whole milliseconds, and may end within one of its time.
+                if let (true, Some(at)) = (config.peers.is_empty(), own.give_up_ns) {
+                    context.clock.sleep_until(at);
+                }
                 let why = "no answer; is it let through (a firewall), and the way back?";
                 return Err(io::Error::new(
                     error.kind(),

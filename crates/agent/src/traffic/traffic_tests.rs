@@ -195,6 +195,7 @@ fn sockets_are_as_the_scenario_says_and_else_as_the_kernel_has_them() {
         let socket_options = serde_json::from_str(said).unwrap();
         let config = config_of("nagle", socket_options, Vec::new(), Vec::new());
         let context = Context {
+            ends: Ends::default(),
             config: &config,
             folder: &folder,
             recorder: &Recorder::create(&folder.join("results.jsonl")).unwrap(),
@@ -358,6 +359,7 @@ fn on_a_machine_that_others_use_only_the_runs_hosts_are_served() {
     let folder = std::env::temp_dir().join(format!("tailback-agent-{}-peers", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
     let context = Context {
+        ends: Ends::default(),
         config: &config,
         folder: &folder,
         recorder: &Recorder::create(&folder.join("results.jsonl")).unwrap(),
