@@ -232,8 +232,14 @@ fn who_is_connecting_when_its_time_is_over_has_not_failed() {
 pairs = { kind = "listed", list = [["host1", "host0"]] }
 duration = "3500us""#;
     let text = star(2, workload);
-    let outcome = run(&text, &["network.link.loss=1.0"], |_| true).expect("it runs");
-    assert_eq!(value(&outcome, "data_bytes_total"), 0.0);
+    let lost = ["network.link.loss=1.0"];
+    for outcome in [
+        simulated(&text, &lost),
+        run(&text, &lost, |_| true).expect("it runs"),
+    ] {
+        assert_eq!(measure(&outcome, "flows", "received_bytes"), [0.0]);
+        assert_eq!(measure(&outcome, "flows", "complete"), [0.0]);
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! every iteration; of everything else kernels count, and of other workloads, the run as a whole is
 //! known, so the means of `summary` have it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddrV4;
 
 use tailback_agent::{Record, record::Flow, tcp_info::TcpInfo};
@@ -104,6 +104,7 @@ pub(super) fn fill(world: &mut World, run: &Run, log: &[(Time, Totals)], records
         }
     }
     senders(world, records);
+    unconnected(world);
     whole_run(world);
     if let (Workload::Exchange(exchange), Some(whole)) =
         (&run.workload, world.transactions.first_mut())
@@ -199,6 +200,23 @@ fn unseen(number: u32, [source, destination]: [u16; 2]) -> FlowRecord {
         srtt: Duration::ZERO,
         completed: None,
     }
+}
+
+/// Flows that nobody tells of, for they never came to be.
+fn unconnected(world: &mut World) {
+    let Some(app) = world.workload.flows() else {
+        return;
+    };
+    let told: BTreeSet<u32> = world.flows.iter().map(|flow| flow.number).collect();
+    let missing = (world.begun_flows()..app.len())
+        .filter(|number| !told.contains(&(*number as u32)))
+        .filter_map(|number| {
+            let flow = app.flow(number)?;
+            let ends = [flow.source, flow.destination].map(|host| host as u16);
+            Some(unseen(number as u32, ends))
+        });
+    let missing: Vec<FlowRecord> = missing.collect();
+    world.flows.extend(missing);
 }
 
 /// What kernels that send have counted of their connections.
