@@ -157,7 +157,9 @@ pub(crate) fn datagrams(run: &Run, wiring: &Wiring) -> Vec<DatagramFlow> {
             .config
             .rx_truesize_bytes(mtu(run, wiring, probe.destination));
         let datagram = (spec.datagram.get() as u16, spec.ecn);
-        DatagramFlow::new(&probe, datagram, rcvbuf, truesize.into()).reported_by(spec.reporter)
+        let sender = run.network.hosts[probe.source].stack.sender;
+        DatagramFlow::new(&probe, datagram, sender, rcvbuf, truesize.into())
+            .reported_by(spec.reporter)
     };
     let probes = spec.probes(run.seed, &run.network);
     probes.into_iter().map(flow).collect()

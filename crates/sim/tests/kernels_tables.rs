@@ -243,6 +243,31 @@ duration = "3500us""#;
 }
 
 #[test]
+fn a_sender_of_datagrams_waits_for_its_link_as_a_kernel_does() {
+    for datagram in ["1470B", "100B"] {
+        let workload = format!(
+            r#"kind = "udp"
+pairs = {{ kind = "listed", list = [["host1", "host0"]] }}
+rate = "200Mbit"
+duration = "100ms"
+datagram = "{datagram}"
+socket_buffer = "1MB""#
+        );
+        let text = star(2, &workload);
+        let model = simulated(&text, &[]);
+        let outcome = run(&text, &[], |_| true).expect("it runs");
+        for (name, share) in [("datagrams_sent", 0.01), ("delay_us_median", 0.05)] {
+            let both = [&outcome, &model].map(|each| value(each, name));
+            assert!(near(both[0], both[1], share), "{datagram} {name}: {both:?}");
+        }
+        // A guest may be off before its last has left.
+        for each in [&outcome, &model] {
+            assert!(value(each, "datagrams_lost") <= 1.0, "{datagram}");
+        }
+    }
+}
+
+#[test]
 fn a_kernel_that_reads_knows_what_modelled_servers_sent_again() {
     let text = r#"
 name = "again"

@@ -172,7 +172,7 @@ impl BackgroundFlowsApp {
                 ends.over |= at_source;
                 actions.push_back(finish(Ending::Close));
             }
-            Notice::Awake | Notice::Connected | Notice::Received(_) | Notice::Sent => {}
+            Notice::Awake | Notice::Connected | Notice::Received(_) | Notice::Sent(_) => {}
         }
     }
 }

@@ -141,7 +141,7 @@ impl BernoulliApp {
             Notice::Connected
             | Notice::Received(_)
             | Notice::Awake
-            | Notice::Sent
+            | Notice::Sent(_)
             | Notice::Closed => {}
         }
     }

@@ -196,7 +196,7 @@ impl FlowsApp {
                 }
             }
             Notice::Closed => self.closed(now, id, actions),
-            Notice::Connected | Notice::Received(_) | Notice::Sent => {}
+            Notice::Connected | Notice::Received(_) | Notice::Sent(_) => {}
         }
     }
 

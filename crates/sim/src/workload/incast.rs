@@ -141,7 +141,7 @@ impl IncastApp {
                 endpoint: id,
                 ending: Ending::Close,
             }),
-            Notice::Connected | Notice::Sent | Notice::Closed => {}
+            Notice::Connected | Notice::Sent(_) | Notice::Closed => {}
         }
     }
 

@@ -177,7 +177,7 @@ impl MeasuredApp {
             Notice::Connected
             | Notice::Received(_)
             | Notice::Awake
-            | Notice::Sent
+            | Notice::Sent(_)
             | Notice::Closed => {}
         }
     }

@@ -108,8 +108,8 @@ pub(crate) enum Notice {
     Received(u64),
     /// The time it asked to be woken at has come.
     Awake,
-    /// The datagram has been handed to the card.
-    Sent,
+    /// The datagram has been handed to the card; when the socket has room for the next.
+    Sent(Time),
     /// The connection is gone, or the peer writes no more.
     Closed,
 }

@@ -113,7 +113,7 @@ impl RequestResponseApp {
             }
             // A client outside has gone: the server closes too.
             Notice::Closed if !is_client => actions.push_back(close(id)),
-            Notice::Connected | Notice::Awake | Notice::Sent | Notice::Closed => {}
+            Notice::Connected | Notice::Awake | Notice::Sent(_) | Notice::Closed => {}
         }
     }
 

@@ -1,7 +1,7 @@
 //! Datagrams at a constant rate.
 //!
-//! A sender sends a datagram when one is due; if it is late it sends at once, until it has caught up or its time is
-//! over (iperf 1.7 and 2.0's delay loop).
+//! A sender sends a datagram when one is due; if it is late it sends as soon as its socket has room, until it has
+//! caught up or its time is over (iperf 1.7 and 2.0's delay loop).
 
 use std::collections::VecDeque;
 
@@ -90,16 +90,14 @@ impl UdpApp {
         let sender = &mut self.senders[(id.0 / 2) as usize];
         match notice {
             Notice::Awake => actions.push_back(Action::Datagram { endpoint: id }),
-            Notice::Sent => {
+            Notice::Sent(room) => {
                 sender.due += self.gap;
                 if sender.due >= sender.end || now >= sender.end {
                     return;
                 }
-                actions.push_back(if sender.due > now {
-                    Action::DatagramAt {
-                        endpoint: id,
-                        at: sender.due,
-                    }
+                let at = sender.due.max(room);
+                actions.push_back(if at > now {
+                    Action::DatagramAt { endpoint: id, at }
                 } else {
                     Action::Datagram { endpoint: id }
                 });

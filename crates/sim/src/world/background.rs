@@ -163,7 +163,7 @@ impl World {
             frame.segment.ack = tailback_tcp::Seq(from.0.into());
             frame.segment.priority = source.priority;
             background.next.push(Reverse((next, number)));
-            let admitted = self.send_frame(usize::from(from.0), frame);
+            let admitted = self.send_frame(usize::from(from.0), frame).is_some();
             if let Some(background) = &mut self.background {
                 let source = &mut background.sources[number];
                 source.sent += u64::from(admitted);

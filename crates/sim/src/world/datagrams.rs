@@ -3,8 +3,8 @@
 //! Models what `iperf -u` sees on Linux: a receive queue that is charged each datagram's true size
 //! (net/core/sock.c of 2.6.24: one that would fill the buffer is refused), one
 //! datagram a read; every datagram that is lost is known with its number and the place where it was
-//! lost. How long each was on its way is known to 4.29 s, beyond which that begins again at zero. Left out: checksums,
-//! fragments, a send buffer that fills (the sender's thread would wait).
+//! lost. A sender waits while its socket's buffer is full ([`super::send_buffer`]). How long each was on its way is
+//! known to 4.29 s, beyond which that begins again at zero. Left out: checksums, fragments.
 
 use std::collections::VecDeque;
 
@@ -13,13 +13,14 @@ use tailback_net::frame::{EndpointId, Frame};
 use tailback_net::host::machine::TaskId;
 use tailback_net::pool::Flight;
 use tailback_scenario::{Probe, Reporter};
-use tailback_tcp::Ecn;
+use tailback_tcp::{Ecn, Sender};
 use tailback_units::Time;
 
 use super::World;
 use super::background::ecn;
 use super::machines::NO_TASK;
 use super::reporter::Reporting;
+use super::send_buffer::SendBuffer;
 use crate::capture::Note;
 use crate::workload::Notice;
 
@@ -40,6 +41,7 @@ pub(crate) struct DatagramFlow {
     pub(crate) payload_bytes: u16,
     ecn: Ecn,
     pub(crate) sent: u32,
+    send_buffer: SendBuffer,
     /// Datagrams in the socket: number, and when it was sent ([`sent_ns`]).
     queue: VecDeque<(u32, u32)>,
     /// What they are charged, and may be.
@@ -67,6 +69,7 @@ impl DatagramFlow {
     pub(crate) fn new(
         probe: &Probe,
         (payload_bytes, is_ecn_capable): (u16, bool),
+        sender: Sender,
         rcvbuf_bytes: u64,
         truesize_bytes: u64,
     ) -> DatagramFlow {
@@ -76,6 +79,7 @@ impl DatagramFlow {
             payload_bytes,
             ecn: ecn(is_ecn_capable),
             sent: 0,
+            send_buffer: SendBuffer::new(sender, payload_bytes),
             queue: VecDeque::new(),
             charged_bytes: 0,
             rcvbuf_bytes,
@@ -186,8 +190,10 @@ impl World {
     }
 
     fn datagram_sent(&mut self, id: EndpointId) {
+        let flow = &mut self.datagrams[(id.0 / 2) as usize];
+        let room = flow.send_buffer.room_at(self.now);
         self.workload
-            .notice(self.now, id, Notice::Sent, &mut self.actions);
+            .notice(self.now, id, Notice::Sent(room), &mut self.actions);
         self.do_actions();
     }
 
@@ -202,9 +208,12 @@ impl World {
         let (to, at) = (endpoint.peer, endpoint.peer_host);
         let mut frame = Frame::datagram(number, ecn, bytes, to, at);
         frame.segment.ts_val = sent_ns(self.now);
-        if !self.send_held(host, bytes, &frame) {
-            self.ledger.lose(id, number, "tx-queue");
-            self.show_order();
+        match self.send_held(host, bytes, &frame) {
+            Some(left) => self.datagrams[(id.0 / 2) as usize].send_buffer.sent(left),
+            None => {
+                self.ledger.lose(id, number, "tx-queue");
+                self.show_order();
+            }
         }
     }
 

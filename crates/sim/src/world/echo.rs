@@ -7,6 +7,7 @@
 use tailback_net::frame::{EndpointId, Frame, HostId};
 use tailback_net::pool::Flight;
 use tailback_tcp::{Segment, Seq};
+use tailback_units::Time;
 
 use super::World;
 
@@ -97,8 +98,9 @@ impl World {
         }
     }
 
-    /// Puts a frame on a host's link, if its queue has room; says whether.
-    pub(super) fn send_frame(&mut self, host: usize, frame: Frame) -> bool {
+    /// Puts a frame on a host's link, if its queue has room; gives when it will have left, as far as that is known: one
+    /// that its card holds back counts as gone.
+    pub(super) fn send_frame(&mut self, host: usize, frame: Frame) -> Option<Time> {
         let now = self.now;
         let bytes = frame.segment.payload_bytes;
         let (to, payload_bytes) = (frame.to, bytes.into());
@@ -111,11 +113,11 @@ impl World {
                 self.ledger.sent.count(&flight);
                 self.put_at_card(host, flight);
             }
-            return admitted;
+            return admitted.then_some(now);
         }
         let at = self.hosts[host].sending_at(now, payload_bytes);
         if !self.hosts[host].admits(now, at, payload_bytes, bytes) {
-            return false;
+            return None;
         }
         let uplink = self.hosts[host].uplink;
         let state = &mut self.links[uplink as usize];
@@ -135,6 +137,6 @@ impl World {
             self.calendar.schedule(uplink, at);
         }
         self.arm_machine(host);
-        true
+        Some(finish)
     }
 }

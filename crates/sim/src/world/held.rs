@@ -5,6 +5,7 @@
 
 use tailback_net::frame::{EndpointId, Frame};
 use tailback_net::pool::Flight;
+use tailback_units::Time;
 
 use super::World;
 use super::cut::{Cut, send};
@@ -113,9 +114,15 @@ impl World {
         }
     }
 
-    /// A thread sends a datagram, if the host's queue has room; says whether. What [`World::send_frame`] does.
+    /// A thread sends a datagram, if the host's queue has room; gives when it will have left. What
+    /// [`World::send_frame`] does.
     #[inline(always)]
-    pub(super) fn send_held(&mut self, host: usize, payload_bytes: u16, frame: &Frame) -> bool {
+    pub(super) fn send_held(
+        &mut self,
+        host: usize,
+        payload_bytes: u16,
+        frame: &Frame,
+    ) -> Option<Time> {
         let now = self.now;
         let sender = &mut self.hosts[host];
         let Some(state) = sender.machine.as_mut().filter(|_| self.pushback.is_none()) else {
@@ -128,7 +135,7 @@ impl World {
             .queue
             .admits_beside(waiting, payload_bytes.into(), payload_bytes)
         {
-            return false;
+            return None;
         }
         let uplink = sender.uplink;
         let link = &mut self.links[uplink as usize];
@@ -145,7 +152,7 @@ impl World {
             schedule_launch(&mut self.calendar, &mut self.turns, uplink, first);
         }
         self.arm_machine(host);
-        true
+        Some(left)
     }
 
     /// There is something for the thread of an endpoint: if it is in a call it looks again before it waits.

@@ -28,6 +28,7 @@ mod network;
 mod pushback;
 mod queued;
 mod reporter;
+mod send_buffer;
 mod series;
 mod sockets;
 mod spread;

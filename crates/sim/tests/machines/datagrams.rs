@@ -52,11 +52,27 @@ fn a_sender_that_cannot_keep_up_stops_when_its_time_is_over() {
 
 #[test]
 fn a_transmit_queue_holds_what_it_may_and_no_more() {
-    // 2 Gb/s for a line of 1 Gb/s: 1000 and 1024 packets of 12.304 us are the longest wait.
+    // 2 Gb/s for a line of 1 Gb/s: 10 and 16 packets of 12.304 us are the longest wait.
+    let queue = "host.tx_queue_packets=10";
+    let ring = "host.tx_ring_descriptors=16";
+    let slow = r#"network.link.0.rate="1Gbit""#;
+    let outcome = udp("2Gbit", &[BALANCED, slow, queue, ring]);
+    let longest = measure(&outcome, "summary", "delay_us_max")[0];
+    let full = (10.0 + 16.0) * 12.304;
+    assert!((full - 20.0..full + 300.0).contains(&longest), "{longest}");
+    assert!(count(&outcome, "summary", "lost_tx_queue")[0] > 10_000);
+}
+
+#[test]
+fn a_sender_waits_while_its_socket_s_buffer_is_full() {
+    // 126 976 bytes of 2.6, each datagram charged with 1776: 72 of them are the longest wait.
     let outcome = udp("2Gbit", &[BALANCED, r#"network.link.0.rate="1Gbit""#]);
     let longest = measure(&outcome, "summary", "delay_us_max")[0];
-    let full = (1000.0 + 1024.0) * 12.304;
-    assert!((full - 100.0..full + 300.0).contains(&longest), "{longest}");
+    let full = 72.0 * 12.304;
+    assert!((full - 20.0..full + 300.0).contains(&longest), "{longest}");
+    assert_eq!(count(&outcome, "summary", "lost_tx_queue"), [0]);
+    let sent = measure(&outcome, "summary", "sent_mbps")[0];
+    assert!((955.0..960.0).contains(&sent), "{sent}");
 }
 
 /// The 99th percentile of datagrams' delays where the sender's link carries packets of such a length.
