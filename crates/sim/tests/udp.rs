@@ -68,3 +68,32 @@ fn a_flows_goodput_is_over_its_time_and_the_sum_of_them_the_summarys() {
         "{each:?}"
     );
 }
+
+#[test]
+fn what_waits_in_a_deep_queue_is_waited_for() {
+    // 1.25 MB of payload into a line of 10 Mb/s: over a second of it.
+    let text = r#"
+name = "deep"
+host = "plain"
+stack = "linux-7.2"
+[network]
+topology = "explicit"
+host = [{ name = "a" }, { name = "b" }]
+switch = [{ name = "s", model = "plain" }]
+link = [
+    { ends = ["a", "s"], rate = "1Gbit", delay = "1us", mtu = "1500B" },
+    { ends = ["s", "b"], rate = "10Mbit", delay = "1us", mtu = "1500B" },
+]
+[workload]
+kind = "udp"
+pairs = { kind = "listed", list = [["a", "b"]] }
+rate = "100Mbit"
+duration = "100ms"
+socket_buffer = "1MiB"
+"#;
+    let outcome = simulated(text, &[]);
+    let sent = value(&outcome, "datagrams_sent");
+    let lost = value(&outcome, "datagrams_lost");
+    assert_eq!(value(&outcome, "datagrams_received") + lost, sent);
+    assert!(value(&outcome, "delay_us_max") > 600e3);
+}

@@ -26,7 +26,7 @@ pub(crate) use incast::{IncastApp, Latencies, Server};
 pub(crate) use measured::MeasuredApp;
 pub(crate) use ping::{PingApp, Request};
 pub(crate) use request_response::RequestResponseApp;
-pub(crate) use udp::{UdpApp, drain as udp_drain};
+pub(crate) use udp::{QUEUES, UdpApp, drain as udp_drain};
 
 /// What an application wants done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,8 +11,8 @@ use tailback_units::{Duration, Time};
 
 use super::{Action, Notice};
 
-/// Time for what waits in queues and in a full socket.
-const QUEUES: Duration = Duration::from_ms(500);
+/// Time for what waits in queues and in a full socket: so long after the last that came, another is waited for.
+pub(crate) const QUEUES: Duration = Duration::from_ms(500);
 
 /// Time after the last datagram for those under way to arrive and be read: no way is longer than all links.
 pub(crate) fn drain(network: &Topology) -> Duration {

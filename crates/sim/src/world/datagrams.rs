@@ -22,7 +22,7 @@ use super::machines::NO_TASK;
 use super::reporter::Reporting;
 use super::send_buffer::SendBuffer;
 use crate::capture::Note;
-use crate::workload::Notice;
+use crate::workload::{Notice, QUEUES};
 
 /// A datagram's number and time take so many bytes, at the agents': a shorter one has no time.
 const TIMED_BYTES_MIN: u16 = 16;
@@ -177,6 +177,15 @@ impl World {
             state.machine.run_at(at, TaskId(task), cost);
         }
         self.arm_machine(host);
+    }
+
+    /// Datagrams that go on coming are waited for, whatever the queues are that they waited in: until when, if that is
+    /// later than `now`.
+    #[inline(never)]
+    pub(super) fn awaits_datagrams_until(&self, now: Time) -> Option<Time> {
+        let read = self.datagrams.iter().filter(|flow| flow.received > 0);
+        let last = read.map(|flow| flow.last_read).max()?;
+        Some(last + QUEUES).filter(|until| *until > now)
     }
 
     /// Whether an endpoint's process has a reporter, if its host has a machine.

@@ -259,7 +259,10 @@ impl World {
         } else if rank >= self.first_timer {
             self.handle_timer(EndpointId(rank - self.first_timer));
         } else if rank + 1 == self.first_timer {
-            self.workload.alarm(at, &mut self.actions);
+            match self.awaits_datagrams_until(at) {
+                Some(at) => self.actions.push_back(Action::Alarm { at }),
+                None => self.workload.alarm(at, &mut self.actions),
+            }
             self.do_actions();
         } else if rank >= self.first_machine {
             self.handle_machine(rank);
