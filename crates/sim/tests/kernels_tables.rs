@@ -207,7 +207,8 @@ duration = "10us""#;
     let text = star(3, workload);
     let model = simulated(&text, &[]);
     let outcome = run(&text, &[], |_| true).expect("it runs");
-    for each in [&model, &outcome] {
+    let mixed = run(&text, &[], |host| host == 1).expect("it runs");
+    for each in [&model, &outcome, &mixed] {
         assert_eq!(value(each, "flows"), 0.0);
         assert!(measure(each, "flows", "flow").is_empty());
     }

@@ -212,7 +212,12 @@ fn drive(
                 cable.deliver(kernels);
             }
             // Nothing was drawn that anybody has to do: all were over before they began.
-            None if in_kernels == Time::NEVER && kernels.ended() == count && !modelled => break,
+            None if in_kernels == Time::NEVER
+                && kernels.ended() == count
+                && (!modelled || cable.world.workload.is_done()) =>
+            {
+                break;
+            }
             None if in_kernels == Time::NEVER => {
                 // Others wait for a guest that has failed.
                 guests.failure(&ended(kernels))?;
