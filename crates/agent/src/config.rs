@@ -426,7 +426,7 @@ pub struct Action {
     pub at_ns: u64,
     /// What.
     pub does: Deed,
-    /// Bytes it writes, if it writes.
+    /// Bytes it writes, if it writes; bytes it reads at most, if it reads, and 0 if all.
     #[serde(default)]
     pub bytes: u64,
 }
@@ -439,7 +439,7 @@ pub enum Deed {
     Write,
     /// Stops reading.
     Hold,
-    /// Reads what has come, and goes on reading.
+    /// Reads what has come, and goes on reading; with a number of bytes it holds after them.
     Read,
     /// Closes its direction.
     Shutdown,

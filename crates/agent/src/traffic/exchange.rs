@@ -118,7 +118,10 @@ fn read(context: &Context<'_>, flow: &Arc<Counted>, task: &config::Exchange) -> 
     let mut buffer = vec![0; CHUNK_BYTES];
     let mut ready = Vec::new();
     // Each call takes a little of virtual time, so one that never holds makes none but reads.
-    let holds = task.actions.iter().any(|action| action.does == Deed::Hold);
+    let holds = task
+        .actions
+        .iter()
+        .any(|one| one.does == Deed::Hold || one.does == Deed::Read && one.bytes > 0);
     loop {
         if holds {
             // Not by a look at the data: the kernel takes that for a read, and acknowledges.
@@ -129,30 +132,53 @@ fn read(context: &Context<'_>, flow: &Arc<Counted>, task: &config::Exchange) -> 
                     return Ok(());
                 }
                 context.clock.sleep_until(until_ns);
+                let turn = turn_at(task, until_ns).filter(|turn| turn.at_ns == until_ns);
+                let bytes = turn.map_or(0, |turn| turn.bytes);
+                if bytes == 0 {
+                    continue;
+                }
+                // Something waits: it was readable, and nobody else reads.
+                buffer.resize(bytes as usize, 0);
+                if done(flow.read(&mut buffer, context.clock))? {
+                    return Ok(());
+                }
+                buffer.resize(CHUNK_BYTES, 0);
                 continue;
             }
         }
-        match flow.read(&mut buffer, context.clock) {
-            Ok(0) => return Ok(()),
-            Err(error) if ended(&error) => return Ok(()),
-            // Closed between the wait and the read (sys::close_for_all).
-            Err(error) if error.raw_os_error() == Some(libc::ENOTSOCK) => return Ok(()),
-            other => other?,
-        };
+        if done(flow.read(&mut buffer, context.clock))? {
+            return Ok(());
+        }
     }
+}
+
+/// Whether a read was the last.
+fn done(read: io::Result<usize>) -> io::Result<bool> {
+    match read {
+        Err(error) if ended(&error) => Ok(true),
+        // Closed between the wait and the read (sys::close_for_all).
+        Err(error) if error.raw_os_error() == Some(libc::ENOTSOCK) => Ok(true),
+        other => Ok(other? == 0),
+    }
+}
+
+/// What it is told of reading, in the order of time.
+fn turns(task: &config::Exchange) -> impl DoubleEndedIterator<Item = &config::Action> {
+    let all = task.actions.iter();
+    all.filter(|action| matches!(action.does, Deed::Hold | Deed::Read))
+}
+
+/// What it is to do from `at_ns` on.
+fn turn_at(task: &config::Exchange, at_ns: u64) -> Option<&config::Action> {
+    turns(task).rfind(|turn| turn.at_ns <= at_ns)
 }
 
 /// Until when it is to hold, if it is to hold at `now_ns`.
 fn held_until(task: &config::Exchange, now_ns: u64) -> Option<u64> {
-    let turns = task
-        .actions
-        .iter()
-        .filter(|action| matches!(action.does, Deed::Hold | Deed::Read));
-    let last = turns.clone().rfind(|turn| turn.at_ns <= now_ns)?;
-    let next = turns
-        .clone()
-        .find(|turn| turn.at_ns > now_ns && turn.does == Deed::Read);
-    (last.does == Deed::Hold).then(|| next.map_or(task.duration_ns, |turn| turn.at_ns))
+    let last = turn_at(task, now_ns)?;
+    let next = turns(task).find(|turn| turn.at_ns > now_ns && turn.does == Deed::Read);
+    (last.does == Deed::Hold || last.bytes > 0)
+        .then(|| next.map_or(task.duration_ns, |turn| turn.at_ns))
 }
 
 fn ended(error: &io::Error) -> bool {

@@ -42,6 +42,28 @@ fn an_exchange_writes_holds_reads_and_shuts() {
     );
 }
 
+#[test]
+fn an_end_that_reads_so_much_holds_after_it() {
+    let port = free_port();
+    let start_ns = Clock { epoch_ns: 0 }.now_ns();
+    let at = |ms: u64, does, bytes| action(start_ns + ms * 1_000_000, does, bytes);
+    let writes = vec![at(0, Deed::Write, 30_000)];
+    let reads = vec![
+        at(0, Deed::Hold, 0),
+        at(100, Deed::Read, 700),
+        at(150, Deed::Read, 1),
+    ];
+    let server = end(port, start_ns, None, writes);
+    let client = end(port, start_ns, Some(Ipv4Addr::LOCALHOST), reads);
+    let records = run_tasks("exchange-part", vec![server, client]);
+    let received = flows(&records, false)[0];
+    assert_eq!(received.read_bytes, 701);
+    assert!(
+        received.first_byte_ns >= start_ns + 100_000_000,
+        "{received:?}"
+    );
+}
+
 /// Runs one end of an exchange alone and says how long that took, ns.
 fn alone(name: &str, port: u16, server: Option<Ipv4Addr>, bytes: u64) -> u64 {
     let start_ns = Clock { epoch_ns: 0 }.now_ns();

@@ -34,7 +34,7 @@ pub struct TimedAction {
     pub end: End,
     /// What it does.
     pub does: Deed,
-    /// Bytes it writes, if it writes.
+    /// Bytes it writes, if it writes; bytes it reads at most before it holds again, if it reads.
     #[serde(default)]
     #[schemars(default)]
     pub size: Bytes,
@@ -58,13 +58,13 @@ pub enum Deed {
     Write,
     /// Stops reading.
     Hold,
-    /// Reads what has come and goes on reading.
+    /// Reads what has come and goes on reading; with a `size` so much at most, once, and holds.
     Read,
     /// Closes its direction once all it wrote is with TCP; it still reads.
     Shutdown,
     /// Closes the socket once all it wrote is with TCP.
     Close,
-    /// Resets the connection.
+    /// Resets the connection once all it wrote is with TCP.
     Abort,
 }
 
@@ -92,12 +92,13 @@ impl Exchange {
         let mut found = Vec::new();
         for (i, action) in self.action.iter().enumerate() {
             let writes = action.does == Deed::Write;
+            let sized = writes || action.does == Deed::Read;
             let path = format!("action[{i}].size");
             if writes && action.size.get() == 0 {
                 let remedy = "a size above zero, such as \"100kB\"";
                 found.push(Finding::new(path, "no bytes to write", remedy));
-            } else if !writes && action.size.get() > 0 {
-                let reason = "only does = \"write\" takes a size";
+            } else if !sized && action.size.get() > 0 {
+                let reason = "only does = \"write\" and \"read\" take a size";
                 found.push(Finding::new(path, reason, "leave it out"));
             }
             if action.at >= self.duration {

@@ -201,7 +201,7 @@ fn actions_of_an_exchange_that_cannot_be_done_are_told() {
     );
     let found = exchange(r#"{ end = "client", does = "close", size = "1kB" }"#);
     assert!(
-        found.contains("only does = \"write\" takes a size"),
+        found.contains("only does = \"write\" and \"read\" take a size"),
         "{found}"
     );
     let found = exchange(r#"{ at = "1s", end = "client", does = "close" }"#);

@@ -127,7 +127,10 @@ fn wish(action: &TimedAction) -> Action {
             bytes: action.size.get(),
         },
         Deed::Hold => Action::Hold { endpoint },
-        Deed::Read => Action::Read { endpoint },
+        Deed::Read => Action::Read {
+            endpoint,
+            most: Some(action.size.get()).filter(|bytes| *bytes > 0),
+        },
         Deed::Shutdown => Action::Finish {
             endpoint,
             ending: Ending::Shutdown,
@@ -138,7 +141,7 @@ fn wish(action: &TimedAction) -> Action {
         },
         Deed::Abort => Action::Finish {
             endpoint,
-            ending: Ending::Abort,
+            ending: Ending::Reset,
         },
     }
 }

@@ -95,3 +95,33 @@ fn ends_outside_do_their_part_themselves() {
     ];
     assert_eq!(actions.drain(..).collect::<Vec<_>>(), expected);
 }
+
+#[test]
+fn an_end_may_read_so_much_at_most_and_resets_when_all_is_written() {
+    let exchange = Exchange {
+        duration: Duration::from_us(100),
+        action: vec![
+            action(1, End::Server, Deed::Read, 700),
+            action(1, End::Server, Deed::Read, 0),
+            action(1, End::Server, Deed::Abort, 0),
+        ],
+    };
+    let mut app = ExchangeApp::new(&exchange, [false; 2]);
+    let mut actions = VecDeque::new();
+    app.start(Time::ZERO, &mut actions);
+    app.notice(SERVER, Notice::Connected, &mut actions);
+    actions.clear();
+    app.alarm(us(1), &mut actions);
+    let read = |most| Action::Read {
+        endpoint: SERVER,
+        most,
+    };
+    let reset = Action::Finish {
+        endpoint: SERVER,
+        ending: Ending::Reset,
+    };
+    assert_eq!(
+        actions.drain(..3).collect::<Vec<_>>(),
+        [read(Some(700)), read(None), reset]
+    );
+}

@@ -71,8 +71,11 @@ pub(crate) enum Action {
     Write { endpoint: EndpointId, bytes: u64 },
     /// Stop reading at this endpoint.
     Hold { endpoint: EndpointId },
-    /// Read what has come, and go on reading.
-    Read { endpoint: EndpointId },
+    /// Read what has come, and go on reading; or so much at most, and hold.
+    Read {
+        endpoint: EndpointId,
+        most: Option<u64>,
+    },
     /// End the connection of this endpoint.
     Finish {
         endpoint: EndpointId,
@@ -95,6 +98,8 @@ pub(crate) enum Ending {
     Close,
     /// It resets the connection at once.
     Abort,
+    /// It resets the connection, once TCP has taken all it has to write.
+    Reset,
     /// It writes no more, from now on: what TCP has taken is still sent.
     Stop,
 }

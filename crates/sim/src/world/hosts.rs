@@ -533,15 +533,15 @@ impl World {
         self.drive(id);
     }
 
-    /// An application reads what has come, and goes on reading.
-    pub(super) fn app_read(&mut self, id: EndpointId) {
+    /// An application reads what has come, and goes on reading; or so much at most, and holds.
+    pub(super) fn app_read(&mut self, id: EndpointId, most: Option<u64>) {
         let now = self.now;
         let endpoint = &mut self.endpoints[id.0 as usize];
-        endpoint.holds = false;
+        endpoint.holds = most.is_some();
         let Some(connection) = &mut endpoint.connection else {
             return;
         };
-        let bytes = connection.read(now, u64::MAX);
+        let bytes = connection.read(now, most.unwrap_or(u64::MAX));
         endpoint.read_bytes += bytes;
         if bytes > 0 {
             let notice = Notice::Received(bytes);
@@ -589,7 +589,7 @@ impl Ending {
         match self {
             Ending::Shutdown | Ending::Stop => connection.shutdown(now, Shutdown::Write),
             Ending::Close => connection.close(now),
-            Ending::Abort => connection.abort(now),
+            Ending::Abort | Ending::Reset => connection.abort(now),
         }
     }
 }

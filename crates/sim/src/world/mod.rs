@@ -292,7 +292,7 @@ impl World {
                 }
                 Action::Write { endpoint, bytes } => self.app_write(endpoint, bytes),
                 Action::Hold { endpoint } => self.endpoints[endpoint.0 as usize].holds = true,
-                Action::Read { endpoint } => self.app_read(endpoint),
+                Action::Read { endpoint, most } => self.app_read(endpoint, most),
                 Action::Finish { endpoint, ending } => self.app_finish(endpoint, ending),
                 Action::Wake { endpoint, at } => self.wake_app_at(endpoint, at),
                 Action::Ping {
