@@ -1,12 +1,13 @@
 """Cases, and where two traces part."""
 
+from hashlib import sha256
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 from tailback.errors import InputError
-from tailback.parity import CASES, Case, Trace, drawn, first_difference, parity
+from tailback.parity import CASES, Case, Trace, drawn, drawn_wide, first_difference, parity
 from tailback.parity.study import compared, scenario_of
 
 
@@ -65,7 +66,9 @@ def test_only_the_modelled_end_is_held_against_the_kernel() -> None:
 
 
 @pytest.mark.parametrize(
-    "case", [*CASES, *(drawn(number) for number in range(1, 41))], ids=lambda case: case.name
+    "case",
+    [*CASES, *(lot(number) for lot in (drawn, drawn_wide) for number in range(1, 41))],
+    ids=lambda case: case.name,
 )
 def test_every_case_is_a_good_scenario(case: Case) -> None:
     scenario = scenario_of(case, ("model", "kernel"))
@@ -75,9 +78,14 @@ def test_every_case_is_a_good_scenario(case: Case) -> None:
 
 
 def test_what_is_drawn_by_lot_hangs_on_its_number_alone() -> None:
-    assert drawn(17) == drawn(17)
-    scripts = [str(drawn(number).script) for number in range(1, 41)]
-    assert len(set(scripts)) > 20
+    for lot in (drawn, drawn_wide):
+        assert lot(17) == lot(17)
+        scripts = [str(lot(number).script) for number in range(1, 41)]
+        assert len(set(scripts)) > 20
+    # What is written of their results hangs on it.
+    first = [drawn(number) for number in range(1, 501)]
+    told = "|".join(repr((c.actions, c.script, c.delay, c.settings)) for c in first)
+    assert sha256(told.encode()).hexdigest().startswith("187ce008d4ea270e")
     with pytest.raises(InputError, match="no case drawn-0"):
         parity(["drawn-0"])
 
@@ -92,7 +100,9 @@ _NUMBERS = (2, 33, 36, 46, 61, 65, 73, 91, 105, 115, 116, 157, 158, 177, 271, 34
 _DRAWN = [f"drawn-{number}" for number in _NUMBERS]
 
 
-@pytest.mark.parametrize("name", ["slow-start", "one-loss", "lost-tail", "rto", "ecn", *_DRAWN])
+@pytest.mark.parametrize(
+    "name", ["slow-start", "one-loss", "lost-tail", "rto", "ecn", *_DRAWN, *_WIDE]
+)
 def test_modelled_ends_are_like_the_kernel(name: str, tmp_path: Path) -> None:
     """A fixed part of `tailback reproduce tcp-parity`; where they part it says."""
     for result in parity([name], folder=tmp_path).results:

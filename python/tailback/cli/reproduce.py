@@ -35,9 +35,22 @@ from tailback.cli.options import json_option
     metavar="N",
     help="With tcp-parity and qdisc-parity: the first N cases that were drawn by lot too.",
 )
+@click.option(
+    "--wide",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="With tcp-parity: the first N cases of a wider lot too (closed windows, resets, both ways "
+    "lossy, socket options).",
+)
 @json_option
 def command(
-    study: str, out: Path | None, jobs: int | None, drawn: int | None, *, as_json: bool
+    study: str,
+    out: Path | None,
+    jobs: int | None,
+    drawn: int | None,
+    wide: int | None,
+    *,
+    as_json: bool,
 ) -> None:
     """Run a published study and hold it against what was published.
 
@@ -61,7 +74,11 @@ def command(
         raise InputError(
             f"--drawn: {study} has no cases drawn by lot; tcp-parity and qdisc-parity have"
         )
-    asked = _Asked(out, jobs, as_json, drawn or 0)
+    if wide and study != "tcp-parity":
+        from tailback.errors import InputError
+
+        raise InputError(f"--wide: {study} has no cases of a wider lot; tcp-parity has")
+    asked = _Asked(out, jobs, as_json, drawn or 0, wide or 0)
     other = _OTHERS.get(study)
     if other is None:
         _show_one(study, asked)
@@ -77,6 +94,7 @@ class _Asked:
     jobs: int | None
     as_json: bool
     drawn: int
+    wide: int
 
 
 def _show_one(study: str, asked: _Asked) -> None:
@@ -132,7 +150,7 @@ def _show_gallery(asked: _Asked) -> None:
 def _show_tcp_parity(asked: _Asked) -> None:
     from tailback.cli.parity import show
 
-    show(asked.out, asked.drawn, as_json=asked.as_json)
+    show(asked.out, asked.drawn, asked.wide, as_json=asked.as_json)
 
 
 def _show_queue_parity(asked: _Asked) -> None:

@@ -5,6 +5,7 @@ from tailback.parity.drawn import drawn
 from tailback.parity.queues import QUEUE_CASES, drawn_queue, queue_parity
 from tailback.parity.study import CaseResult, Parity, parity
 from tailback.parity.trace import Difference, Trace, first_difference
+from tailback.parity.wide import drawn_wide
 
 __all__ = [
     "CASES",
@@ -16,6 +17,7 @@ __all__ = [
     "Trace",
     "drawn",
     "drawn_queue",
+    "drawn_wide",
     "first_difference",
     "parity",
     "queue_parity",

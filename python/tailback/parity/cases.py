@@ -4,8 +4,8 @@ Each singles out one thing a TCP does. Data go from the client to the server; fr
 in their direction, from 1. With an MTU of 1500 and timestamps a segment carries 1448 bytes.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from tailback.scenario import Scenario
 
@@ -22,6 +22,8 @@ class Case:
         duration: how long it runs.
         delay: that link's delay, if it is another than the base scenario's.
         settings: further settings, `path=value`.
+        mtu: the links', if it is another than the base scenario's.
+        own: by the end's name, what it has of its own: further entries of `network.host`.
     """
 
     name: str
@@ -31,6 +33,8 @@ class Case:
     duration: str = "1s"
     delay: str = ""
     settings: tuple[str, ...] = ()
+    mtu: str = ""
+    own: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
 
     def of(self, base: Scenario) -> Scenario:
         """Return `base` with this case's settings."""
@@ -43,6 +47,8 @@ class Case:
         link: dict[str, object] = {**far}
         if self.delay:
             link["delay"] = self.delay
+        if self.mtu:
+            near, link = {**near, "mtu": self.mtu}, {**link, "mtu": self.mtu}
         if self.script:
             link["impairment"] = {"script": [dict(rule) for rule in self.script]}
         return found.set("network.link", [near, link])

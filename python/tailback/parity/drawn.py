@@ -12,16 +12,16 @@ from typing import Any
 
 from tailback.parity.cases import Case
 
-_DELAYS = ("100us", "1ms", "5ms", "5ms", "20ms", "60ms")
-_SIZES = ("1B", "700B", "1448B", "3kB", "10kB", "30kB", "100kB", "200kB", "400kB")
-_SHORT = _SIZES[:5]
+DELAYS = ("100us", "1ms", "5ms", "5ms", "20ms", "60ms")
+SIZES = ("1B", "700B", "1448B", "3kB", "10kB", "30kB", "100kB", "200kB", "400kB")
+_SHORT = SIZES[:5]
 _LONG = ("100kB", "200kB", "400kB")
-_CONTROLS = (
+CONTROLS = (
     *("reno", "cubic", "bic", "westwood", "htcp", "highspeed", "hybla", "vegas", "scalable"),
     *("veno", "yeah", "illinois", "dctcp"),
 )
 _LATE = ("200us", "1ms", "3ms", "15ms", "80ms", "250ms", "600ms")
-_SETTINGS: tuple[tuple[str, tuple[str, ...]], ...] = (
+SETTINGS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("tcp_sack", ("false",)),
     ("tcp_dsack", ("false",)),
     ("tcp_timestamps", ("false",)),
@@ -62,7 +62,7 @@ def drawn(number: int) -> Case:
         actions=tuple(_actions(lot)),
         script=tuple(_script(lot, marks=marks)),
         duration="8s",
-        delay=lot.choice(_DELAYS),
+        delay=lot.choice(DELAYS),
         settings=tuple(settings),
     )
 
@@ -70,13 +70,13 @@ def drawn(number: int) -> Case:
 def _settings(lot: Random) -> list[str]:
     found = []
     if lot.random() < 0.6:
-        control = lot.choice(_CONTROLS)
+        control = lot.choice(CONTROLS)
         found.append(f"stack.tcp_congestion_control={control}")
         if control == "dctcp":
             found.append("stack.tcp_ecn=1")
     if not any("tcp_ecn" in one for one in found) and lot.random() < 0.3:
         found.append(f"stack.tcp_ecn={lot.choice((1, 3))}")
-    for name, values in lot.sample(_SETTINGS, lot.choice((0, 0, 1, 1, 2, 3))):
+    for name, values in lot.sample(SETTINGS, lot.choice((0, 0, 1, 1, 2, 3))):
         found.append(f"stack.{name}={lot.choice(values)}")
     return found
 
@@ -92,7 +92,7 @@ def _actions(lot: Random) -> list[dict[str, object]]:
     at_ms = 0
     for _ in range(lot.choice((0, 0, 1, 2, 4))):
         at_ms += lot.choice((1, 7, 43, 180, 900))
-        does(at_ms, "client", "write", size=lot.choice(_SIZES))
+        does(at_ms, "client", "write", size=lot.choice(SIZES))
     if lot.random() < 0.35:
         for _ in range(lot.choice((1, 2, 4))):
             # Few enough that nothing waits in the server: its own link is the slow one.

@@ -11,6 +11,7 @@ from tailback.errors import InputError
 from tailback.parity.cases import CASES, Case
 from tailback.parity.drawn import drawn
 from tailback.parity.trace import Difference, Trace, first_difference, side_by_side
+from tailback.parity.wide import drawn_wide
 from tailback.results import Results
 from tailback.scenario import Scenario, load
 
@@ -93,6 +94,7 @@ def parity(
     names: Sequence[str] = (),
     *,
     drawn_by_lot: int = 0,
+    wide: int = 0,
     folder: str | Path = "results/tcp-parity",
     backend: Backend | str = "sim",
     on_case: OnCase | None = None,
@@ -102,6 +104,7 @@ def parity(
     Args:
         names: cases to run; by default all that are not drawn by lot.
         drawn_by_lot: of those that are, the first so many are run too.
+        wide: and of those of the wider lot.
         folder: where the run folders go, one a case and pair of ends; those there are used.
         backend: what makes the runs.
         on_case: told the name of each run before it is made.
@@ -111,7 +114,9 @@ def parity(
         RunsFailed: a run failed, for want of a kernel for one.
     """
     found = []
-    for case in [*_chosen(names), *(drawn(number + 1) for number in range(drawn_by_lot))]:
+    lots = ((drawn, drawn_by_lot), (drawn_wide, wide))
+    by_lot = [lot(number + 1) for lot, many in lots for number in range(many)]
+    for case in [*_chosen(names), *by_lot]:
         real = _trace(case, _REAL, Path(folder), backend, on_case)
         for end in ENDS:
             kinds = tuple("model" if one == end else "kernel" for one in ENDS)
@@ -139,7 +144,8 @@ def compared(case: Case, end: str, real: Trace, ours: Trace) -> CaseResult:
 
 def scenario_of(case: Case, kinds: Iterable[str], base: Scenario | None = None) -> Scenario:
     """Return the scenario of a case whose ends are of these kinds."""
-    hosts = [{"name": end, "kind": kind} for end, kind in zip(ENDS, kinds, strict=True)]
+    ends = zip(ENDS, kinds, strict=True)
+    hosts = [{"name": end, "kind": kind, **case.own.get(end, {})} for end, kind in ends]
     return case.of(base or load(BASE)).override(*_KERNEL).set("network.host", hosts)
 
 
@@ -149,15 +155,17 @@ def _chosen(names: Sequence[str]) -> list[Case]:
     unknown = [name for name, case in zip(names, found, strict=True) if case is None]
     if unknown:
         raise InputError(
-            f"no case {', '.join(unknown)}; there are {', '.join(known)}, and drawn-1, drawn-2, …"
+            f"no case {', '.join(unknown)}; there are {', '.join(known)}, and drawn-1, drawn-2, …, "
+            "wide-1, wide-2, …"
         )
     return [case for case in found if case] if names else list(CASES)
 
 
 def _drawn(name: str) -> Case | None:
     """The case drawn by lot that bears the name."""
-    number = name.removeprefix("drawn-")
-    return drawn(int(number)) if number.isdecimal() and int(number) > 0 else None
+    kind, _, number = name.partition("-")
+    lot = {"drawn": drawn, "wide": drawn_wide}.get(kind)
+    return lot(int(number)) if lot and number.isdecimal() and int(number) > 0 else None
 
 
 def _trace(
