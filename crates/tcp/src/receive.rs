@@ -15,6 +15,7 @@ mod memory;
 mod reassembly;
 mod rules;
 mod tuning;
+mod waiting;
 mod window;
 
 use std::mem::offset_of;
@@ -26,9 +27,10 @@ use crate::seq::Seq;
 use crate::stack::Stack;
 
 use collapse::Collapsed;
+use waiting::Behind;
 
 pub(crate) use ack::AckPolicy;
-pub(crate) use reassembly::{Placed, Reassembly};
+pub(crate) use reassembly::{Lying, Placed, Reassembly};
 pub use rules::{InitialReceiveWindow, RcvbufTuning, Receiver, WinFromSpace};
 
 /// Segments that a sender is taken to begin with (TCP_INIT_CWND, include/net/tcp.h).
@@ -71,6 +73,8 @@ pub(crate) struct Receive {
     /// The buffer's size was set by the application (SOCK_RCVBUF_LOCK).
     locked: bool,
     initial_window: InitialReceiveWindow,
+    /// Fragments of the last packet that waits to be read, of which there are few (MAX_SKB_FRAGS).
+    joined: u8,
     pub(crate) ack: AckPolicy,
     pub(crate) reassembly: Reassembly,
     // … what the receiver does, …
@@ -79,12 +83,8 @@ pub(crate) struct Receive {
     truesize: u32,
     /// The part of a frame's memory that is given up when its data joins the frame before.
     head: u32,
-    /// Fragments of the last packet that waits to be read.
-    joined: u32,
     /// Packets that came in order since nothing waited to be read, but for those collapsed.
     packets: u32,
-    /// Where the first of them ends, if there are more.
-    first_end: Seq,
     /// Bytes that a reader waits for (SO_RCVLOWAT).
     pub(crate) rcvlowat: u32,
     /// The part of the buffer that is window, in 256ths; zero: by `adv_win_scale`.
@@ -116,6 +116,8 @@ pub(crate) struct Receive {
     low_rtt_us: u32,
     /// What has been done for want of memory, once anything has: few connections ever need it.
     shortage: Option<Box<Shortage>>,
+    /// Packets that wait to be read behind the first, once there were any.
+    behind: Option<Box<Behind>>,
 }
 
 impl Receive {
@@ -140,7 +142,7 @@ impl Receive {
             head: 0,
             joined: 0,
             packets: 0,
-            first_end: Seq(0),
+            behind: None,
             collapsed: Collapsed::default(),
             frame: Arrival {
                 mss: 0,
@@ -358,14 +360,13 @@ impl Receive {
         let in_order = self.queued_memory - self.reassembly.memory().min(self.queued_memory);
         let first = self.first_of(bytes);
         let freed = if bytes >= readable {
-            self.packets = 0;
+            self.forget_packets();
             self.collapsed = Collapsed::default();
             in_order
         } else if self.collapsed.bytes > 0 {
             self.read_collapsed(bytes, readable, in_order)
         } else {
-            let share = u64::from(in_order) * u64::from(bytes) / u64::from(readable.max(1));
-            share as u32 / self.truesize * self.truesize
+            self.read_packets(bytes, in_order)
         };
         self.queued_memory -= freed;
         self.copied += bytes;

@@ -110,14 +110,15 @@ impl Receive {
         }
         self.release(memory - packed);
         // Reads do not count packets: there are no more than have memory.
-        let packets = std::mem::take(&mut self.packets);
+        let packets = self.packets;
+        self.forget_packets();
         let most = memory / (self.truesize - self.head.min(self.truesize)).max(1);
         self.short().rcv_collapsed += u64::from(packets.min(most));
         self.short().collapsed_bytes += u64::from(waits);
         self.collapsed.bytes += waits;
         self.collapsed.memory += packed;
         // The next frame does not join what was copied: that has no pages of a card.
-        self.joined = MAX_FRAGS;
+        self.joined = MAX_FRAGS as u8;
     }
 
     /// Into what this kernel collapses.
@@ -126,7 +127,7 @@ impl Receive {
     }
 
     /// Memory of what waits to be read.
-    fn in_order_memory(&self) -> u32 {
+    pub(super) fn in_order_memory(&self) -> u32 {
         self.queued_memory - self.reassembly.memory().min(self.queued_memory)
     }
 
@@ -228,11 +229,12 @@ impl Receive {
         self.charge();
         let fragments = u32::from(self.frame.fragments);
         if self.readable() > 0 && self.joins(fragments) {
-            self.joined += fragments;
+            self.joined += fragments.min(MAX_FRAGS) as u8;
             self.release(self.head);
+            self.join_last(self.frame.memory_bytes - self.head);
         } else {
-            self.begin_packet();
-            self.joined = fragments;
+            self.begin_packet(self.frame.memory_bytes);
+            self.joined = fragments.min(MAX_FRAGS) as u8;
         }
     }
 
@@ -240,14 +242,15 @@ impl Receive {
     /// given up (skb_try_coalesce; left out: that two such fit into one head).
     #[inline]
     fn joins(&self, fragments: u32) -> bool {
-        self.head > 0 && fragments > 0 && self.joined + fragments <= MAX_FRAGS
+        self.head > 0 && fragments > 0 && u32::from(self.joined) + fragments <= MAX_FRAGS
     }
 
     /// What comes next in order is not in the packet before.
     #[inline]
-    fn begin_packet(&mut self) {
-        if self.packets == 1 {
-            self.first_end = self.rcv_nxt;
+    fn begin_packet(&mut self, memory: u32) {
+        if self.packets > 0 {
+            let behind = self.behind.get_or_insert_default();
+            behind.begin(self.rcv_nxt, memory);
         }
         self.packets += 1;
     }
@@ -256,11 +259,12 @@ impl Receive {
     /// fragments (tcp_ofo_queue).
     pub(crate) fn queue_reassembled(&mut self, part: Part) {
         if self.joins(part.fragments) {
-            self.joined += part.fragments;
+            self.joined += part.fragments.min(MAX_FRAGS) as u8;
             self.release(self.head);
+            self.join_last(part.memory - self.head.min(part.memory));
         } else {
-            self.begin_packet();
-            self.joined = part.fragments;
+            self.begin_packet(part.memory);
+            self.joined = part.fragments.min(MAX_FRAGS) as u8;
         }
         self.rcv_nxt = part.end;
     }
@@ -268,16 +272,10 @@ impl Receive {
     /// Of `bytes` about to be read, those in the first packet.
     #[inline]
     pub(super) fn first_of(&self, bytes: u32) -> u32 {
-        if self.packets <= 1 {
-            return bytes;
+        match self.behind.as_ref().and_then(|behind| behind.next()) {
+            Some(begins) => (begins - self.copied).min(bytes),
+            None => bytes,
         }
-        let first = if self.first_end.after(self.copied) {
-            self.first_end - self.copied
-        } else {
-            // Some of the packets were read: where the next ends is not known.
-            MAX_FRAGS * self.ack.rcv_mss
-        };
-        first.min(bytes)
     }
 
     /// What was kept turned out to be superfluous.

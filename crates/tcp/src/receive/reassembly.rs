@@ -31,6 +31,7 @@ struct Run {
 pub(crate) struct Part {
     pub(crate) end: Seq,
     pub(crate) fragments: u32,
+    pub(crate) memory: u32,
 }
 
 impl Run {
@@ -115,9 +116,28 @@ impl Reassembly {
     pub(crate) fn prune(&mut self, from: Seq, goal: u32, mss: u32) -> u32 {
         let mut gone = 0;
         while gone < goal {
-            let Some(run) = self.runs.last_mut().filter(|r| !from.after(r.start)) else {
+            let Some(run) = self.runs.last_mut() else {
                 break;
             };
+            if let Some(last) = run.parts.pop() {
+                let begins = run.parts.last().map_or(run.start, |part| part.end);
+                if from.after(begins) {
+                    run.parts.push(last);
+                    break;
+                }
+                gone += last.memory;
+                run.end = begins;
+                run.memory -= last.memory.min(run.memory);
+                run.packets = run.packets.saturating_sub(1);
+                if run.parts.is_empty() {
+                    gone += run.memory;
+                    self.runs.pop();
+                }
+                continue;
+            }
+            if from.after(run.start) {
+                break;
+            }
             let wanted = u64::from(goal - gone);
             let bytes = u64::from(run.end - run.start);
             let cut = (bytes * wanted).div_ceil(u64::from(run.memory.max(1))) as u32;
@@ -171,8 +191,11 @@ impl Reassembly {
             // What was copied has no pages of a card: nothing joins it.
             run.parts.truncate(1);
             if let Some(part) = run.parts.first_mut() {
-                let (end, fragments) = (run.end, MAX_FRAGS);
-                *part = Part { end, fragments };
+                *part = Part {
+                    end: run.end,
+                    fragments: MAX_FRAGS,
+                    memory: packed,
+                };
             }
         }
         (freed, packets, copied)
@@ -312,7 +335,11 @@ impl Reassembly {
             head,
             fragments,
         } = lying;
-        let part = (head > 0).then_some(Part { end, fragments });
+        let part = (head > 0).then_some(Part {
+            end,
+            fragments,
+            memory,
+        });
         let mut joins = false;
         let slot = if previous.is_some_and(|run_end| !start.after(run_end)) {
             let run = &mut self.runs[at - 1];
@@ -323,6 +350,7 @@ impl Reassembly {
                 {
                     joins = true;
                     last.fragments += part.fragments;
+                    last.memory += memory - head;
                     last.end = end;
                 }
                 _ => {
@@ -424,9 +452,12 @@ impl Reassembly {
                 self.extend_dsack(run.start, run.end.min(reached));
             }
             if run.end.after(next) {
-                let (end, fragments) = (run.end, MAX_FRAGS);
                 if run.parts.is_empty() {
-                    queue(Part { end, fragments });
+                    queue(Part {
+                        end: run.end,
+                        fragments: MAX_FRAGS,
+                        memory: run.memory,
+                    });
                 }
                 let new = run.parts.iter().filter(|part| part.end.after(next));
                 new.copied().for_each(&mut queue);

@@ -1,4 +1,4 @@
-use super::{Placed, Reassembly};
+use super::{Lying, MAX_FRAGS, Placed, Reassembly};
 use crate::segment::SackBlock;
 use crate::seq::Seq;
 
@@ -103,4 +103,28 @@ fn purging_forgets_everything() {
     r.insert(Seq(30), Seq(40), true);
     assert_eq!(r.purge(), 2);
     assert_eq!(blocks(&r), []);
+}
+
+#[test]
+fn packets_are_thrown_away_as_a_whole() {
+    let lying = |fragments| Lying {
+        memory: 2000,
+        head: 800,
+        fragments,
+    };
+    let mut reassembly = Reassembly::default();
+    // Two packets: of the first the second segment is a part, the last has too many fragments to be one.
+    for (start, fragments) in [(1000, 1), (2000, 1), (3000, MAX_FRAGS)] {
+        reassembly.place(Seq(start), Seq(start + 1000), lying(fragments), false);
+    }
+    assert_eq!(reassembly.memory(), 2000 + 1200 + 2000);
+    assert_eq!(
+        reassembly.prune(Seq(3500), 1, 1000),
+        0,
+        "it would be the last itself"
+    );
+    assert_eq!(reassembly.prune(Seq(500), 1, 1000), 2000);
+    assert_eq!((reassembly.bytes(), reassembly.memory()), (2000, 3200));
+    assert_eq!(reassembly.prune(Seq(500), 1, 1000), 3200);
+    assert!(reassembly.is_empty());
 }

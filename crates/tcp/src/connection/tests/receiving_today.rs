@@ -416,3 +416,21 @@ fn what_a_reader_waits_for_fits_into_the_buffer() {
         }
     }
 }
+
+#[test]
+fn a_packet_takes_memory_until_all_of_it_is_read() {
+    let mut net = opened();
+    net.reads[SERVER] = false;
+    net.write(CLIENT, 10 * u64::from(MSS));
+    net.run_for(MS * 50);
+    let whole = net.end(SERVER).receive.queued_memory();
+    let each = whole / 10;
+    net.read(SERVER, u64::from(MSS) - 1);
+    assert_eq!(net.end(SERVER).receive.queued_memory(), whole);
+    net.read(SERVER, 1);
+    assert_eq!(net.end(SERVER).receive.queued_memory(), whole - each);
+    net.read(SERVER, 2 * u64::from(MSS) + 1);
+    assert_eq!(net.end(SERVER).receive.queued_memory(), whole - 3 * each);
+    net.read(SERVER, u64::MAX);
+    assert_eq!(net.end(SERVER).receive.queued_memory(), 0);
+}
