@@ -135,6 +135,7 @@ impl Connection {
             return;
         }
         if unread {
+            self.receive.drop_unread();
             self.send_reset();
             return self.end(None);
         }
@@ -350,10 +351,10 @@ impl Connection {
         self.receive.ack.timer = None;
     }
 
-    /// Sends a reset that the peer will take (tcp_send_active_reset).
+    /// Sends a reset that the peer will take, with the flags of whatever is sent (tcp_send_active_reset).
     pub(super) fn send_reset(&mut self) {
         let mut segment = self.header();
-        segment.flags = Flags::RST.with(Flags::ACK);
+        segment.flags = segment.flags.with(Flags::RST);
         self.emit(segment);
     }
 

@@ -225,6 +225,36 @@ fn closing_with_unread_data_resets() {
 }
 
 #[test]
+fn what_was_not_read_takes_no_room_in_the_window_of_its_reset() {
+    // __tcp_close frees it before tcp_send_active_reset.
+    let mut net = opened_today();
+    net.reads[SERVER] = false;
+    net.write(CLIENT, 60_000);
+    net.run_for(Duration::from_ms(100));
+    net.end(SERVER).receive.lock_buffer(80_000);
+    net.close(SERVER);
+    let reset = net.sent(SERVER).last().unwrap().segment;
+    assert!(reset.flags.contains(Flags::RST));
+    let shift = net.end(SERVER).receive.window_shift;
+    let (window, left) = (
+        u32::from(reset.window) << shift,
+        net.end(SERVER).receive.window_clamp(),
+    );
+    assert!(window > left - (1 << shift), "{window} of {left}");
+}
+
+#[test]
+fn a_reset_bears_the_echo_that_is_owed() {
+    // tcp_send_active_reset goes by tcp_transmit_skb, and that by tcp_ecn_send.
+    let mut net = opened_today();
+    net.set(CLIENT, SocketOption::Linger(Some(Duration::ZERO)));
+    net.end(CLIENT).demand_cwr = true;
+    net.close(CLIENT);
+    let reset = net.sent(CLIENT).last().unwrap().segment;
+    assert_eq!(reset.flags, Flags::RST.with(Flags::ACK).with(Flags::ECE));
+}
+
+#[test]
 fn a_linger_time_of_zero_resets() {
     let mut net = opened();
     let now = net.now;
