@@ -11,7 +11,7 @@ use super::accurate_ecn::EcnMode;
 use super::predicted::Predicts;
 use super::{Arrival, Connection, Event, Life, Told};
 use crate::clock::{self, Jiffies};
-use crate::receive::Placed;
+use crate::receive::{Lying, Placed};
 use crate::segment::{Ecn, Flags, Segment};
 use crate::seq::Seq;
 
@@ -274,7 +274,16 @@ impl Connection {
         }
         if segment.flags.intersects(Flags::FIN) {
             self.receive.fin_end = Some(end);
+            // A lone one waits to be read as it is acknowledged, where what frames take is known.
+            let Lying { memory, head, .. } = self.receive.frame_lying();
+            let waits = today && segment.payload_bytes == 0 && head > 0;
+            if waits {
+                self.receive.charge();
+            }
             self.peer_fin(jiffies);
+            if waits {
+                self.receive.release(memory);
+            }
         }
         self.take_reassembled(jiffies);
         if segment.payload_bytes > 0 && self.receive.is_enough() {

@@ -291,8 +291,9 @@ impl AckPolicy {
             delay = delay.min(most);
         }
         delay = delay.min(self.delay_most);
-        // A timer that is due already fires at the next tick.
-        let mut due = now.wrapping_add(delay.max(1));
+        // A timer that is due already fires at the next tick; one in a wheel does so by itself.
+        let least = Jiffies::from(self.wheel_hz == 0);
+        let mut due = now.wrapping_add(delay.max(least));
         if let Some(timer) = self.timer {
             if !clock::before(now.wrapping_add(delay >> 2), timer) {
                 return true;

@@ -55,3 +55,18 @@ fn what_is_sent_for_itself_takes_nothing_off_quick_acknowledgements() {
     net.run_for(MS * 2);
     assert_eq!(net.end(SERVER).receive.ack.quick, left - 1);
 }
+
+#[test]
+fn a_fin_to_an_end_that_never_got_data_is_acknowledged_at_the_next_tick() {
+    // Nothing has been estimated (icsk_ack.ato is zero): the timer is set for now.
+    let mut net = Net::of(preset("linux-7.2"));
+    net.open();
+    net.write(CLIENT, 100);
+    net.run_for(MS * 100);
+    net.trace.clear();
+    net.shut(SERVER);
+    let sent = net.now;
+    net.run_for(MS * 10);
+    let waited = net.acks(CLIENT).next().unwrap().at.since(sent);
+    assert!(waited <= MS + Duration::from_us(300), "{waited}");
+}
