@@ -169,7 +169,8 @@ impl Connection {
         segment.seq = self.snd_nxt;
         segment.ack = self.receive.rcv_nxt;
         let window = self.time_wait.as_ref().map_or(0, |t| t.rcv_wnd);
-        segment.window = (window >> self.receive.window_shift).min(65_535) as u16;
+        // Of a window that was never scaled the lower half (tcp_v4_send_ack).
+        segment.window = (window >> self.receive.window_shift) as u16;
         if self.timestamps {
             segment.has_timestamps = true;
             segment.ts_val = self.clock.timestamp();

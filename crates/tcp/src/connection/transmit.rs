@@ -8,6 +8,7 @@ use super::{Connection, Transmit};
 use crate::clock::Jiffies;
 use crate::queue::Packet;
 use crate::segment::{Ecn, Flags, Segment};
+use crate::seq::Seq;
 
 impl Connection {
     /// Puts a packet on the wire (tcp_transmit_skb).
@@ -65,8 +66,7 @@ impl Connection {
     #[inline(always)]
     fn header_with(&mut self, window: u16) -> Segment {
         let mut segment = Segment::EMPTY;
-        // After what was sent, but within a window that has shrunk (tcp_acceptable_seq).
-        segment.seq = self.snd_nxt.min(self.snd_una + self.snd_wnd);
+        segment.seq = self.acceptable_seq();
         segment.ack = self.receive.rcv_nxt;
         segment.window = window;
         segment.flags = if self.demand_cwr {
@@ -94,6 +94,19 @@ impl Connection {
             segment.adopt_sack(&self.tell_selectively());
         }
         segment
+    }
+
+    /// After what was sent, but within a window that has shrunk (tcp_acceptable_seq); today not if that is
+    /// less than what scaling rounds off.
+    #[inline(always)]
+    fn acceptable_seq(&self) -> Seq {
+        let end = self.snd_una + self.snd_wnd;
+        if !end.before(self.snd_nxt) {
+            return self.snd_nxt;
+        }
+        let rounded = 1 << self.receive.window_shift;
+        let excused = self.is_modern() && self.receive.scaling && self.snd_nxt - end < rounded;
+        if excused { self.snd_nxt } else { end }
     }
 
     /// The blocks that are to be told, in a segment of their own: else every header would be made in memory first.

@@ -255,6 +255,24 @@ fn a_reset_bears_the_echo_that_is_owed() {
 }
 
 #[test]
+fn a_window_that_is_less_by_what_scaling_rounds_off_holds_no_number_back() {
+    // tcp_acceptable_seq.
+    for (more, today, held) in [(0, true, false), (1, true, true), (0, false, true)] {
+        let mut net = if today { opened_today() } else { opened() };
+        net.write(CLIENT, 20_000);
+        let client = net.end(CLIENT);
+        let rounded = 1 << client.receive.window_shift;
+        client.snd_wnd = client.snd_nxt - client.snd_una - (rounded - 1) - more;
+        let numbers = [client.snd_nxt, client.snd_una + client.snd_wnd];
+        client.send_ack();
+        let now = net.now;
+        let sent = std::iter::from_fn(|| net.end(CLIENT).poll_transmit(now)).last();
+        let seq = sent.unwrap().segment.seq;
+        assert_eq!(seq, numbers[usize::from(held)], "{more} {today}");
+    }
+}
+
+#[test]
 fn a_linger_time_of_zero_resets() {
     let mut net = opened();
     let now = net.now;
