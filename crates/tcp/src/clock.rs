@@ -238,8 +238,20 @@ impl JiffyClock {
     #[inline]
     pub(crate) fn time_ahead(&self, ticks: i32) -> Time {
         let beyond = i64::from(ticks) - 1;
-        let beyond_ps = (self.tick_ps as i64).saturating_mul(beyond);
-        Time::from_ps(self.next_tick_ps.saturating_add_signed(beyond_ps))
+        match u64::try_from(beyond) {
+            Ok(beyond) => {
+                let beyond_ps = self.tick_ps.saturating_mul(beyond);
+                Time::from_ps(self.next_tick_ps.saturating_add(beyond_ps))
+            }
+            Err(_) => self.time_past(beyond.unsigned_abs()),
+        }
+    }
+
+    /// When the tick began that came so many ticks before the next.
+    #[cold]
+    fn time_past(&self, ticks: u64) -> Time {
+        let ps = self.tick_ps.saturating_mul(ticks);
+        Time::from_ps(self.next_tick_ps.saturating_sub(ps))
     }
 
     /// The first tick that begins at `at` or after it; none if that is more than some days away.

@@ -29,6 +29,18 @@ fn the_first_tick_from_a_time_on_is_that_which_begins_then_or_next() {
 }
 
 #[test]
+fn ticks_that_are_over_have_begun_too() {
+    let mut clock = JiffyClock::new(250, 0, Duration::from_us(300));
+    clock.jiffies(Time::ZERO + Duration::from_ms(40));
+    let us = |us: u64| Time::ZERO + Duration::from_us(us);
+    assert_eq!(clock.time_ahead(1), us(43_700));
+    assert_eq!(clock.time_ahead(0), us(39_700));
+    assert_eq!(clock.time_ahead(-2), us(31_700));
+    assert_eq!(clock.time_ahead(-20), Time::ZERO);
+    assert!(clock.time_ahead(i32::MAX) > us(1_000_000_000_000));
+}
+
+#[test]
 fn spans_round_up_to_ticks() {
     let clock = JiffyClock::new(1000, 0, Duration::ZERO);
     assert_eq!(clock.ticks(Duration::from_ms(200)), 200);

@@ -121,6 +121,15 @@ fn nothing_grows_unless_the_window_is_used() {
 }
 
 #[test]
+fn one_at_work_controls_as_much_as_its_kind() {
+    for &kind in CongestionKind::ALL {
+        let congestion = Congestion::new(kind, &stack(|_| {}), 1);
+        assert_eq!(congestion.kind(), kind);
+        assert_eq!(congestion.full_control(), kind.full_control(), "{kind:?}");
+    }
+}
+
+#[test]
 fn every_one_is_found_by_its_name() {
     for &kind in CongestionKind::ALL {
         assert_eq!(CongestionKind::from_name(kind.name()), Some(kind));

@@ -117,11 +117,9 @@ impl Connection {
     /// Sending has to wait; the pacing timer is set (tcp_pacing_check).
     #[inline]
     pub(super) fn pacing_waits(&mut self) -> bool {
-        if self.stack.pacing == Pacing::Fq || !self.is_paced() {
-            return false;
-        }
+        // Nothing is ahead of the clock where nobody paces.
         let due = self.modern.wstamp_ns;
-        if due <= self.clock.ns() {
+        if due <= self.clock.ns() || self.stack.pacing == Pacing::Fq || !self.is_paced() {
             return false;
         }
         if self.modern.pacing_ns == u64::MAX {
