@@ -310,15 +310,21 @@ impl Link {
     /// if nothing was on its way, so that this is now the next event of the link.
     #[inline]
     pub fn launch(&mut self, frame: Flight) -> bool {
+        self.launch_for(&frame, frame.at)
+    }
+
+    /// The same of a frame that is to be handled at `at`, whatever it was to be before.
+    #[inline(always)]
+    pub fn launch_for(&mut self, frame: &Flight, at: Time) -> bool {
         debug_assert!(
-            self.flying.back().is_none_or(|last| last.at <= frame.at),
+            self.flying.back().is_none_or(|last| last.at <= at),
             "a frame overtakes"
         );
         let first = self.next_at == Time::NEVER;
         if first {
-            self.next_at = frame.at;
+            self.next_at = at;
         }
-        self.flying.push_back(frame);
+        self.flying.push_like(frame, |frame| frame.at = at);
         first
     }
 

@@ -67,6 +67,13 @@ impl Flight {
         }
     }
 
+    /// The same, but that it is to be handled next at `at`.
+    #[inline(always)]
+    #[must_use]
+    pub fn due(&self, at: Time) -> Flight {
+        Flight { at, ..*self }
+    }
+
     /// Bytes of line time the frame takes, preamble and gap included.
     #[inline]
     #[must_use]

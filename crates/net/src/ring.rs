@@ -107,12 +107,27 @@ impl<T: Blank> Ring<T> {
     /// Adds one at the end.
     #[inline]
     pub fn push_back(&mut self, item: T) {
+        *self.end() = item;
+        self.len += 1;
+    }
+
+    /// Adds one at the end that is like `item` but as `change` leaves it: it is put together where it stays.
+    #[inline(always)]
+    pub fn push_like(&mut self, item: &T, change: impl FnOnce(&mut T)) {
+        let place = self.end();
+        *place = *item;
+        change(place);
+        self.len += 1;
+    }
+
+    /// The place after the last.
+    #[inline(always)]
+    fn end(&mut self) -> &mut T {
         if self.len as usize == self.items.len() {
             self.grow();
         }
         let place = self.place(self.len);
-        self.items[place] = item;
-        self.len += 1;
+        &mut self.items[place]
     }
 
     /// Adds as many at the end as there are `changes`, each like `item` but as changed by its own.
@@ -259,9 +274,11 @@ impl<T: Blank> Ring<T> {
         self.head = if self.len == 0 { 0 } else { next };
     }
 
-    #[inline]
+    // Added up as the wide numbers that places are: of a sum of narrow ones the compiler would not see that the
+    // mask leaves a place.
+    #[inline(always)]
     fn place(&self, index: u32) -> usize {
-        (self.head.wrapping_add(index)) as usize & self.items.len().wrapping_sub(1)
+        (self.head as usize).wrapping_add(index as usize) & self.items.len().wrapping_sub(1)
     }
 
     /// Doubles the places.

@@ -19,7 +19,11 @@ proptest! {
         let mut model = VecDeque::new();
         for (number, push) in steps.into_iter().enumerate() {
             if push {
-                ring.push_back(number);
+                if number % 2 == 0 {
+                    ring.push_back(number);
+                } else {
+                    ring.push_like(&0, |item| *item = number);
+                }
                 model.push_back(number);
             } else {
                 prop_assert_eq!(ring.pop_front(), model.pop_front());

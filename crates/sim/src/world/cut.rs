@@ -18,12 +18,12 @@ pub(super) fn send<const MACHINE: bool>(
     hosts: &mut [HostState],
     books: (&mut FramePool, &mut Ledger),
     now: Time,
-    cut: Cut<'_>,
+    whole: Whole<'_>,
 ) -> (Option<Time>, Time) {
     if state.plain {
-        return send_plainly(&mut state.link, books, now, cut);
+        return send_plainly(&mut state.link, books, now, whole);
     }
-    send_with_care::<MACHINE>(state, hosts, books, now, cut)
+    send_with_care::<MACHINE>(state, hosts, books, now, whole.cut())
 }
 
 /// The same on a link on which nothing happens to frames.
@@ -32,12 +32,13 @@ pub(super) fn send_plainly(
     link: &mut Link,
     books: (&mut FramePool, &mut Ledger),
     now: Time,
-    cut: Cut<'_>,
+    whole: Whole<'_>,
 ) -> (Option<Time>, Time) {
-    if cut.is_last() {
-        send_last(link, books, now, &cut)
+    // Cut on either side: what a function of its own is handed would lie in memory for the other too.
+    if whole.is_frame() {
+        send_last(link, books, now, &whole.cut())
     } else {
-        send_burst(link, books, now, cut)
+        send_burst(link, books, now, whole.transmit, whole.priority, whole.to)
     }
 }
 
@@ -49,11 +50,11 @@ fn send_last(
     now: Time,
     cut: &Cut<'_>,
 ) -> (Option<Time>, Time) {
-    let mut flight = frames.write(now, |frame| cut.write_as(frame, true));
+    let flight = frames.write(now, |frame| cut.write_as(frame, true));
     ledger.sent.count(&flight);
     let finish = link.transmit(now, &flight);
-    flight.at = link.arrival(finish);
-    (link.launch(flight).then_some(flight.at), finish)
+    let arrival = link.arrival(finish);
+    (link.launch_for(&flight, arrival).then_some(arrival), finish)
 }
 
 /// The same of several frames.
@@ -62,8 +63,11 @@ fn send_burst(
     link: &mut Link,
     (frames, ledger): (&mut FramePool, &mut Ledger),
     now: Time,
-    cut: Cut<'_>,
+    transmit: &Transmit,
+    priority: u8,
+    to: (EndpointId, HostId),
 ) -> (Option<Time>, Time) {
+    let cut = Cut::new(transmit, priority, to);
     let (first, cut) = send_run(link, frames, ledger, now, cut);
     let (lone, finish) = send_last(link, (frames, ledger), now, &cut);
     (first.or(lone), finish)
@@ -135,10 +139,7 @@ fn send_run<'a>(
     cut.seq = like.segment.seq;
     cut.rest -= count * mss;
     cut.flags = cut.flags.without(first_only);
-    ledger.sent += Tally {
-        frames: count.into(),
-        payload_bytes: u64::from(count) * u64::from(mss),
-    };
+    ledger.sent += Tally::of(count.into(), u64::from(count) * u64::from(mss));
     (first.then_some(arrival), cut)
 }
 
@@ -159,6 +160,27 @@ fn launch_copies(
         seq += bytes;
     });
     link.launch_run(flight, later, ids)
+}
+
+/// What TCP gave, the priority that its frames have, and whom they are for.
+#[derive(Clone, Copy)]
+pub(super) struct Whole<'a> {
+    pub(super) transmit: &'a Transmit,
+    pub(super) priority: u8,
+    pub(super) to: (EndpointId, HostId),
+}
+
+impl<'a> Whole<'a> {
+    /// Whether it is one frame.
+    #[inline(always)]
+    fn is_frame(&self) -> bool {
+        self.transmit.segment.payload_bytes <= self.transmit.mss
+    }
+
+    #[inline(always)]
+    fn cut(self) -> Cut<'a> {
+        Cut::new(self.transmit, self.priority, self.to)
+    }
 }
 
 /// What TCP gave, cut into frames of the MSS, one after another.

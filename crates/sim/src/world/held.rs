@@ -8,7 +8,7 @@ use tailback_net::pool::Flight;
 use tailback_units::Time;
 
 use super::World;
-use super::cut::{Cut, send};
+use super::cut::{Whole, send};
 use super::machines::NO_TASK;
 use super::turns::schedule_launch;
 
@@ -97,8 +97,12 @@ impl World {
             let link = &mut self.links[uplink as usize];
             let books = (&mut self.frames, &mut self.ledger);
             let to = (endpoint.peer, endpoint.peer_host);
-            let cut = Cut::new(transmit, endpoint.priority, to);
-            let (first, last) = send::<true>(link, &mut self.hosts, books, at, cut);
+            let whole = Whole {
+                transmit,
+                priority: endpoint.priority,
+                to,
+            };
+            let (first, last) = send::<true>(link, &mut self.hosts, books, at, whole);
             if let Some(state) = &mut self.hosts[host].machine {
                 state.send(now, at, last);
                 state.machine.charge(cost);

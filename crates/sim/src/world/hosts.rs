@@ -14,7 +14,7 @@ use tailback_tcp::{
 };
 use tailback_units::Time;
 
-use super::cut::{Cut, send, send_plainly};
+use super::cut::{Cut, Whole, send, send_plainly};
 use super::machines::NO_TASK;
 use super::turns::schedule_launch;
 use super::{Gro, MachineState, Spread, World};
@@ -407,8 +407,12 @@ impl World {
                 continue;
             }
             let books = (&mut self.frames, &mut self.ledger);
-            let cut = Cut::new(transmit, endpoint.priority, to);
-            let (first, last) = send_plainly(&mut state.link, books, now, cut);
+            let whole = Whole {
+                transmit,
+                priority: endpoint.priority,
+                to,
+            };
+            let (first, last) = send_plainly(&mut state.link, books, now, whole);
             sender.queue.leaves(last);
             sender.ring.sent(now, last);
             connection.handed_over(now, Some(last));
@@ -440,8 +444,12 @@ impl World {
             let state = &mut self.links[uplink as usize];
             let books = (&mut self.frames, &mut self.ledger);
             let to = (endpoint.peer, endpoint.peer_host);
-            let cut = Cut::new(transmit, endpoint.priority, to);
-            let (first, last) = send::<false>(state, &mut self.hosts, books, at, cut);
+            let whole = Whole {
+                transmit,
+                priority: endpoint.priority,
+                to,
+            };
+            let (first, last) = send::<false>(state, &mut self.hosts, books, at, whole);
             let sender = &mut self.hosts[host];
             sender.leaves(now, at, last);
             sender.sent(now, id, last, payload_bytes);

@@ -139,7 +139,7 @@ pub(crate) struct World {
 }
 
 /// Between two looks at whether the run is to be given up.
-const EVENTS_PER_CHECK: u64 = 1 << 16;
+const EVENTS_PER_CHECK: u32 = 1 << 16;
 
 impl World {
     /// Runs until the workload is done, or [`World::has_shown_order`]; the applications have begun.
@@ -153,11 +153,8 @@ impl World {
             }
         }
         while !self.done {
-            if !self.handle_next() {
-                return Err(self.stalled());
-            }
-            self.events += 1;
-            if self.events.is_multiple_of(EVENTS_PER_CHECK) {
+            self.run_some()?;
+            if !self.done {
                 control.check(self.workload.progress())?;
                 self.check_samples()?;
                 if self.waits_for_nothing() {
@@ -168,6 +165,21 @@ impl World {
         control.check(self.workload.progress())?;
         self.settle_machines();
         self.check_deadlock()
+    }
+
+    /// Handles as many events as there are between two looks, or until the workload is done.
+    #[inline(always)]
+    fn run_some(&mut self) -> Result<(), SimError> {
+        // Counted down here: that costs less than counting the world's own up and looking whether it is time.
+        let mut left = EVENTS_PER_CHECK;
+        while left > 0 && !self.done {
+            if !self.handle_next() {
+                return Err(self.stalled());
+            }
+            left -= 1;
+        }
+        self.events += u64::from(EVENTS_PER_CHECK - left);
+        Ok(())
     }
 
     /// The error that too many samples are.

@@ -318,11 +318,12 @@ impl LinkState {
     }
 
     /// The same where a switch sends, which many of its frames do to hosts.
+    // By reference: a frame that is handed on by value is copied at each step.
     #[inline(always)]
     pub(super) fn launch_from_switch(
         &mut self,
         finish: Time,
-        mut frame: Flight,
+        frame: &Flight,
         frames: &mut FramePool,
         hosts: &mut [HostState],
         ledger: &mut Ledger,
@@ -330,27 +331,30 @@ impl LinkState {
         if self.plain_to_ring {
             let arrival = self.link.arrival(finish);
             let (Sink::Host { host, .. } | Sink::Polled { host }) = self.sink else {
-                frame.at = arrival;
+                let frame = frame.due(arrival);
                 return self.launch_to_queue(frame, frames, hosts, ledger);
             };
             let host = &mut hosts[usize::from(host.0)];
-            let Some(handled) = host.arrive(arrival, &self.link, &frame, frames) else {
-                self.overrun(&frame, frames, ledger);
+            let Some(handled) = host.arrive(arrival, &self.link, frame, frames) else {
+                self.overrun(frame, frames, ledger);
                 return None;
             };
-            frame.at = handled;
-            return self.launch_to_ring(frame).then_some(handled);
+            return self.launch_to_ring(frame, handled).then_some(handled);
         }
-        self.launch(finish, frame, frames, hosts, ledger)
+        if self.plain {
+            let arrival = self.link.arrival(finish);
+            return self.link.launch_for(frame, arrival).then_some(arrival);
+        }
+        self.launch_with_care(finish, *frame, frames, hosts, ledger)
     }
 
-    /// A frame will be handled at its `at`, which a receive ring has said. True if that is the link's next
+    /// A frame will be handled at `at`, as a receive ring has said. True if that is the link's next
     /// event, or that of a host that polls.
     #[inline(always)]
-    fn launch_to_ring(&mut self, frame: Flight) -> bool {
+    fn launch_to_ring(&mut self, frame: &Flight, at: Time) -> bool {
         match self.sink {
-            Sink::Polled { .. } => self.link.launch_for_poll(frame),
-            _ => self.link.launch(frame),
+            Sink::Polled { .. } => self.link.launch_for_poll(frame.due(at)),
+            _ => self.link.launch_for(frame, at),
         }
     }
 
@@ -437,7 +441,7 @@ impl LinkState {
                 handled
             }
         };
-        self.launch_to_ring(frame).then_some(frame.at)
+        self.launch_to_ring(&frame, frame.at).then_some(frame.at)
     }
 
     /// Something happens to a frame on this link.

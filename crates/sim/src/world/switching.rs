@@ -148,7 +148,7 @@ impl World {
                 port.queued_bytes_max = port.queued_bytes_max.max(queued_bytes);
                 if let Some(at) = egress.launch_from_switch(
                     finish,
-                    frame,
+                    &frame,
                     &mut self.frames,
                     &mut self.hosts,
                     &mut self.ledger,
@@ -249,7 +249,7 @@ impl World {
         let finish = egress.link.transmit(earliest, &frame);
         if let Some(at) = egress.launch_from_switch(
             finish,
-            frame,
+            &frame,
             &mut self.frames,
             &mut self.hosts,
             &mut self.ledger,
