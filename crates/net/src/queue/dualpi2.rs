@@ -27,6 +27,10 @@ use crate::switch::DropCause;
 
 /// Certainty, in the probability's fixed point.
 const ONE: i64 = 1 << 32;
+/// `alpha` and `beta` are in 256ths of a Hz as `tc` takes them.
+const WEIGHT_PARTS: f64 = 256.0;
+/// Gains are for so much of delay (ALPHA_BETA_GRANULARITY: 64 ns).
+const GAIN_PS: i128 = 64_000;
 /// Weights of both queues come to so much.
 const PERCENT: i64 = 100;
 
@@ -129,6 +133,9 @@ struct Waiting {
 #[derive(Clone, Debug)]
 pub struct Dualpi2 {
     config: Dualpi2Config,
+    /// Gains of the delay's excess and growth.
+    alpha: i64,
+    beta: i64,
     /// The longest frame.
     frame_bytes_max: u32,
     low: VecDeque<Waiting>,
@@ -156,6 +163,8 @@ impl Dualpi2 {
             delay_before: Duration::ZERO,
             next_update: Time::ZERO + config.tupdate,
             stream,
+            alpha: gain(config.alpha),
+            beta: gain(config.beta),
             config: config.clone(),
         }
     }
@@ -206,34 +215,45 @@ impl Dualpi2 {
         frames: &mut FramePool,
         effects: &mut Effects,
     ) -> Option<Held> {
-        self.update_until(now);
         loop {
-            let is_low = self.is_low_next()?;
-            let bytes_before = self.bytes;
-            let queue = if is_low {
-                &mut self.low
-            } else {
-                &mut self.classic
-            };
-            let Waiting { mut held, step } = queue.pop_front()?;
-            let bytes = u64::from(held.frame.frame_bytes);
-            self.bytes = bytes_before - bytes;
-            let late = self.config.drop == DropAt::Dequeue;
-            if late && self.drops(&mut held, is_low, frames, effects) {
-                effects.drop(held, DropCause::Early);
-                continue;
+            match self.judge(now, frames, effects)? {
+                Ok(held) => return Some(held),
+                Err(held) => effects.drop(held, DropCause::Early),
             }
-            if step && now.since(held.since) > self.config.step_thresh {
-                effects.mark(&mut held, frames, Mark::Ce);
-            }
-            let weight = i64::from(self.config.classic_protection);
-            if is_low && !self.classic.is_empty() {
-                self.credit += weight * bytes as i64;
-            } else if !is_low && !self.low.is_empty() {
-                self.credit -= (PERCENT - weight) * bytes as i64;
-            }
-            return Some(held);
         }
+    }
+
+    /// The next frame is taken out, if any is left: it leaves, or is to be dropped.
+    pub(super) fn judge(
+        &mut self,
+        now: Time,
+        frames: &mut FramePool,
+        effects: &mut Effects,
+    ) -> Option<Result<Held, Held>> {
+        self.update_until(now);
+        let is_low = self.is_low_next()?;
+        let queue = if is_low {
+            &mut self.low
+        } else {
+            &mut self.classic
+        };
+        let Waiting { mut held, step } = queue.pop_front()?;
+        let bytes = u64::from(held.frame.frame_bytes);
+        self.bytes -= bytes;
+        let late = self.config.drop == DropAt::Dequeue;
+        if late && self.drops(&mut held, is_low, frames, effects) {
+            return Some(Err(held));
+        }
+        if step && now.since(held.since) > self.config.step_thresh {
+            effects.mark(&mut held, frames, Mark::Ce);
+        }
+        let weight = i64::from(self.config.classic_protection);
+        if is_low && !self.classic.is_empty() {
+            self.credit += weight * bytes as i64;
+        } else if !is_low && !self.low.is_empty() {
+            self.credit -= (PERCENT - weight) * bytes as i64;
+        }
+        Some(Ok(held))
     }
 
     /// The frame at the head of the queue whose turn it is.
@@ -324,19 +344,25 @@ impl Dualpi2 {
         };
         let delay = delay(&self.low).max(delay(&self.classic));
         let before = std::mem::replace(&mut self.delay_before, delay);
-        let weighted = |gain: f64, from: Duration| {
-            let gain = (gain * ONE as f64) as i128;
-            gain * (i128::from(delay.as_ps()) - i128::from(from.as_ps())) / 1_000_000_000_000
+        let weighted = |gain: i64, from: Duration| {
+            i128::from(gain) * (i128::from(delay.as_ps()) - i128::from(from.as_ps()))
         };
-        let config = &self.config;
-        let change = weighted(config.alpha, config.target) + weighted(config.beta, before);
-        let most = match config.overload {
+        let change = weighted(self.alpha, self.config.target) + weighted(self.beta, before);
+        let change = change / GAIN_PS;
+        let most = match self.config.overload {
             Overload::DropOnOverload => ONE,
-            Overload::Overflow => ONE / i64::from(config.coupling_factor.max(1)),
+            Overload::Overflow => ONE / i64::from(self.config.coupling_factor.max(1)),
         };
         let moved = i128::from(self.probability) + change;
         self.probability = moved.clamp(0, i128::from(most)) as i64;
     }
+}
+
+/// A weight in parts of certainty for `GAIN_PS`: a whole number, as in Linux (dualpi2_scale_alpha_beta), where the default of
+/// 41/256 Hz is 44 for 44.02.
+fn gain(weight_hz: f64) -> i64 {
+    let parts = i128::from((weight_hz * WEIGHT_PARTS) as i64);
+    (parts * i128::from(ONE - 1) / 4 / 1_000_000_000) as i64
 }
 
 /// The credit of idle queues: the heavier queue goes first.

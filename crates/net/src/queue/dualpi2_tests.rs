@@ -178,13 +178,18 @@ fn the_controller_moves_by_the_older_head() {
         queue.enqueue(us(at), held, &mut frames, &mut effects);
     }
     queue.update_until(us(32_000));
-    // Delays of 16 and 32 ms: 0.16 Hz of 1 and 17 ms, 3.2 Hz of 16 ms twice.
-    let expected = 41.0 / 256.0 * 0.018 + 819.0 / 256.0 * 0.032;
-    let seen = queue.probability as f64 / ONE as f64;
-    assert!(
-        (seen / expected - 1.0).abs() < 1e-6,
-        "{seen} for {expected}"
-    );
+    // Delays of 16 and 32 ms: 44 parts for 64 ns of 1 and 17 ms, 879 of 16 ms twice.
+    assert_eq!(queue.probability, (44 * 18_000 + 879 * 32_000) * 1000 / 64);
+    // Without a queue: 44 of -15 ms each time.
+    queue.probability = ONE / 2;
+    while queue
+        .dequeue(us(32_000), &mut frames, &mut effects)
+        .is_some()
+    {}
+    queue.update_until(us(48_000));
+    let before = queue.probability;
+    queue.update_until(us(64_000));
+    assert_eq!(before - queue.probability, 44 * 15_000_000 / 64);
 }
 
 #[test]

@@ -195,6 +195,25 @@ impl Discipline {
         }
     }
 
+    /// As `dequeue`, but where decisions are drawn as frames leave, one decision only: none, if the frame was dropped.
+    pub fn judge(
+        &mut self,
+        now: Time,
+        frames: &mut FramePool,
+        effects: &mut Effects,
+    ) -> Option<Held> {
+        match self {
+            Discipline::Dualpi2(queues) => match queues.judge(now, frames, effects)? {
+                Ok(held) => Some(held),
+                Err(held) => {
+                    effects.drop(held, DropCause::Early);
+                    None
+                }
+            },
+            _ => self.dequeue(now, frames, effects),
+        }
+    }
+
     /// The frame that is the next to be looked at.
     #[must_use]
     pub fn first(&self) -> Option<&Held> {

@@ -42,6 +42,9 @@ pub struct Recording {
     pub phase_ns: u64,
     /// How many draws are tried for each decision that the kernel made; 1 for what draws nothing.
     pub draws: u32,
+    /// Whether the next frame is taken out as soon as the one before has left, as by a token bucket; otherwise it is
+    /// where it was until it leaves.
+    pub takes_early: bool,
     /// Every frame in the order in which they came; ECN fields as in the IP header.
     pub frames: Vec<Passage>,
 }
@@ -66,6 +69,9 @@ pub struct Replayed {
 
 /// How many draws a prediction is the mean of.
 const PREDICTIONS: u32 = 32;
+
+/// How many draws are tried at the time that was seen before others are.
+const EXACT_DRAWS: u32 = 1000;
 
 /// Of a frame that comes and one that leaves so near one another, either may have been first: a sender's stamp is
 /// of before its call.
@@ -163,8 +169,7 @@ impl Recording {
 
 impl Replay<'_> {
     fn run(&mut self) -> Result<(), String> {
-        // RED leaves the next frame where it is until it may go.
-        let takes_early = self.recording.marking.is_none();
+        let takes_early = self.recording.takes_early;
         let mut taken = None;
         for number in 0..self.recording.frames.len() {
             let at = self.recording.frames[number].0;
@@ -205,7 +210,7 @@ impl Replay<'_> {
         let next = self.leaves.front().copied();
         let soon =
             next.filter(|(left, next)| takes_early && *left < at + ORDER_NS && *next != number);
-        let before = soon.map(|_| self.subject.clone());
+        let before = soon.map(|_| (self.subject.clone(), self.result.acted.clone()));
         self.arrive(number)?;
         if taken.is_none() && takes_early {
             *taken = self.look(at)?;
@@ -222,7 +227,7 @@ impl Replay<'_> {
         if self.on_arrival || self.waiting[number].is_none() {
             return Err(why);
         }
-        self.subject = before;
+        (self.subject, self.result.acted) = before;
         self.result.off_by_slack += 1;
         self.bears[number] = ecn(self.recording.frames[number].3);
         self.forget(&[number]);
@@ -261,16 +266,16 @@ impl Replay<'_> {
         &mut self.result.acted[tenth]
     }
 
-    /// Tries draws until `fits`, and counts how often the model would have acted.
+    /// Tries draws, if any are drawn here, until `fits`, and counts how often the model would have acted.
     fn decide(
         &mut self,
-        at: u64,
-        times: &[u64],
+        (times, is_drawn): (&[u64], bool),
         act: impl Fn(&mut Self, &mut Subject, Time) -> Outcome,
         fits: impl Fn(&Self, &Outcome) -> bool,
-        acts: impl Fn(&Outcome) -> bool,
     ) -> Result<Outcome, String> {
-        let draws = self.recording.draws;
+        let at = times[0];
+        let draws = if is_drawn { self.recording.draws } else { 1 };
+        let mut mean = 0.0;
         if draws > 1 {
             let mut would = 0;
             for _ in 0..PREDICTIONS {
@@ -279,20 +284,17 @@ impl Replay<'_> {
                 tried.reseed(self.seed);
                 let now = self.time(at);
                 let outcome = act(self, &mut tried, now);
-                would += u32::from(acts(&outcome));
+                would += u32::from(self.acts(&outcome));
                 self.restore(&outcome);
             }
-            let mean = f64::from(would) / f64::from(PREDICTIONS);
-            let part = self.part(at);
-            part.1 += mean;
-            part.2 += mean * (1.0 - mean);
+            mean = f64::from(would) / f64::from(PREDICTIONS);
         }
         let mut last = None;
         for draw in 0..draws.max(1) {
+            // Drawn anew at the time that was seen, with one look a little early or late.
+            let may_be_off = draws <= 1 || draw == EXACT_DRAWS;
+            let times = if may_be_off { times } else { &times[..1] };
             for (n, time) in times.iter().enumerate() {
-                if n > 0 && draw > 64 {
-                    continue;
-                }
                 self.seed += 1;
                 let mut tried = self.subject.clone();
                 tried.reseed(self.seed);
@@ -301,11 +303,16 @@ impl Replay<'_> {
                 if fits(self, &outcome) {
                     self.result.off_by_slack += u64::from(n > 0);
                     self.subject = tried;
+                    // A decision that does not stand counts on neither side.
+                    if draws > 1 {
+                        let did = self.acts(&outcome);
+                        let part = self.part(at);
+                        part.0 += f64::from(u8::from(did));
+                        part.1 += mean;
+                        part.2 += mean * (1.0 - mean);
+                    }
                     if let Some((number, ecn)) = outcome.served {
                         self.bears[number] = ecn;
-                    }
-                    if draws > 1 && acts(&outcome) {
-                        self.part(at).0 += 1.0;
                     }
                     return Ok(outcome);
                 }
@@ -317,6 +324,12 @@ impl Replay<'_> {
         Err(format!(
             "at {at} ns: the model has {last:?}, the kernel's next is {expected:?}"
         ))
+    }
+
+    /// Whether it dropped a frame, or marked the one that it let go.
+    fn acts(&self, outcome: &Outcome) -> bool {
+        let is_marked = |(number, ecn): (usize, Ecn)| self.bears[number] != ecn;
+        !outcome.dropped.is_empty() || outcome.served.is_some_and(is_marked)
     }
 
     /// Marks that a failed try has set are taken back.
@@ -384,26 +397,35 @@ impl Replay<'_> {
                     || (outcome.dropped.contains(&number) == wanted.is_none()
                         && wanted.is_none_or(|ecn| outcome.served == Some((number, ecn)))))
         };
-        let before = ecn(bits);
-        let acts = |outcome: &Outcome| {
-            outcome.dropped.contains(&number)
-                || outcome.served.is_some_and(|(_, ecn)| ecn != before)
-        };
-        let outcome = self.decide(at, &[at], act, fits, acts)?;
+        let outcome = self.decide((&[at], is_random), act, fits)?;
         self.backlog_bytes += u64::from(bytes);
         self.forget(&outcome.dropped);
         Ok(())
     }
 
-    /// The next frame is taken out.
+    /// The next frame is taken out; those dropped before it are decided on one by one.
     fn look(&mut self, at: u64) -> Result<Option<usize>, String> {
+        loop {
+            let outcome = self.judge(at)?;
+            self.forget(&outcome.dropped);
+            if let Some((number, _)) = outcome.served {
+                self.forget(&[number]);
+            } else if !outcome.dropped.is_empty() {
+                continue;
+            }
+            return Ok(outcome.served.map(|(number, _)| number));
+        }
+    }
+
+    /// One decision of a look, as the kernel made it.
+    fn judge(&mut self, at: u64) -> Result<Outcome, String> {
         let slack = self.recording.slack_ns;
         let times = [at, at + slack, at.saturating_sub(slack)];
         let act = |replay: &mut Self, subject: &mut Subject, now: Time| {
             let mut effects = Effects::default();
             let served = subject
                 .discipline
-                .dequeue(now, &mut replay.frames, &mut effects);
+                .judge(now, &mut replay.frames, &mut effects);
             let ecn_of = |held: &Held| replay.frames.get(held.frame.frame).segment.ecn;
             Outcome {
                 served: served
@@ -427,23 +449,10 @@ impl Replay<'_> {
             outcome.dropped.iter().all(lost)
                 && match outcome.served {
                     Some(served) => wanted == Some(served),
-                    None => !waits,
+                    None => !waits || !outcome.dropped.is_empty(),
                 }
         };
-        let before = |number: usize| self.bears[number];
-        let frames: Vec<Ecn> = wanted.iter().map(|(number, _)| before(*number)).collect();
-        let acts = |outcome: &Outcome| {
-            !outcome.dropped.is_empty()
-                || outcome
-                    .served
-                    .is_some_and(|(_, ecn)| frames.first().is_some_and(|before| *before != ecn))
-        };
-        let outcome = self.decide(at, &times, act, fits, acts)?;
-        self.forget(&outcome.dropped);
-        if let Some((number, _)) = outcome.served {
-            self.forget(&[number]);
-        }
-        Ok(outcome.served.map(|(number, _)| number))
+        self.decide((&times, !self.on_arrival), act, fits)
     }
 
     /// A time of the recording on the model's clock.
@@ -465,3 +474,7 @@ impl Replay<'_> {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "replay_tests.rs"]
+mod tests;
