@@ -36,8 +36,8 @@ fn controls(outcome: &RunOutcome) -> Vec<String> {
 }
 
 /// Goodput in Mb/s, and smoothed round trip in ms: Prague's, then CUBIC's.
-fn measured(queue: &str) -> [[f64; 2]; 2] {
-    let outcome = run(queue, &["workload.duration=15s"]);
+fn measured(queue: &str, seed: u64) -> [[f64; 2]; 2] {
+    let outcome = run(queue, &["workload.duration=15s", &format!("seed={seed}")]);
     let controls = controls(&outcome);
     let goodput = values(&outcome, "received_bytes");
     let rtt = values(&outcome, "srtt_us");
@@ -52,26 +52,29 @@ fn measured(queue: &str) -> [[f64; 2]; 2] {
 
 #[test]
 fn coupled_queues_share_the_rate_and_prague_hardly_waits() {
-    let [prague, cubic] = measured("dualpi2");
-    assert!(prague[0] + cubic[0] > 90.0, "{prague:?} {cubic:?}");
-    let ratio = prague[0] / cubic[0];
-    // 1.81; it was 1.49 before queue disciplines were held against a kernel's, and by the phase of the hosts' ticks up to
-    // 1.87 (docs/models/congestion-prague.md).
-    assert!((0.7..1.9).contains(&ratio), "{prague:?} {cubic:?}");
-    // 10 ms there and back; the L queue's step is 1 ms, the C queue's target 15.
-    assert!((10.0..12.0).contains(&prague[1]), "{prague:?}");
-    assert!((18.0..40.0).contains(&cubic[1]), "{cubic:?}");
+    let seeds = 1..=8_u32;
+    let mut ratio = 0.0;
+    for seed in seeds.clone() {
+        let [prague, cubic] = measured("dualpi2", seed.into());
+        assert!(prague[0] + cubic[0] > 90.0, "{prague:?} {cubic:?}");
+        // 10 ms there and back; the L queue's step is 1 ms, the C queue's target 15.
+        assert!((10.0..12.0).contains(&prague[1]), "{prague:?}");
+        assert!((18.0..40.0).contains(&cubic[1]), "{cubic:?}");
+        ratio += prague[0] / cubic[0] / f64::from(*seeds.end());
+    }
+    // 1.47; of 64 seeds 1.06 to 2.26, in the mean 1.50 (docs/models/congestion-prague.md).
+    assert!((1.2..1.8).contains(&ratio), "{ratio}");
 }
 
 #[test]
 fn queues_of_their_own_share_it_too_and_one_for_all_does_not() {
-    let [prague, cubic] = measured("fq-codel");
+    let [prague, cubic] = measured("fq-codel", 1);
     assert!(
         (prague[0] / cubic[0] - 1.0).abs() < 0.05,
         "{prague:?} {cubic:?}"
     );
     // Cut by alpha/2 for a mark that CUBIC is cut by three tenths for (RFC 9331 section 5.4).
-    let [prague, cubic] = measured("pie");
+    let [prague, cubic] = measured("pie", 1);
     assert!(prague[0] > 2.0 * cubic[0], "{prague:?} {cubic:?}");
 }
 
