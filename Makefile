@@ -1,4 +1,4 @@
-# Targets: demo, test, bench, packetdrill, build, lock, clean. `make` alone lists them.
+# Targets: demo, test, bench, packetdrill, build, guided, lock, clean. `make` alone lists them.
 # One virtual environment (.venv, exact versions from requirements/lock.txt) and one native
 # module, built in release, serve them all.
 
@@ -18,7 +18,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 AGENT := python/tailback/_agent
 
-.PHONY: help demo studies test bench bench-ns3 bench-record packetdrill build agent kernel lock clean rust-lint rust-built rust-test python-lint python-test bench-programs test-packages
+.PHONY: help demo studies test bench bench-ns3 bench-guided bench-record packetdrill build guided agent kernel lock clean rust-lint rust-built rust-test python-lint python-test bench-programs test-packages
 
 help:
 	@echo 'make demo   set everything up, run incast-8mb, print its table, write its report'
@@ -27,10 +27,12 @@ help:
 	@echo '            run the five published studies at their published size, write one report'
 	@echo 'make bench  measure the simulator and sweeps, print tables, write target/bench.json'
 	@echo 'make bench-ns3  the same cases here and on ns-3 (Debian package), side by side'
+	@echo 'make bench-guided  the same cases by the plain build and by that of make guided, in turn'
 	@echo 'make bench-record  count instructions a hop and a segment anew: benches/instructions.json'
 	@echo 'make packetdrill PACKETDRILL=binary SCRIPTS=folder'
 	@echo '            run packetdrill scripts against the TCP, print a table'
 	@echo 'make build  only set up: virtual environment, native module, agent'
+	@echo 'make guided build the native module guided by a profile of its own: faster runs, same results'
 	@echo 'make kernel build or find the Linux kernel that runs as a host (minutes, once)'
 	@echo 'make lock   pin anew: requirements/lock.txt from pyproject.toml'
 	@echo 'make clean  remove what was built; results stay'
@@ -92,6 +94,9 @@ bench-ns3: build
 	@tools/system-packages ns3
 	@$(BIN)/python benches/bench.py --ns3 --rounds 3
 
+bench-guided: guided
+	@$(BIN)/python benches/bench.py --guided
+
 bench-record: build
 	@$(BIN)/python benches/instructions.py
 
@@ -105,6 +110,12 @@ packetdrill:
 build: .venv/installed agent
 	$(STEP) 'Native module, release build'
 	$(ALONE) -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/.venv PIP_QUIET=1 $(BIN)/maturin develop --release --locked --quiet
+
+# Counts, trains, builds again: minutes, and worth it before long sweeps (docs/guide/running.md).
+guided: .venv/installed agent
+	@tools/system-packages guided
+	$(STEP) 'Native module, release build guided by a profile'
+	@$(BIN)/python benches/guided.py
 
 # Linked statically, so that it runs in a guest that has nothing else; a target named in full keeps
 # the flag away from build scripts.

@@ -1,7 +1,8 @@
 """Speed of the simulator: each case in a process of its own, several times.
 
 Prints a table and writes target/bench.json: case → figures, units in their names. With `--ns3` the
-cases that ns-3 can do run on both, side by side, and the ratio is printed (target/bench-ns3.json).
+cases that ns-3 can do run on both, side by side, and the ratio is printed (target/bench-ns3.json);
+with `--guided` all run by the plain build and by that of `make guided` (target/bench-guided.json).
 """
 
 import argparse
@@ -9,12 +10,14 @@ import json
 import os
 import statistics
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rich.table import Table
 
+import guided
 from tailback.cli import console
 from tailback.results.machine import machine
 
@@ -99,12 +102,17 @@ def main() -> None:
     parser.add_argument("cases", nargs="*", help="names of cases; none: all")
     parser.add_argument("--ns3", action="store_true", help="compare with ns-3")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument(
+        "--guided", action="store_true", help="compare with what `make guided` built"
+    )
     arguments = parser.parse_args()
     chosen = [c for c in ALL if not arguments.cases or c.name in arguments.cases]
     alone = [e for e in ALONE if not arguments.cases or e.name in arguments.cases]
     build()
     if arguments.ns3:
         compare([c for c in chosen if c.ns3_seconds is not None], arguments.rounds)
+    elif arguments.guided:
+        compare_guided(chosen, arguments.rounds)
     else:
         figures = measure(chosen, arguments.rounds) if chosen else {}
         figures |= measure_alone(alone, arguments.rounds) if alone else {}
@@ -119,9 +127,9 @@ def build() -> None:
         subprocess.run([*command, "-p", package, "--example", example], cwd=ROOT, check=True)
 
 
-def run(one: Case, *more: str) -> dict[str, Any]:
+def run(one: Case, *more: str, program: Path = EXAMPLES / "case") -> dict[str, Any]:
     """Run a case once: its figures."""
-    return figures_of(EXAMPLES / "case", str(one.file), *one.overrides, *more)
+    return figures_of(program, str(one.file), *one.overrides, *more)
 
 
 def run_alone(one: Endpoints) -> dict[str, Any]:
@@ -252,6 +260,39 @@ def compare(cases: list[Case], rounds: int) -> None:
         )
     console.print_table(table)
     write("bench-ns3.json", figures)
+
+
+def compare_guided(cases: list[Case], rounds: int) -> None:
+    """Run cases by the plain program and the guided one, in turn, and write the ratios."""
+    if not guided.case().exists():
+        console.err.print(f"bench: {guided.case()} is not there: `make guided` builds it")
+        sys.exit(2)
+    table = new_table()
+    for heading in ("hops/CPU s, plain", "guided", "times as fast", "least", "most"):
+        table.add_column(heading, justify="right")
+    figures: dict[str, dict[str, float]] = {}
+    for one in cases:
+        pairs = [(run(one), run(one, program=guided.case())) for _ in range(rounds)]
+        if len({r["trajectory"] for pair in pairs for r in pair}) != 1:
+            message = f"{one.name}: the guided program takes another course"
+            raise RuntimeError(message)
+        plain, fed = (
+            statistics.median(p[side]["hops_per_cpu_s"] for p in pairs) for side in (0, 1)
+        )
+        times = sorted(a["cpu_s"] / b["cpu_s"] for a, b in pairs)
+        figures[one.name] = {
+            "hops_per_cpu_s": plain,
+            "guided_hops_per_cpu_s": fed,
+            "times_as_fast": statistics.median(times),
+            "times_as_fast_min": times[0],
+            "times_as_fast_max": times[-1],
+        }
+        row = list(figures[one.name].values())
+        table.add_row(
+            one.name, *(f"{x / 1e6:.2f} M" for x in row[:2]), *(f"{x:.2f}" for x in row[2:])
+        )
+    console.print_table(table)
+    write("bench-guided.json", figures)
 
 
 def build_ns3() -> None:

@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,7 @@ def without_seccomp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> cache.Ke
     program.unlink()
     program.write_text(WITHOUT_SECCOMP % kernel.program)
     program.chmod(0o755)
+    replace(kernel, path=program.parent).write()  # its size is another
     found = cache.find()
     assert found.program == program
     return found
