@@ -52,6 +52,12 @@ impl Pending {
         self.0 |= 1 << event as u8;
     }
 
+    /// An event is not to be told after all.
+    #[inline]
+    pub(super) fn take_back(&mut self, event: Event) {
+        self.0 &= !(1 << event as u8);
+    }
+
     /// Nothing is to be told.
     #[inline]
     pub(super) fn is_empty(self) -> bool {

@@ -318,6 +318,9 @@ impl Connection {
         if head.bytes < count * mss {
             self.small_end = packet.end_seq;
         }
+        // What is sent is no more unsent: a writer may go on, whoever sends
+        // (tcp_event_new_data_sent).
+        self.check_space_today(now);
         count
     }
 

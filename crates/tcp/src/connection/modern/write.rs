@@ -82,6 +82,11 @@ impl Connection {
             let push = !flags.more || accepted < bytes || self.is_push_forced();
             self.push_written(now, nagle, push, goal);
         }
+        if accepted < bytes {
+            // The writer begins to wait after that push (sk_stream_wait_memory).
+            self.no_space = true;
+            self.events.take_back(Event::Writable);
+        }
         accepted
     }
 

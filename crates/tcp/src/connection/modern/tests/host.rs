@@ -3,7 +3,7 @@
 use tailback_units::{Duration, Time};
 
 use super::script::{MSS, Script, today};
-use crate::{Pacing, Stack};
+use crate::{Event, Pacing, Stack};
 
 #[test]
 fn internal_pacing_spreads_a_round_trip_at_twice_the_window_in_slow_start() {
@@ -73,6 +73,35 @@ fn no_more_than_two_packets_wait_in_the_host_tsq() {
     assert_eq!(script.ranges().len(), 1);
     script.wait(10_000);
     assert_eq!(script.ranges().len(), 1);
+}
+
+#[test]
+fn what_leaves_the_host_lets_a_writer_go_on_without_an_acknowledgement() {
+    // Linux looks for room with each packet sent (tcp_event_new_data_sent), not with
+    // acknowledgements alone.
+    let stack = Stack {
+        tcp_notsent_lowat: 4096,
+        ..today()
+    };
+    let mut script = Script::open(stack, 50_000);
+    let mut free = script.now();
+    script.host(move |now: Time| {
+        free = free.max(now) + Duration::from_ms(1);
+        free
+    });
+    script.write(1);
+    script.wait(50_000);
+    script.ack(1);
+    script.tcp.window.cwnd = 100;
+    let wanted = 100 * u64::from(MSS);
+    let taken = script.tcp.write(script.now(), wanted);
+    script.collect();
+    assert!(taken < wanted && script.tcp.unsent >= 4096);
+    assert_eq!(script.tcp.poll_event(), None);
+    // One packet after another leaves, and then less than half of the mark waits.
+    script.wait(30_000);
+    assert!(script.tcp.unsent < 2048);
+    assert_eq!(script.tcp.poll_event(), Some(Event::Writable));
 }
 
 #[test]
