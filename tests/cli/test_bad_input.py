@@ -146,6 +146,33 @@ def test_a_misspelt_command_a_study_and_a_file_without_its_ending(
     refused(command("run", tmp_path), "is a folder, not a scenario; give a .toml file in it")
 
 
+def test_no_run_folder_says_why_and_where_one_is(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = sweep_folder(tmp_path / "results" / "office", {"servers": [1, 2]})
+    refused(command("report", "results/ofice"), "is not there; did you mean 'results/office'?")
+    refused(command("export", "office"), "office: is not there; did you mean 'results/office'?")
+    refused(command("report", "results"), "but holds some; give one of them: results/office\n")
+    refused(
+        command("report", "nowhere"), "nowhere: is not there; give a folder that `tailback run`"
+    )
+    refused(command("report", folder / "summary.parquet"), "is a file and not a run folder; give")
+    refused(command("report", "x" * 300), "cannot be read: File name too long; give a folder")
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    refused(
+        command("compare", folder, empty), "empty: is not a run folder (no manifest.json in it)"
+    )
+    folder.rename("results/stopped.partial")
+    refused(command("report", "results/stopped"), "results/stopped.partial is unfinished: give the")
+    (empty / "manifest.json").write_text("{}")
+    refused(command("report", empty), "manifest.json in it is none of Tailback's, or damaged")
+    (empty / "manifest.json").unlink()
+    (empty / "manifest.json").mkdir()
+    refused(command("report", empty), "manifest.json in it cannot be read: Is a directory; ask")
+
+
 def test_a_damaged_table(command: Command, tmp_path: Path) -> None:
     folder = sweep_folder(tmp_path / "r", {"servers": [1, 2]})
     refused(command("run", folder), "is a results folder, not a scenario; `tailback report` shows")

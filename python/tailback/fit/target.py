@@ -132,8 +132,9 @@ def read_table(name: str, filters: Sequence[str], scenario: Scenario) -> Table:
     try:
         frame = pl.read_csv(path, comment_prefix="#")
     except OSError as error:
-        # Polars says it all in one text, the path at its end.
-        reason = error.strerror or str(error).removesuffix(f": {path}")
+        # Polars says it all in one text, its number for it and the path at the end.
+        said = str(error).removesuffix(f": {path}")
+        reason = error.strerror or re.sub(r" \(os error \d+\)$", "", said)
         raise InputError(f"{name}: cannot be read: {reason}") from error
     except pl.exceptions.PolarsError as error:
         # After the first line it says how to call Polars.

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Literal, NotRequired, TypedDict
 
 from tailback.errors import InputError
+from tailback.results import absent
 from tailback.results.machine import machine, versions
 from tailback.results.storage import write_json
 from tailback.scenario import Scenario
@@ -112,10 +113,7 @@ def read(folder: Path) -> Manifest:
         content = json.loads(path.read_text(encoding="utf-8"))
         found = content["format"]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(
-            f"{folder}: is not a run folder (no readable {FILE_NAME}); "
-            "give a folder that `tailback run` has written"
-        ) from error
+        raise InputError(absent.why(folder, FILE_NAME, error)) from error
     if found != FORMAT:
         raise InputError(
             f"{folder}: was written in format {found}, this version reads {FORMAT}; "

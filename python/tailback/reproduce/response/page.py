@@ -28,10 +28,11 @@ def keep(found: ResponseFunctions, folder: Path) -> None:
 
 def kept(folder: Path) -> ResponseFunctions | None:
     """Return what was measured in the folder before, if anything was."""
-    path = folder / KEPT
-    if not path.is_file():
+    try:
+        text = (folder / KEPT).read_text(encoding="utf-8")
+    except OSError:
         return None
-    return ResponseFunctions.of_dict(json.loads(path.read_text(encoding="utf-8")))
+    return ResponseFunctions.of_dict(json.loads(text))
 
 
 def write(found: ResponseFunctions, out: Path) -> Path:
