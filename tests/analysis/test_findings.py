@@ -95,6 +95,27 @@ def test_none_is_ahead_within_one_per_cent(
     assert headline(view, METRIC) == f"Completion time at delay 1ms: {said}."
 
 
+@pytest.mark.parametrize(
+    ("before", "said"),
+    [
+        ([9.0, 7.69], "; at delay 1us 7.69 with b against 9 with a"),
+        ([0.0, 5.0], "; at delay 1us 0 with a against 5 with b"),
+        ([7.69, 7.7], ""),
+        ([7.5, 7.8], ""),  # hardly
+        ([None, 9.0], ""),
+        ([0.0, 0.0], ""),
+    ],
+)
+def test_curves_that_end_alike_are_told_apart_where_they_are_furthest_apart(
+    tmp_path: Path, before: list[float | None], said: str
+) -> None:
+    delays = ["1us", "10us", "1ms"]
+    folder = sweep_folder(tmp_path / "r", {"delay": delays, "tcp": ["a", "b"]})
+    view = with_values(folder, [*before, 7.5, 7.6, 7.691, 7.694])
+    found = headline(view, METRIC)
+    assert found == f"Completion time at delay 1ms: 7.69 ms with both, within 1 %{said}."
+
+
 def test_both_figures_of_a_headline_are_in_its_unit(tmp_path: Path) -> None:
     folder = sweep_folder(tmp_path / "r", {"delay": ["1us", "1ms"], "tcp": ["a", "b", "c"]})
     file = folder / "summary.parquet"

@@ -77,13 +77,43 @@ def headline(view: View, metric: str) -> str:
             who = f"{best} and with {worst}" if pair else f"all {ranked.height} that have one"
         value = _quantity(greatest, words)
         near = "" if least == greatest else f", within {_ABOUT}"
-        return f"{words.said} at {_named(x, ends[-1])}: {value} with {who}{near}."
+        apart = _furthest_apart(points, x, metric, words)
+        return f"{words.said} at {_named(x, ends[-1])}: {value} with {who}{near}{apart}."
     joint = "against" if pair else "to"
     best, worst = (_and_others(ranked, metric, group, words) for group in (best, worst))
     return (
         f"{words.said} at {_named(x, ends[-1])}: {_quantity(least, words)} with {best} "
         f"{joint} {_figure(greatest, words)} with {worst}."
     )
+
+
+def _furthest_apart(points: pl.DataFrame, x: Axis, metric: str, words: Label) -> str:
+    """Where along x the curves, alike at its end, are furthest apart; nothing if they never are."""
+    ratios = [
+        (_ratio(of.get_column(metric).to_list()), value)
+        for value in x.values
+        if (of := _at(points, x, value)).height > 1
+    ]
+    widest = max((ratio for ratio, _ in ratios), default=1.0)
+    if widest <= _HARDLY:
+        return ""
+    value = next(value for ratio, value in ratios if ratio == widest)
+    ranked = _at(points, x, value).sort(metric)
+    (best, least), (worst, greatest) = (
+        (ranked.get_column(GROUP)[i], float(ranked.get_column(metric)[i])) for i in (0, -1)
+    )
+    return (
+        f"; at {_named(x, value)} {_figure(least, words)} with {best} "
+        f"{'against' if ranked.height == 2 else 'to'} {_figure(greatest, words)} with {worst}"
+    )
+
+
+def _ratio(values: list[float]) -> float:
+    """How many times the least the greatest is; infinite if only the least is nothing."""
+    least, greatest = min(values), max(values)
+    if least > 0:
+        return greatest / least
+    return float("inf") if greatest > 0 else 1.0
 
 
 def _and_others(points: pl.DataFrame, metric: str, group: str, words: Label) -> str:
