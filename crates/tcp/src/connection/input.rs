@@ -116,6 +116,7 @@ impl Connection {
         if acknowledges && !self.acknowledges_plausibly(jiffies, segment) {
             return;
         }
+        let lets_wait = self.receive.ack.scheduled && self.lets_acks_wait(segment);
         if segment.has_timestamps
             && !segment.seq.after(self.receive.rcv_wup)
             && !clock::before(segment.ts_val, self.ts_recent)
@@ -140,7 +141,7 @@ impl Connection {
         }
         self.push(jiffies);
         self.check_space(jiffies);
-        if self.receive.ack.scheduled {
+        if self.receive.ack.scheduled && !lets_wait {
             self.check_ack(jiffies);
         }
     }

@@ -5,6 +5,7 @@
 //! that others are asked. Here acknowledgements have a short way too, those of today's sender in
 //! `modern/predicted`. The results are those of the long way, which tests compare; this one only costs less.
 
+use super::accurate_ecn::EcnMode;
 use super::modern::Sender;
 use super::{AckFlags, CaState, Connection, Event, Life};
 use crate::clock::{self, Jiffies};
@@ -87,6 +88,26 @@ impl Connection {
         }
     }
 
+    /// Whether a segment leaves an acknowledgement that is owed to its timer: one without data whose header was
+    /// predicted. tcp_rcv_established sends what there is then, and does not ask whether the acknowledgement is due
+    /// (no tcp_ack_snd_check); after others one goes at once whose timer fires soon. Asked before anything of the
+    /// segment is taken in. Options beside timestamps make the header another, and accurate ECN has one.
+    #[inline(never)]
+    pub(super) fn lets_acks_wait(&self, segment: &Segment) -> bool {
+        let receive = &self.receive;
+        segment.payload_bytes == 0
+            && self.life == Life::Established
+            && self.ecn != EcnMode::Accurate
+            && segment.flags.without(Flags::PSH) == Flags::ACK
+            && segment.seq == receive.rcv_nxt
+            && !segment.ack.after(self.snd_nxt)
+            && segment.has_timestamps == self.timestamps
+            && !(self.timestamps && clock::before(segment.ts_val, self.ts_recent))
+            && !segment.has_sack()
+            && self.window_of(segment) == self.snd_wnd
+            && receive.takes_at_once(segment.seq)
+    }
+
     /// A segment has arrived at 2.6.18's sender.
     #[inline(never)]
     pub(super) fn take_segment_once(&mut self, now: Jiffies, segment: &Segment) {
@@ -121,6 +142,7 @@ impl Connection {
     /// Takes such an acknowledgement in.
     #[inline(always)]
     pub(super) fn take_predicted_ack_once(&mut self, now: Jiffies, segment: &Segment) {
+        let lets_wait = self.receive.ack.scheduled && self.lets_acks_wait(segment);
         if segment.has_timestamps {
             if !segment.seq.after(self.receive.rcv_wup) {
                 self.ts_recent = segment.ts_val;
@@ -144,7 +166,7 @@ impl Connection {
         }
         self.push_once(now);
         self.check_space_once(now);
-        if self.receive.ack.scheduled {
+        if self.receive.ack.scheduled && !lets_wait {
             self.check_ack(now);
         }
     }

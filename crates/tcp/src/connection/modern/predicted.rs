@@ -49,6 +49,7 @@ impl Connection {
         segment: &Segment,
         run: Run,
     ) {
+        let lets_wait = self.receive.ack.scheduled && self.lets_acks_wait(segment);
         if segment.has_timestamps {
             if !segment.seq.after(self.receive.rcv_wup) {
                 self.ts_recent = segment.ts_val;
@@ -138,7 +139,7 @@ impl Connection {
             self.set_transmit_timer(now);
         }
         self.check_space_today(now);
-        if self.receive.ack.scheduled {
+        if self.receive.ack.scheduled && !lets_wait {
             self.check_ack(now);
         }
     }

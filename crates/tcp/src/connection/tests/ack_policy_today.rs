@@ -2,8 +2,8 @@
 
 use tailback_units::Duration;
 
-use crate::Stack;
 use crate::testing::{CLIENT, Net, SERVER, preset};
+use crate::{Flags, Stack};
 
 const MSS: u64 = 1448;
 const MS: Duration = Duration::from_ms(1);
@@ -69,4 +69,26 @@ fn a_fin_to_an_end_that_never_got_data_is_acknowledged_at_the_next_tick() {
     net.run_for(MS * 10);
     let waited = net.acks(CLIENT).next().unwrap().at.since(sent);
     assert!(waited <= MS + Duration::from_us(300), "{waited}");
+}
+
+#[test]
+fn a_predicted_segment_without_data_leaves_what_is_owed_to_its_timer() {
+    // tcp_rcv_established does not come by tcp_ack_snd_check then; after a header that was not predicted it does,
+    // and the timer fires in less than a quarter of `ato`.
+    for (wider, at_once) in [(0, 0), (100, 1)] {
+        let mut net = opened(preset("linux-7.2"));
+        net.end(SERVER).receive.ack.enter_pingpong();
+        net.write(CLIENT, MSS);
+        net.run_for(MS * 35);
+        assert_eq!(net.acks(SERVER).count(), 0);
+        let mut bare = net.data(CLIENT).next().unwrap().segment;
+        bare.seq = bare.end_seq();
+        bare.payload_bytes = 0;
+        bare.flags = Flags::ACK;
+        bare.window += wider;
+        net.inject(SERVER, &bare);
+        assert_eq!(net.acks(SERVER).count(), at_once, "{wider}");
+        net.run_for(MS * 10);
+        assert_eq!(net.acks(SERVER).count(), 1, "{wider}");
+    }
 }
