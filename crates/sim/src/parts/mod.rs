@@ -193,7 +193,7 @@ impl World {
             return Duration::ZERO;
         };
         let unsent = match (app.source(number), self.endpoints.get(2 * number)) {
-            (Some(Source::Gone), _) => 0,
+            (Some(Source::Closed | Source::Gone), _) => 0,
             (Some(Source::Writing), Some(end)) => {
                 let connection = end.connection.as_ref();
                 let info = connection.map(|c| c.tcp_info(self.now));

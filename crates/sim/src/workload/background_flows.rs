@@ -168,7 +168,7 @@ impl BackgroundFlowsApp {
                     actions.push_back(Action::Wake { endpoint: id, at });
                 }
             }
-            Notice::Closed => {
+            Notice::Closed | Notice::Failed => {
                 ends.over |= at_source;
                 actions.push_back(finish(Ending::Close));
             }

@@ -142,7 +142,8 @@ impl BernoulliApp {
             | Notice::Received(_)
             | Notice::Awake
             | Notice::Sent(_)
-            | Notice::Closed => {}
+            | Notice::Closed
+            | Notice::Failed => {}
         }
     }
 

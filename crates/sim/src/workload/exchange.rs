@@ -90,7 +90,7 @@ impl ExchangeApp {
                 actions.extend(self.waiting[end].drain(..).map(|action| wish(&action)));
             }
             Notice::Received(bytes) => self.read_bytes += bytes,
-            Notice::Awake | Notice::Sent(_) | Notice::Closed => {}
+            Notice::Awake | Notice::Sent(_) | Notice::Closed | Notice::Failed => {}
         }
     }
 

@@ -1,14 +1,19 @@
 //! Flows from a list: each opens a connection at its time, sends and is done.
 //!
 //! What workloads `bulk` and `flows` come down to. A flow is complete when the receiving application
-//! has read its last byte. That end is then taken away, and the source's as soon as word of it can be
-//! there: what no frame can have told a host, the host does not know, which is what lets parts of a
-//! network be worked off apart. A source whose TCP gives up tells the other end likewise; a destination
-//! whose TCP gives up is gone without a word. A program begins to write when
+//! has read its last byte. Its connection ends as the agent's on kernels does (`crates/agent/src/traffic/bulk.rs`):
+//! the source shuts its direction when TCP has taken all it has to write, and reads until the end of the
+//! other; the destination closes when it has read to the end, and the source when it has seen that.
+//! The destination's end is taken away when its FIN is acknowledged, the source's, in TIME-WAIT, as soon as
+//! word of that can be there: the FIN it has is then the last that the other end sends, and what is on its way
+//! before it is acknowledgements, which TIME-WAIT does not answer. What no frame can have told a host, the host does not know,
+//! which is what lets parts of a network be worked off apart. A source whose TCP gives up tells the other end likewise; a destination
+//! whose TCP gives up before it has read all is gone without a word. A program begins to write when
 //! it has seen that its connection is up (`client_latency` of its host), and not while another of that
 //! host begins (`send_call_cost`).
-//! Left out: closing the connection (two small frames in each direction), TIME_WAIT. A flow with an
-//! end outside, on a kernel, is closed: the source closes when it has written all, the destination
+//! Left out: what TIME-WAIT answers to a FIN sent a second time that comes after the other end is gone. Flows without
+//! end are not closed: the run ends. Of a flow with an
+//! end outside, on a kernel, the source closes when it has written all, the destination
 //! when it has read all, and it is complete here when the other side has closed too. Of a flow with both
 //! ends outside nothing is seen here until those hosts have ended.
 
@@ -36,6 +41,8 @@ pub(crate) struct FlowsApp {
     left: Vec<u64>,
     /// Of each flow that has begun, how far its source is.
     sources: Vec<Source>,
+    /// Of each flow that has begun and has no end outside, how far its destination is.
+    destinations: Vec<Destination>,
     over: usize,
     /// Of those that have begun and are not over, how many have both ends outside.
     unseen: usize,
@@ -54,6 +61,23 @@ pub(crate) enum Source {
     Opening,
     /// It has written all it has.
     Writing,
+    /// It has seen the other direction's end and has closed: TIME-WAIT.
+    Closed,
+    /// It is gone.
+    Gone,
+}
+
+/// How far the destination of a flow is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Destination {
+    /// It has not read all.
+    Reading,
+    /// The same, and TCP has got the source's FIN.
+    Ending,
+    /// It has read all and waits for the end.
+    Complete,
+    /// It has closed; its FIN is not acknowledged.
+    Closed,
     /// It is gone.
     Gone,
 }
@@ -81,6 +105,7 @@ impl FlowsApp {
             programs,
             left: Vec::with_capacity(flows.len()),
             sources: Vec::with_capacity(flows.len()),
+            destinations: Vec::with_capacity(flows.len()),
             flows,
             over: 0,
             unseen: 0,
@@ -108,6 +133,7 @@ impl FlowsApp {
                 priority: flow.priority,
             });
             self.sources.push(Source::Opening);
+            self.destinations.push(Destination::Reading);
             if self.is_host_outside(flow.source) && self.is_host_outside(flow.destination) {
                 self.left.push(0);
                 self.unseen += 1;
@@ -142,6 +168,8 @@ impl FlowsApp {
             self.source_over(id, actions);
             if std::mem::take(&mut self.left[number]) > 0 {
                 actions.push_back(retire(EndpointId(id.0 | 1), complete));
+            } else {
+                self.destination_over(EndpointId(id.0 | 1), actions);
             }
         }
     }
@@ -196,6 +224,7 @@ impl FlowsApp {
                 }
             }
             Notice::Closed => self.closed(now, id, actions),
+            Notice::Failed => self.failed(now, id, actions),
             Notice::Connected | Notice::Received(_) | Notice::Sent(_) => {}
         }
     }
@@ -205,10 +234,7 @@ impl FlowsApp {
     fn awake(&mut self, now: Time, id: EndpointId, actions: &mut VecDeque<Action>) {
         let flow = (id.0 / 2) as usize;
         if !id.0.is_multiple_of(2) {
-            if self.left[flow] > 0 {
-                self.left[flow] = 0;
-                self.flow_over(now, id, false, actions);
-            }
+            self.destination_lost(now, id, actions);
         } else if self.sources[flow] == Source::Opening {
             self.begin(id, actions);
         } else {
@@ -216,9 +242,37 @@ impl FlowsApp {
         }
     }
 
-    /// The connection is gone: given up after too many timeouts, or closed where an end is outside.
+    /// The other end writes no more, or the connection has ended in order.
     #[cold]
     fn closed(&mut self, now: Time, id: EndpointId, actions: &mut VecDeque<Action>) {
+        let flow = (id.0 / 2) as usize;
+        if self.has_end_outside(flow) {
+            return self.failed(now, id, actions);
+        }
+        if id.0.is_multiple_of(2) {
+            if self.sources[flow] == Source::Writing {
+                self.sources[flow] = Source::Closed;
+                actions.push_back(close(id));
+            }
+            return;
+        }
+        match self.destinations[flow] {
+            Destination::Reading => self.destinations[flow] = Destination::Ending,
+            Destination::Complete => {
+                self.destinations[flow] = Destination::Closed;
+                actions.push_back(close(id));
+            }
+            Destination::Closed => {
+                self.destination_over(id, actions);
+                actions.push_back(Action::Tell { endpoint: id });
+            }
+            Destination::Ending | Destination::Gone => {}
+        }
+    }
+
+    /// The connection is gone: given up after too many timeouts, or closed where an end is outside.
+    #[cold]
+    fn failed(&mut self, now: Time, id: EndpointId, actions: &mut VecDeque<Action>) {
         let flow = (id.0 / 2) as usize;
         if self.has_end_outside(flow) {
             if self.left[flow] > 0 {
@@ -228,10 +282,10 @@ impl FlowsApp {
                 self.flow_over(now, EndpointId(id.0 | 1), complete, actions);
             }
         } else if !id.0.is_multiple_of(2) {
-            if self.left[flow] > 0 {
-                self.left[flow] = 0;
-                self.flow_over(now, id, false, actions);
+            if self.left[flow] == 0 && self.destinations[flow] != Destination::Gone {
+                actions.push_back(Action::Tell { endpoint: id });
             }
+            self.destination_lost(now, id, actions);
         } else if self.sources[flow] != Source::Gone {
             self.source_over(id, actions);
             actions.push_back(Action::Tell { endpoint: id });
@@ -246,7 +300,27 @@ impl FlowsApp {
         }
     }
 
-    /// The source writes all it has.
+    /// The destination's end of a flow of which all has been read is over.
+    #[cold]
+    fn destination_over(&mut self, id: EndpointId, actions: &mut VecDeque<Action>) {
+        let destination = &mut self.destinations[(id.0 / 2) as usize];
+        let before = std::mem::replace(destination, Destination::Gone);
+        if matches!(before, Destination::Complete | Destination::Closed) {
+            actions.push_back(Action::TakeAway { endpoint: id });
+        }
+    }
+
+    /// The destination's end of a flow is over, whatever has been read.
+    #[cold]
+    fn destination_lost(&mut self, now: Time, id: EndpointId, actions: &mut VecDeque<Action>) {
+        let flow = (id.0 / 2) as usize;
+        self.destination_over(id, actions);
+        if std::mem::take(&mut self.left[flow]) > 0 {
+            self.flow_over(now, id, false, actions);
+        }
+    }
+
+    /// The source writes all it has, and then no more.
     #[cold]
     fn begin(&mut self, id: EndpointId, actions: &mut VecDeque<Action>) {
         let flow = (id.0 / 2) as usize;
@@ -257,6 +331,11 @@ impl FlowsApp {
         });
         if self.has_end_outside(flow) {
             actions.push_back(close(id));
+        } else if self.flows[flow].bytes.is_some() {
+            actions.push_back(Action::Finish {
+                endpoint: id,
+                ending: Ending::Shutdown,
+            });
         }
     }
 
@@ -269,8 +348,14 @@ impl FlowsApp {
             self.left[flow] = ENDLESS;
             actions.push_back(close(id));
         } else {
-            actions.push_back(Action::Tell { endpoint: id });
-            self.flow_over(now, id, true, actions);
+            actions.push_back(Action::Complete { endpoint: id });
+            if self.destinations[flow] == Destination::Ending {
+                self.destinations[flow] = Destination::Closed;
+                actions.push_back(close(id));
+            } else {
+                self.destinations[flow] = Destination::Complete;
+            }
+            self.one_over(now, actions);
         }
     }
 
@@ -295,6 +380,11 @@ impl FlowsApp {
         actions: &mut VecDeque<Action>,
     ) {
         actions.push_back(retire(id, complete));
+        self.one_over(now, actions);
+    }
+
+    /// One flow more is over.
+    fn one_over(&mut self, now: Time, actions: &mut VecDeque<Action>) {
         self.over += 1;
         if self.over == self.flows.len() {
             self.alarm(now, actions);
@@ -350,6 +440,7 @@ impl FlowsApp {
         for (number, flow) in self.flows[..self.left.len()].iter().enumerate() {
             if owns(flow.destination) {
                 self.left[number] = other.left[number];
+                self.destinations[number] = other.destinations[number];
             }
             if owns(flow.source) {
                 self.sources[number] = other.sources[number];

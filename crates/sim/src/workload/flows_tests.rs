@@ -5,7 +5,7 @@ use tailback_scenario::Flow;
 use tailback_units::{Duration, Time};
 
 use super::{FlowsApp, Program, close, retire};
-use crate::workload::{Action, Notice};
+use crate::workload::{Action, Ending, Notice};
 
 fn us(us: u64) -> Time {
     Time::from_ps(us * 1_000_000)
@@ -37,6 +37,14 @@ fn program(latency_us: u64, call_us: u64) -> Program {
 
 fn taken(actions: &mut VecDeque<Action>) -> Vec<Action> {
     actions.drain(..).collect()
+}
+
+/// The source writes no more.
+fn shut(endpoint: EndpointId) -> Action {
+    Action::Finish {
+        endpoint,
+        ending: Ending::Shutdown,
+    }
 }
 
 const OPEN: Action = Action::Open {
@@ -71,7 +79,7 @@ fn flows_open_at_their_time_and_the_run_ends_with_the_last() {
         endpoint: EndpointId(2),
         bytes: 20,
     };
-    assert_eq!(taken(&mut actions), [write]);
+    assert_eq!(taken(&mut actions), [write, shut(EndpointId(2))]);
     for (flow, bytes) in [(0, 4), (0, 6), (1, 20)] {
         assert!(!app.is_done());
         let receiver = EndpointId(2 * flow + 1);
@@ -79,13 +87,12 @@ fn flows_open_at_their_time_and_the_run_ends_with_the_last() {
     }
     let over = |id| {
         let endpoint = EndpointId(id);
-        [Action::Tell { endpoint }, retire(endpoint, true)]
+        Action::Complete { endpoint }
     };
     let end = Action::End {
         started: Time::ZERO,
     };
-    let expected = [&over(1)[..], &over(3), &[end]].concat();
-    assert_eq!(taken(&mut actions), expected);
+    assert_eq!(taken(&mut actions), [over(1), over(3), end]);
     assert!(app.is_done());
     assert_eq!(app.read_bytes(), 30);
 }
@@ -119,7 +126,7 @@ fn a_flow_given_up_does_not_keep_the_run_from_ending() {
     app.start(Time::ZERO, &mut actions);
     actions.clear();
     let [source, destination] = [0, 1].map(EndpointId);
-    app.notice(us(9), source, Notice::Closed, &mut actions);
+    app.notice(us(9), source, Notice::Failed, &mut actions);
     let tell = Action::Tell { endpoint: source };
     assert_eq!(taken(&mut actions), [retire(source, false), tell]);
     assert!(!app.is_done());
@@ -129,23 +136,60 @@ fn a_flow_given_up_does_not_keep_the_run_from_ending() {
 }
 
 #[test]
-fn a_source_is_taken_away_when_word_comes_that_all_has_been_read() {
+fn ends_are_taken_away_when_their_connection_is_over() {
     let both = vec![flow(0, Some(10)), flow(0, Some(10))];
     let mut app = FlowsApp::new(both, us(100), &[], at_once());
     let mut actions = VecDeque::new();
     app.start(Time::ZERO, &mut actions);
-    let [source, destination] = [0, 1].map(EndpointId);
+    let [source, endpoint] = [0, 1].map(EndpointId);
     app.notice(us(1), source, Notice::Connected, &mut actions);
     actions.clear();
-    app.notice(us(5), destination, Notice::Received(10), &mut actions);
-    let tell = Action::Tell {
-        endpoint: destination,
-    };
-    assert_eq!(taken(&mut actions), [tell, retire(destination, true)]);
-    app.notice(us(6), source, Notice::Awake, &mut actions);
-    assert_eq!(taken(&mut actions), [retire(source, false)]);
+    app.notice(us(5), endpoint, Notice::Received(10), &mut actions);
+    assert_eq!(taken(&mut actions), [Action::Complete { endpoint }]);
+    // The source's FIN comes, the destination's is answered, and is acknowledged there.
+    app.notice(us(6), endpoint, Notice::Closed, &mut actions);
+    assert_eq!(taken(&mut actions), [close(endpoint)]);
     app.notice(us(7), source, Notice::Closed, &mut actions);
+    app.notice(us(7), source, Notice::Closed, &mut actions);
+    assert_eq!(taken(&mut actions), [close(source)]);
+    app.notice(us(8), endpoint, Notice::Closed, &mut actions);
+    let over = [Action::TakeAway { endpoint }, Action::Tell { endpoint }];
+    assert_eq!(taken(&mut actions), over);
+    app.notice(us(9), source, Notice::Awake, &mut actions);
+    assert_eq!(taken(&mut actions), [retire(source, false)]);
+}
+
+#[test]
+fn a_reader_that_comes_after_the_fin_closes_when_it_has_read_all() {
+    let both = vec![flow(0, Some(10)), flow(0, Some(10))];
+    let mut app = FlowsApp::new(both, us(100), &[], at_once());
+    let mut actions = VecDeque::new();
+    app.start(Time::ZERO, &mut actions);
+    actions.clear();
+    let endpoint = EndpointId(1);
+    app.notice(us(5), endpoint, Notice::Received(4), &mut actions);
+    app.notice(us(5), endpoint, Notice::Closed, &mut actions);
     assert!(actions.is_empty(), "{actions:?}");
+    app.notice(us(6), endpoint, Notice::Received(6), &mut actions);
+    let end = [Action::Complete { endpoint }, close(endpoint)];
+    assert_eq!(taken(&mut actions), end);
+}
+
+#[test]
+fn an_end_whose_fin_is_never_acknowledged_lets_the_other_go() {
+    let both = vec![flow(0, Some(10)), flow(0, Some(10))];
+    let mut app = FlowsApp::new(both, us(100), &[], at_once());
+    let mut actions = VecDeque::new();
+    app.start(Time::ZERO, &mut actions);
+    let endpoint = EndpointId(1);
+    app.notice(us(5), endpoint, Notice::Received(10), &mut actions);
+    app.notice(us(6), endpoint, Notice::Closed, &mut actions);
+    actions.clear();
+    app.notice(us(9), endpoint, Notice::Failed, &mut actions);
+    let over = [Action::Tell { endpoint }, Action::TakeAway { endpoint }];
+    assert_eq!(taken(&mut actions), over);
+    // It is complete, not failed: one flow is over.
+    assert_eq!(app.over(), 1);
 }
 
 #[test]
@@ -178,6 +222,7 @@ fn programs_write_when_they_have_seen_their_connections_and_one_after_another() 
         assert_eq!(taken(&mut actions), [Action::Wake { endpoint, at }]);
         app.notice(begins, endpoint, Notice::Awake, &mut actions);
         let bytes = 10;
-        assert_eq!(taken(&mut actions), [Action::Write { endpoint, bytes }]);
+        let write = Action::Write { endpoint, bytes };
+        assert_eq!(taken(&mut actions), [write, shut(endpoint)]);
     }
 }

@@ -137,11 +137,11 @@ impl IncastApp {
             }
             Notice::Connected if at_client => self.connected(now, actions),
             // A client outside has gone: the server closes too.
-            Notice::Closed if !at_client => actions.push_back(Action::Finish {
+            Notice::Closed | Notice::Failed if !at_client => actions.push_back(Action::Finish {
                 endpoint: id,
                 ending: Ending::Close,
             }),
-            Notice::Connected | Notice::Sent(_) | Notice::Closed => {}
+            Notice::Connected | Notice::Sent(_) | Notice::Closed | Notice::Failed => {}
         }
     }
 

@@ -178,7 +178,8 @@ impl MeasuredApp {
             | Notice::Received(_)
             | Notice::Awake
             | Notice::Sent(_)
-            | Notice::Closed => {}
+            | Notice::Closed
+            | Notice::Failed => {}
         }
     }
 

@@ -33,6 +33,10 @@ pub(crate) use udp::{QUEUES, UdpApp, drain as udp_drain};
 pub(crate) enum Action {
     /// Open the connection from this client endpoint to its peer.
     Connect { client: EndpointId },
+    /// All of a flow has been read at this end, which stays until its connection is over.
+    Complete { endpoint: EndpointId },
+    /// Take this end away; what is to be remembered of its flow is.
+    TakeAway { endpoint: EndpointId },
     /// Make the two ends of a flow from one host to another, the next two endpoints, and open the
     /// connection.
     Open {
@@ -115,8 +119,10 @@ pub(crate) enum Notice {
     Awake,
     /// The datagram has been handed to the card; when the socket has room for the next.
     Sent(Time),
-    /// The connection is gone, or the peer writes no more.
+    /// The peer writes no more, or the connection has ended in order.
     Closed,
+    /// The connection is gone: reset, or given up.
+    Failed,
 }
 
 /// The workload of a run.

@@ -112,8 +112,12 @@ impl RequestResponseApp {
                 }
             }
             // A client outside has gone: the server closes too.
-            Notice::Closed if !is_client => actions.push_back(close(id)),
-            Notice::Connected | Notice::Awake | Notice::Sent(_) | Notice::Closed => {}
+            Notice::Closed | Notice::Failed if !is_client => actions.push_back(close(id)),
+            Notice::Connected
+            | Notice::Awake
+            | Notice::Sent(_)
+            | Notice::Closed
+            | Notice::Failed => {}
         }
     }
 

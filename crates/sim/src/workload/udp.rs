@@ -102,7 +102,7 @@ impl UdpApp {
                     Action::Datagram { endpoint: id }
                 });
             }
-            Notice::Connected | Notice::Received(_) | Notice::Closed => {}
+            Notice::Connected | Notice::Received(_) | Notice::Closed | Notice::Failed => {}
         }
     }
 

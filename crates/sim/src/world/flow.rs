@@ -73,19 +73,29 @@ impl World {
 
     /// A flow is over at one end: remembers what is known there and takes the end away.
     pub(super) fn retire(&mut self, id: EndpointId, complete: bool) {
+        self.remember(id, complete);
+        self.take_away(id);
+    }
+
+    /// Remembers what is known of a flow at one end.
+    pub(super) fn remember(&mut self, id: EndpointId, complete: bool) {
         let number = id.0 / 2;
         let record = self.flow_record(number, 2 * number, complete.then_some(self.now));
+        if !id.0.is_multiple_of(2) {
+            self.flows.push(record);
+        } else if self.endpoints[id.0 as usize].connection.is_some() {
+            self.sources.push(record);
+        }
+    }
+
+    /// Takes an end away: what comes for it is for nobody.
+    pub(super) fn take_away(&mut self, id: EndpointId) {
         let endpoint = &mut self.endpoints[id.0 as usize];
         endpoint.listens = false;
         self.retired.read_bytes += endpoint.read_bytes;
         endpoint.backlog.clear();
-        if !id.0.is_multiple_of(2) {
-            self.flows.push(record);
-        } else if endpoint.connection.is_some() {
-            self.sources.push(record);
-        }
         if let Some(connection) = endpoint.connection.take() {
-            // Its closing is not played: what it leaves, it leaves now.
+            // One that has not ended in order leaves now what it would leave then.
             if let Some(learned) = connection.learned() {
                 let host = &mut self.hosts[usize::from(endpoint.host.0)];
                 host.metrics.learn(endpoint.peer_host, self.now, &learned);

@@ -342,7 +342,8 @@ impl World {
                     continue;
                 }
                 Event::Connected => Notice::Connected,
-                Event::PeerClosed | Event::Closed | Event::Reset => Notice::Closed,
+                Event::PeerClosed | Event::Closed => Notice::Closed,
+                Event::Reset => Notice::Failed,
             };
             self.beside
                 .notice(&mut self.workload, now, id, notice, &mut self.actions);

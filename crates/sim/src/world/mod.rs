@@ -298,6 +298,11 @@ impl World {
                     self.show_order();
                     self.retire(endpoint, complete);
                 }
+                Action::Complete { endpoint } => {
+                    self.show_order();
+                    self.remember(endpoint, true);
+                }
+                Action::TakeAway { endpoint } => self.take_away(endpoint),
                 Action::Tell { endpoint } => self.tell_peer(endpoint),
                 Action::Alarm { at } => {
                     self.calendar.schedule(self.first_timer - 1, at);

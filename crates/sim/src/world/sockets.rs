@@ -160,7 +160,11 @@ impl World {
         let prequeues = config.is_some_and(|socket| !socket.tcp_low_latency);
         let reads = endpoint.backlog.is_empty()
             && endpoint.ending.is_none()
-            && connection.life() == Life::Established;
+            && !connection.is_orphan()
+            && matches!(
+                connection.life(),
+                Life::Established | Life::FinWait1 | Life::FinWait2
+            );
         let (sndbuf, rcvbuf) = connection.buffers();
         let limited = config.is_some_and(|socket| socket.backlog_limit);
         let memory = Memory {

@@ -99,6 +99,13 @@ impl Connection {
         self.life
     }
 
+    /// Whether the application has closed the socket: nobody reads or writes any more (SOCK_DEAD).
+    #[inline]
+    #[must_use]
+    pub fn is_orphan(&self) -> bool {
+        self.orphan
+    }
+
     /// Why it ended, if not in order.
     #[must_use]
     pub fn failure(&self) -> Option<Failure> {
