@@ -96,9 +96,10 @@ switch = []
 link = [{ ends = ["sender", "receiver"], rate = "25Gbit", delay = "1us", mtu = "1500B" }]
 [workload]
 kind = "bulk"
-duration = "30ms"
+duration = "60ms"
 pairs = { kind = "listed", list = [["sender", "receiver"]] }
 """
+"""Long enough that what is lost is sent again."""
 
 
 def test_a_slow_reader_s_socket_loses_what_its_backlog_may_not_hold(tmp_path: Path) -> None:
