@@ -1,5 +1,5 @@
 """`python -m tailback` is the `tailback` command."""
 
-from tailback.cli.main import main
+from tailback.cli.start import main
 
 main()

@@ -110,3 +110,16 @@ def test_a_full_standard_output_is_a_message(tmp_path: Path) -> None:
         )
     assert process.returncode != 0
     assert "Traceback" not in process.stderr
+
+
+def test_ctrl_c_while_the_program_is_loaded_is_a_message(tmp_path: Path) -> None:
+    # What the command line imports first is where Ctrl-C comes.
+    (tmp_path / "click.py").write_text("raise KeyboardInterrupt\n")
+    process = subprocess.run(
+        [sys.executable, "-m", "tailback", "list"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        check=False,
+    )
+    assert (process.returncode, process.stderr) == (130, "interrupted\n")

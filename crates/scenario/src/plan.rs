@@ -230,8 +230,9 @@ fn choices(axes: &[Resolved]) -> Vec<Vec<usize>> {
     all
 }
 
-/// Path, source, line and column of a problem.
-type Told = (String, String, Option<u32>, Option<u32>);
+/// Path, source, line and column of a problem, and its reason without numbers: of a range or an override, whose
+/// values have no places of their own, each is told that is wrong in another way.
+type Told = (String, String, Option<u32>, Option<u32>, String);
 
 struct Planner<'a> {
     presets: &'a Presets,
@@ -351,13 +352,15 @@ impl Planner<'_> {
             .collect()
     }
 
-    /// Keeps what has not been said yet about the same place.
+    /// Keeps what has not been said yet about the same place, but for its numbers.
     fn tell(&mut self, document: &Document, findings: Vec<Finding>) {
         let mut new = Vec::new();
         for finding in findings {
             let problem = document.problem(finding, Severity::Error);
             let Problem { path, source, .. } = &problem;
-            let key = (path.clone(), source.clone(), problem.line, problem.column);
+            let mut way = problem.reason.clone();
+            way.retain(|c| !c.is_ascii_digit());
+            let key = (path.clone(), source.clone(), problem.line, problem.column, way);
             if !self.seen.contains(&key) {
                 new.push((key, problem));
             }

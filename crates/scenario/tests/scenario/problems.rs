@@ -519,3 +519,16 @@ fn what_linux_takes_as_no_sysctl_is_told() {
     let sound = ["stack.preset=linux-7.2", "stack.tcp_min_rtt_wlen=0"];
     assert_eq!(plan(STAR, &sound).runs.len(), 1);
 }
+
+#[test]
+fn of_swept_values_without_places_of_their_own_each_wrong_way_is_told() {
+    let many = "workload.servers: 100 servers and the client need 101 hosts, and the network has 4";
+    let none = "workload.servers: 0 is out of range";
+    let found = problems(STAR, &["sweep.servers=[100, 400, 0, 2]"]);
+    assert_eq!(found.len(), 2, "{}", found.join("\n"));
+    assert!(found[0].contains(many), "{}", found[0]);
+    assert!(found[1].contains(none), "{}", found[1]);
+    let range = format!("{STAR}[sweep]\nservers = {{ from = 0, to = 9 }}\n");
+    let found = problems(&range, &[]);
+    assert_eq!(found.len(), 2, "{}", found.join("\n"));
+}
