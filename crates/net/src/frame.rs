@@ -9,6 +9,10 @@ use crate::marking::Mark;
 
 /// Bytes of an IPv4 header without options (RFC 791).
 pub const IP_HEADER_BYTES: u32 = 20;
+/// Bytes of a TCP header without options (RFC 9293).
+pub const TCP_HEADER_BYTES: u32 = 20;
+/// Bytes of TCP's timestamps with the two that align them (RFC 7323, appendix A).
+pub const TIMESTAMPS_BYTES: u32 = 12;
 /// Bytes of a UDP header (RFC 768).
 pub const UDP_HEADER_BYTES: u32 = 8;
 /// Ethernet header and FCS around a packet, bytes (IEEE 802.3 clause 3).

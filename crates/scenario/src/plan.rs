@@ -360,7 +360,13 @@ impl Planner<'_> {
             let Problem { path, source, .. } = &problem;
             let mut way = problem.reason.clone();
             way.retain(|c| !c.is_ascii_digit());
-            let key = (path.clone(), source.clone(), problem.line, problem.column, way);
+            let key = (
+                path.clone(),
+                source.clone(),
+                problem.line,
+                problem.column,
+                way,
+            );
             if !self.seen.contains(&key) {
                 new.push((key, problem));
             }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tailback_net::frame::{ETHERNET_BYTES, EndpointId, HostId, IP_HEADER_BYTES};
+use tailback_net::frame::{ETHERNET_BYTES, EndpointId, HostId, IP_HEADER_BYTES, TCP_HEADER_BYTES};
 use tailback_net::host::{HostPort, Machine, PageBuffers, ReceiveRing, TransmitQueue};
 use tailback_net::impairment::script::Direction;
 use tailback_net::link::Link;
@@ -29,9 +29,6 @@ use crate::world::{
     PushBack, QueuedSwitch, Retired, Series, Sink, Spread, SwitchBuffer, SwitchState, Totals,
     Unsent, World,
 };
-
-/// Bytes of a TCP header without options (RFC 9293).
-const TCP_HEADER_BYTES: u32 = 20;
 
 /// The world of a run, before anything has happened.
 /// `outside` says which hosts' machines are not modelled here, by their numbers; missing: they are.

@@ -1,30 +1,31 @@
 //! How long flows took beside how long they would have taken alone.
 //!
 //! The ideal is what studies of data-centre transport take (Alizadeh et al., SIGCOMM 2013): the
-//! flow's bytes with their headers at the slowest rate of the way, then the way's delays; no
-//! handshake. Slowdown is the time taken over that.
+//! flow's bytes with their headers, timestamps where both ends send them, at the slowest rate of the
+//! way, then the way's delays; no handshake. Slowdown is the time taken over that.
 
-use tailback_net::frame::{ETHERNET_BYTES, GAP_BYTES, IP_HEADER_BYTES};
-use tailback_units::{Duration, Rate, Time};
+use tailback_net::frame::{
+    ETHERNET_BYTES, GAP_BYTES, IP_HEADER_BYTES, TCP_HEADER_BYTES, TIMESTAMPS_BYTES,
+};
+use tailback_units::{Duration, Time};
 
 use crate::tables::Table;
 use crate::world::{FlowRecord, World};
 
 /// Upper ends of the classes of sizes, bytes.
 const SIZES: [u64; 6] = [10_000, 30_000, 100_000, 1_000_000, 10_000_000, u64::MAX];
-const TCP_HEADER_BYTES: u64 = 20;
-
 /// What a flow of so many bytes takes alone.
 pub(crate) fn ideal(world: &World, flow: &FlowRecord, bytes: u64) -> Duration {
     let (rate, delay) = world.way(flow.source, flow.destination, 2 * flow.number + 1);
-    let mss = u64::from(world.hosts[usize::from(flow.source.0)].config.mss);
-    let headers = TCP_HEADER_BYTES + u64::from(IP_HEADER_BYTES + ETHERNET_BYTES + GAP_BYTES);
-    let wire = bytes + bytes.div_ceil(mss.max(1)) * headers;
-    time(rate, wire) + delay
-}
-
-fn time(rate: Rate, bytes: u64) -> Duration {
-    rate.time_for(bytes)
+    let ends = [flow.source, flow.destination].map(|id| &world.hosts[usize::from(id.0)].config);
+    let options = match ends.iter().all(|end| end.stack.tcp_timestamps) {
+        true => TIMESTAMPS_BYTES,
+        false => 0,
+    };
+    let payload = u64::from(ends[0].mss).saturating_sub(options.into());
+    let headers = TCP_HEADER_BYTES + options + IP_HEADER_BYTES + ETHERNET_BYTES + GAP_BYTES;
+    let wire = bytes + bytes.div_ceil(payload.max(1)) * u64::from(headers);
+    rate.time_for(wire) + delay
 }
 
 /// How much longer each complete flow took than alone, and its size; nothing of the others.

@@ -1,6 +1,8 @@
 //! What workloads `iperf3` and `flent` add to the tables.
 
-use tailback_net::frame::{ETHERNET_BYTES, HostId, IP_HEADER_BYTES};
+use tailback_net::frame::{
+    ETHERNET_BYTES, HostId, IP_HEADER_BYTES, TCP_HEADER_BYTES, TIMESTAMPS_BYTES,
+};
 use tailback_scenario::{MeasuredFlow, Measurement};
 use tailback_units::Time;
 
@@ -8,10 +10,6 @@ use crate::outcome::sender_control;
 use crate::tables::Table;
 use crate::workload::MeasuredApp;
 use crate::world::{FlowRecord, IntervalLook, World};
-
-/// Header of TCP, and its timestamps, bytes.
-const TCP_HEADER_BYTES: u32 = 20;
-const TIMESTAMPS_BYTES: u32 = 12;
 
 /// What the window saw of the flows that `wanted` names: bytes received, segments retransmitted.
 fn seen(world: &World, app: &MeasuredApp, wanted: impl Fn(&MeasuredFlow) -> bool) -> (u64, u64) {

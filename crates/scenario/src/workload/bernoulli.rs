@@ -9,15 +9,12 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailback_net::frame::{ETHERNET_BYTES, GAP_BYTES, IP_HEADER_BYTES};
+use tailback_net::frame::{ETHERNET_BYTES, GAP_BYTES, IP_HEADER_BYTES, TCP_HEADER_BYTES};
 use tailback_units::{Bytes, Duration, Rate};
 
 use super::flow;
 use crate::problem::Finding;
 use crate::topology::Topology;
-
-/// Bytes of a TCP header without options (RFC 9293).
-const TCP_HEADER_BYTES: u32 = 20;
 
 /// Messages from every host to all others at random.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
