@@ -117,7 +117,11 @@ impl MeasuredApp {
             actions.push_back(Action::LookAtQueues);
         }
         if self.next_interval <= now {
-            self.next_interval = now + self.spec.interval;
+            // The last is as long as what is left, as iperf3's is.
+            self.next_interval = match now < self.spec.end {
+                true => (now + self.spec.interval).min(self.spec.end),
+                false => Time::NEVER,
+            };
             actions.push_back(Action::LookAtFlows);
         }
         if !self.stopped && now >= self.spec.load.1 {

@@ -13,6 +13,10 @@ fn at(ms: u64) -> Time {
 
 /// Two senders, the first measured from 5 ms to 15 ms, pings every 4 ms.
 fn app() -> MeasuredApp {
+    looking_every(5)
+}
+
+fn looking_every(interval_ms: u64) -> MeasuredApp {
     let spec = Iperf3 {
         senders: 2,
         measured: Measured::First,
@@ -22,7 +26,7 @@ fn app() -> MeasuredApp {
         parallel: 1,
         reverse: false,
         ping_interval: Duration::from_ms(4),
-        interval: Duration::from_ms(5),
+        interval: Duration::from_ms(interval_ms),
     };
     MeasuredApp::new(spec.measurement(1), &[])
 }
@@ -80,6 +84,17 @@ fn senders_pings_and_looks_come_at_their_times() {
     assert_eq!(times(|a| matches!(a, Action::End { .. })), [at(15)]);
     let senders: Vec<u32> = app.spec().flows.iter().map(|one| one.sender).collect();
     assert_eq!(senders, [2, 1]);
+}
+
+#[test]
+fn the_last_interval_is_what_is_left_of_the_time() {
+    let mut app = looking_every(4);
+    let looks: Vec<Time> = play(&mut app)
+        .into_iter()
+        .filter(|(_, action)| matches!(action, Action::LookAtFlows))
+        .map(|(time, _)| time)
+        .collect();
+    assert_eq!(looks, [at(9), at(13), at(15)]);
 }
 
 #[test]
