@@ -121,12 +121,29 @@ fn apply(document: &mut Document, overrides: Vec<Override>, problems: &mut Vec<P
         origin,
     } in overrides
     {
-        if let Err(finding) = document.set(&steps, value, &origin) {
+        if let Err(finding) = named_cases(document, &steps, value)
+            .and_then(|value| document.set(&steps, value, &origin))
+        {
             let mut problem = document.problem(finding, Severity::Error);
             problem.source = origin.source_name().to_owned();
             (problem.line, problem.column) = (None, None);
             problems.push(problem);
         }
+    }
+}
+
+/// What an axis of cases becomes where `value` names some of them; else `value`.
+fn named_cases(document: &Document, steps: &Steps, value: Value) -> Result<Value, Finding> {
+    let [sweep, key] = steps.as_slice() else {
+        return Ok(value);
+    };
+    let axis = document.root.get(sweep).filter(|_| sweep == "sweep");
+    match axis
+        .and_then(|axes| axes.get(key))
+        .and_then(|axis| sweep::chosen(axis, key, &value))
+    {
+        Some(chosen) => chosen.map_err(|finding| *finding),
+        None => Ok(value),
     }
 }
 

@@ -37,10 +37,13 @@ pub struct Range {
 
 #[path = "sweep_cases.rs"]
 mod cases;
+#[path = "sweep_chosen.rs"]
+mod chosen;
 #[path = "sweep_labels.rs"]
 mod labels;
 
 pub(crate) use cases::Case;
+pub(crate) use chosen::chosen;
 
 impl Resolved {
     /// How far in the places are that it sets: what lies further in is set later.

@@ -71,6 +71,8 @@ class _Lines:
         if tenth == self._told:
             return
         self._told = tenth
+        if tenth < 10:
+            fraction = min(fraction, 0.99)
         elapsed_s = time.monotonic() - self._start_s
         new = fraction - self._first
         left_s = elapsed_s * (1 - fraction) / new if new > 0 else 0.0  # all at the first look

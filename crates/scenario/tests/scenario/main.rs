@@ -13,6 +13,7 @@ mod plans;
 mod presets;
 mod problems;
 mod short_names;
+mod sweep_cases;
 mod sweeps;
 mod switches;
 mod vlans;
