@@ -61,11 +61,14 @@ def test_shares_count_the_draws_in_which_a_finding_holds() -> None:
     def check(*, holds: bool) -> Check:
         return Check.judged("more", "yes", "no", "all", holds=holds)
 
-    draw = draws(1)[0]
-    runs = [(draw, [check(holds=holds)]) for holds in (True, False, True)]
+    runs = [
+        (replace(draws(1)[0], limiters=limiters), [check(holds=holds)])
+        for limiters, holds in (("flow", True), ("flow", False), ("destination", True))
+    ]
     found = Robustness({"l2-congestion": runs})
-    assert found.shares() == [("l2-congestion", "more", 2, 3)]
-    assert "2 of 3" in list(found.table().columns[2].cells)
+    assert found.shares() == [("l2-congestion", "more", [True, False, True], [True, False])]
+    shown = found.table().columns
+    assert (list(shown[2].cells), list(shown[3].cells)) == (["2 of 3"], ["1 of 2"])
 
 
 def test_a_draw_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Entry point of the `tailback` program: Ctrl-C while it is still being loaded is no traceback either."""
+"""Entry point of the `tailback` program: Ctrl-C while it is loaded is no traceback either."""
 
 import sys
 from typing import NoReturn

@@ -130,13 +130,21 @@ class Robustness:
 
     found: Mapping[str, list[tuple[Draw, list[Check]]]]
 
-    def shares(self) -> list[tuple[str, str, int, int]]:
-        """Scenario, finding, draws in which it holds, draws."""
+    def shares(self) -> list[tuple[str, str, list[bool], list[bool]]]:
+        """Scenario, finding, and whether it holds in each draw.
+
+        Last come those draws alone whose limiters hold back a connection.
+        """
         rows = []
         for scenario, runs in self.found.items():
             for number, check in enumerate(runs[0][1]):
                 verdicts = [held(checks[number]) for _, checks in runs]
-                rows.append((scenario, check.claim, sum(verdicts), len(verdicts)))
+                of_connections = [
+                    holds
+                    for (draw, _), holds in zip(runs, verdicts, strict=True)
+                    if draw.limiters == "flow"
+                ]
+                rows.append((scenario, check.claim, verdicts, of_connections))
         return rows
 
     def table(self) -> "Table":
@@ -147,8 +155,9 @@ class Robustness:
         for head in ("scenario", "finding"):
             table.add_column(head)
         table.add_column("holds", justify="right")
-        for scenario, claim, holds, of in self.shares():
-            table.add_row(scenario, claim, f"{holds} of {of}")
+        table.add_column("where limiters are a connection's", justify="right")
+        for scenario, claim, *verdicts in self.shares():
+            table.add_row(scenario, claim, *(f"{sum(held)} of {len(held)}" for held in verdicts))
         return table
 
     def to_dict(self) -> dict[str, Any]:
