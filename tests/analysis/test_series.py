@@ -112,6 +112,17 @@ def test_along_names_the_least_and_the_greatest_are_named(tmp_path: Path) -> Non
     )
 
 
+def test_of_many_that_are_alike_none_is_named(tmp_path: Path) -> None:
+    axes = {"stack": ["new", "old"], "switch": ["a", "b", "c"]}
+    folder = sweep_folder(tmp_path / "some", axes)
+    summary = pl.read_parquet(folder / "summary.parquet")
+    drops = pl.Series([0.0] * 5 + [7.0])
+    summary.with_columns(switch_drops_mean=drops).write_parquet(folder / "summary.parquet")
+    said = headline(View(Results(folder)), "switch_drops_mean")
+    wanted = "from 0 frames per transaction (in 5 cases) to 7 frames per transaction (c; old)."
+    assert said == f"Drops at the switch: {wanted}"
+
+
 def test_findings_of_one_run(tmp_path: Path) -> None:
     view = View(Results(sweep_folder(tmp_path / "one", {})))
     assert key_findings(view) == ["A transaction takes 10 ms in the mean, 95 % within 11 ms."]

@@ -148,7 +148,9 @@ def _span(points: pl.DataFrame, x: Axis, metric: str, words: Label) -> str:
             .select(x.name, GROUP)
             .iter_rows()
         ]
-        return f"{_quantity(value, words)} ({few(places)})"
+        # Of many that are alike no three are worth a name.
+        where = few(places) if len(places) <= _NAMED_MAX else f"in {len(places)} cases"
+        return f"{_quantity(value, words)} ({where})"
 
     least, greatest = (float(rows.get_column(metric)[i]) for i in (0, -1))
     if rows.height > 1 and least > 0 and are_alike(least, greatest):
