@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 
 mod ahead;
+mod application;
 mod background;
 mod backlog;
 mod count;
