@@ -99,6 +99,46 @@ def test_single_runs_are_compared_as_they_are(tmp_path: Path) -> None:
     assert (found.points, found.axes) == (1, ())
 
 
+def repeated(path: Path, values: dict[int, list[float]]) -> Path:
+    """A folder with these completion times of each `n`, a repetition each."""
+    repetitions = len(next(iter(values.values())))
+    folder = sweep_folder(path, {"n": list(values)}, repetitions=repetitions)
+    summary = pl.read_parquet(folder / "summary.parquet")
+    each = pl.Series([ms for of_one in values.values() for ms in of_one])
+    summary.with_columns(completion_ms_mean=each).write_parquet(folder / "summary.parquet")
+    return folder
+
+
+def test_means_of_repetitions_are_held_against_chance(tmp_path: Path) -> None:
+    # Standard errors of 8.2 each are 28.3 by chance: t is 2.45 for six.
+    reference = [80.0, 100.0, 100.0, 120.0]
+    a = repeated(
+        tmp_path / "a", {1: [ms + 28 for ms in reference], 2: [ms + 29 for ms in reference]}
+    )
+    b = repeated(tmp_path / "b", {1: reference, 2: reference})
+    found = compare(a, b)
+    error = found.find("", "completion_ms_mean")
+    assert error is not None
+    assert (error.beyond_chance, error.judged) == (1, 2)
+    assert found.joined["completion_ms_mean_chance"].to_list() == pytest.approx([28.3] * 2, abs=0.1)
+    text = io.StringIO()
+    print_comparison(found, Console(file=text, width=160))
+    assert "Beyond chance" in text.getvalue()
+    assert "1 of 2" in text.getvalue()
+
+
+def test_single_runs_are_not_held_against_chance(tmp_path: Path) -> None:
+    a = repeated(tmp_path / "a", {1: [1.0, 2.0], 2: [1.0, 2.0]})
+    b = repeated(tmp_path / "b", {1: [9.0], 2: [9.0]})
+    found = compare(a, b)
+    error = found.find("", "completion_ms_mean")
+    assert error is not None
+    assert (error.beyond_chance, error.judged) == (0, 0)
+    text = io.StringIO()
+    print_comparison(found, Console(file=text, width=160))
+    assert "Beyond chance" not in text.getvalue()
+
+
 def test_json_and_terminal_say_the_same(tmp_path: Path) -> None:
     folder = incast_folder(tmp_path / "r", servers=[2, 9], off=0.1)
     found = compare(folder, "published:incast-8MB")

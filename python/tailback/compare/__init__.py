@@ -42,8 +42,8 @@ def between(a: Side, b: Side) -> Comparison:
         )
     # What one side has nowhere is not compared: the latency of requests that nobody answered.
     known = [m for m in metrics if not joined.drop_nulls([m, f"{m}_reference"]).is_empty()]
-    unknown = [c for m in metrics if m not in known for c in (m, f"{m}_reference")]
-    return Comparison.of(a, b, keys, known, joined.drop(unknown))
+    unknown = [c for m in metrics if m not in known for c in (m, f"{m}_reference", f"{m}_chance")]
+    return Comparison.of(a, b, keys, known, joined.drop(unknown, strict=False))
 
 
 def _keys(a: Side, b: Side) -> list[str]:

@@ -32,6 +32,9 @@ class MetricError:
         worst_at: the point where it is, in words.
         small_rows: points whose reference is zero or, for counts, below 1.
         small_difference: mean of |ours - reference| over these, in the metric's unit.
+        judged: points whose values are means of repetitions on both sides.
+        beyond_chance: of these, how many differ by more than chance alone gives in nineteen of
+            twenty cases (Welch's t); one in twenty does where nothing differs.
     """
 
     group: str
@@ -43,6 +46,8 @@ class MetricError:
     worst_at: str
     small_rows: int
     small_difference: float | None
+    judged: int = 0
+    beyond_chance: int = 0
 
     @classmethod
     def of(cls, group: str, metric: str, joined: pl.DataFrame, x: Axis | None) -> Self:
@@ -56,6 +61,9 @@ class MetricError:
         small = known.filter((reference.abs() < least) | (reference == 0))
         errors = large.get_column("error")
         at: int | None = errors.abs().arg_max()
+        chances = f"{metric}_chance"
+        judged = known.drop_nulls(chances) if chances in known.columns else known.clear()
+        beyond = (ours - reference).abs() > (pl.col(chances) if judged.height else 0.0)
         return cls(
             group=group,
             metric=metric,
@@ -66,6 +74,8 @@ class MetricError:
             worst_at="" if at is None or x is None else in_words(x, large.get_column(x.name)[at]),
             small_rows=small.height,
             small_difference=_float(small.select((ours - reference).abs().mean()).item()),
+            judged=judged.height,
+            beyond_chance=judged.filter(beyond).height,
         )
 
 
@@ -81,7 +91,8 @@ class Comparison:
         only_a: points of `a` that the reference lacks.
         only_b: points of the reference that `a` lacks.
         errors: one entry per group and metric.
-        joined: the points side by side, the reference's metrics with the ending `_reference`.
+        joined: the points side by side, the reference's metrics with the ending `_reference`; with
+            the ending `_chance` by how much repetitions let two means differ.
         timed: whether counts are of whole runs, not of transactions.
         differs: paths at which the scenarios of the two differ, but for the points only one has.
     """

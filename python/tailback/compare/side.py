@@ -1,6 +1,6 @@
 """One side of a comparison: a run folder's summary or a published table."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,6 +9,7 @@ import polars as pl
 
 from tailback import published
 from tailback.analysis.axes import Axes, choose
+from tailback.analysis.chance import chance_of
 from tailback.analysis.view import View
 from tailback.published import PublishedTable
 from tailback.results.damage import blamed
@@ -27,6 +28,8 @@ class Side:
     Attributes:
         name: what messages and tables call it.
         frame: one row per point, repetitions averaged.
+        spread: of results, by the same points: of each metric the variance over repetitions,
+            `METRIC`, and how many have it, `METRIC_count`.
         axes: its axes' columns, first axis first.
         metrics: its metrics' columns.
         roles: the part each axis plays.
@@ -40,6 +43,7 @@ class Side:
     metrics: tuple[str, ...]
     roles: Axes
     timed: bool = False
+    spread: pl.DataFrame | None = None
     scenario: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -48,15 +52,24 @@ class Side:
         return self.roles.names
 
     def joined(self, other: "Side", keys: list[str], metrics: list[str]) -> pl.DataFrame:
-        """Return the points both have: the keys, each metric, and `METRIC_reference` of `other`."""
+        """Return the points both have: the keys, each metric, and `METRIC_reference` of `other`.
+
+        Where both have repetitions `METRIC_chance` is by how much the two means differ by chance
+        alone in nineteen of twenty cases.
+        """
         mine = self.frame.select(*keys, *metrics)
         theirs = other.frame.select(*keys, *(pl.col(m).alias(f"{m}_reference") for m in metrics))
-        if not keys:
-            return mine.join(theirs, how="cross")
-        casts = [pl.col(k).cast(_common(mine.schema[k], theirs.schema[k])) for k in keys]
-        return mine.with_columns(casts).join(
-            theirs.with_columns(casts), on=keys, how="inner", maintain_order="left"
+        points = _by_points(mine, theirs, keys)
+        if self.spread is None or other.spread is None:
+            return points
+        columns = [*metrics, *(f"{m}_count" for m in metrics)]
+        spreads = _by_points(
+            self.spread.select(*keys, *columns),
+            other.spread.select(*keys, *(pl.col(c).alias(f"{c}_reference") for c in columns)),
+            keys,
         )
+        chances = (_chances(spreads, metric) for metric in metrics)
+        return points.with_columns(c for c in chances if c.null_count() < c.len())
 
 
 def side(of: "str | Path | Results") -> Side:
@@ -101,7 +114,43 @@ def _of_results(results: "Results") -> Side:
     )
     timed = View(results).timed
     scenario = results.manifest["scenario"]
-    return Side(str(results.path), frame, axes, metrics, choose(summary, axes), timed, scenario)
+    spread = _spread(summary, axes, metrics) if "repetition" in summary.columns else None
+    roles = choose(summary, axes)
+    return Side(str(results.path), frame, axes, metrics, roles, timed, spread, scenario)
+
+
+def _spread(
+    summary: pl.DataFrame, axes: Sequence[str], metrics: Sequence[str]
+) -> pl.DataFrame | None:
+    """Return variances over repetitions, and how many there are; nothing where there is one."""
+    if summary.get_column("repetition").n_unique() < 2:
+        return None
+    each = [
+        *(pl.col(m).cast(pl.Float64).var() for m in metrics),
+        *(pl.col(m).count().alias(f"{m}_count") for m in metrics),
+    ]
+    return summary.group_by(axes, maintain_order=True).agg(each) if axes else summary.select(each)
+
+
+def _by_points(mine: pl.DataFrame, theirs: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
+    """Return the rows of both that are of the same point, in the order of the first."""
+    if not keys:
+        return mine.join(theirs, how="cross")
+    casts = [pl.col(k).cast(_common(mine.schema[k], theirs.schema[k])) for k in keys]
+    return mine.with_columns(casts).join(
+        theirs.with_columns(casts), on=keys, how="inner", maintain_order="left"
+    )
+
+
+def _chances(spreads: pl.DataFrame, metric: str) -> pl.Series:
+    """Return by how much chance moves each point's difference; null where one side is one run."""
+    names = (metric, f"{metric}_count", f"{metric}_reference", f"{metric}_count_reference")
+    rows = spreads.select(names).iter_rows()
+    of = [
+        None if min(n, m) < 2 or v is None or w is None else chance_of((v, n), (w, m))
+        for v, n, w, m in rows
+    ]
+    return pl.Series(f"{metric}_chance", of, dtype=pl.Float64)
 
 
 def _common(a: pl.DataType, b: pl.DataType) -> pl.DataType | type[pl.DataType]:

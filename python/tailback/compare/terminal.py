@@ -48,7 +48,9 @@ def comparison_table(comparison: Comparison, *, narrow: bool = False) -> Table:
     if grouped and not narrow:
         table.add_column("Group")
     table.add_column("Metric", min_width=22 if narrow else None)
-    for head in ("Mean abs. error", "Bias", "Worst", "Points", "Near zero: difference"):
+    judged = any(error.judged for error in comparison.errors)
+    heads = ["Mean abs. error", "Bias", "Worst", "Points", "Near zero: difference"]
+    for head in [*heads, *(["Beyond chance"] if judged else [])]:
         most = (12 if head == "Worst" else 10) if narrow else None
         table.add_column(head, justify="right", max_width=most)
     for group in comparison.groups:
@@ -67,6 +69,7 @@ def comparison_table(comparison: Comparison, *, narrow: bool = False) -> Table:
                 Text(f"{worst} at {error.worst_at}" if error.worst_at else worst),
                 str(error.rows),
                 "" if small is None else number(small / words.per_unit),
+                *([f"{error.beyond_chance} of {error.judged}"] if judged else []),
                 end_section=error is errors[-1],
             )
     return table

@@ -3,10 +3,11 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import fmean, variance
+from statistics import fmean
 
 import polars as pl
 
+from tailback.analysis.chance import chance
 from tailback.reproduce.congestion.cells import FRAME_BYTES, Cell
 from tailback.results import Results
 
@@ -64,23 +65,9 @@ class Comparison:
         alone gives in nineteen of twenty cells (Welch's t).
         """
         kernel, model = fmean(self.kernel), fmean(self.model)
-        chance = _chance(self.kernel, self.model)
-        limit = max(self.quantity.relative * abs(kernel), self.quantity.absolute, chance)
+        by_chance = chance(self.kernel, self.model)
+        limit = max(self.quantity.relative * abs(kernel), self.quantity.absolute, by_chance)
         return abs(model - kernel) <= limit
-
-
-def _chance(a: Sequence[float], b: Sequence[float]) -> float:
-    """By how much the means of two samples of one thing differ in nineteen of twenty cases."""
-    from scipy.stats import t
-
-    if min(len(a), len(b)) < 2:
-        return 0.0
-    errors = [variance(values) / len(values) for values in (a, b)]
-    if not any(errors):
-        return 0.0
-    each = (error**2 / (len(values) - 1) for error, values in zip(errors, (a, b), strict=True))
-    freedom = sum(errors) ** 2 / sum(each)
-    return float(t.ppf(0.975, freedom)) * math.sqrt(sum(errors))
 
 
 def compare(cell: Cell, kernel: Results, model: Results) -> list[Comparison]:
