@@ -127,6 +127,19 @@ def test_means_of_repetitions_are_held_against_chance(tmp_path: Path) -> None:
     assert "1 of 2" in text.getvalue()
 
 
+def test_repetitions_that_are_one_run_are_not_held_against_chance(tmp_path: Path) -> None:
+    folders = [repeated(tmp_path / name, {1: [ms, ms]}) for name, ms in (("a", 1.0), ("b", 9.0))]
+    for folder in folders:
+        summary = pl.read_parquet(folder / "summary.parquet")
+        alike = summary.head(1).drop("run", "repetition")
+        summary.select("run", "repetition").join(alike, how="cross").write_parquet(
+            folder / "summary.parquet"
+        )
+    error = compare(*folders).find("", "completion_ms_mean")
+    assert error is not None
+    assert (error.beyond_chance, error.judged) == (0, 0)
+
+
 def test_single_runs_are_not_held_against_chance(tmp_path: Path) -> None:
     a = repeated(tmp_path / "a", {1: [1.0, 2.0], 2: [1.0, 2.0]})
     b = repeated(tmp_path / "b", {1: [9.0], 2: [9.0]})

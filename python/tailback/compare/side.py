@@ -129,7 +129,10 @@ def _spread(
         *(pl.col(m).cast(pl.Float64).var() for m in metrics),
         *(pl.col(m).count().alias(f"{m}_count") for m in metrics),
     ]
-    return summary.group_by(axes, maintain_order=True).agg(each) if axes else summary.select(each)
+    found = summary.group_by(axes, maintain_order=True).agg(each) if axes else summary.select(each)
+    # Repetitions that are alike in everything are one run, told of several times.
+    vary = any(found.select(pl.col(m).fill_null(0).sum() > 0).item() for m in metrics)
+    return found if vary else None
 
 
 def _by_points(mine: pl.DataFrame, theirs: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
