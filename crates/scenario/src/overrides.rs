@@ -74,6 +74,10 @@ fn parse(document: &Document, overrides: &[String], problems: &mut Vec<Problem>)
             let named = (steps.len() == 1).then(|| sweep::resolve_key(&steps[0], &places));
             match named {
                 Some(Ok(full)) => steps = full,
+                // An axis of cases has a name that no value has.
+                Some(Err(_)) if is_axis(document, &steps[0]) => {
+                    steps.insert(0, "sweep".to_owned());
+                }
                 Some(Err(finding)) => {
                     wrong(finding.reason, &finding.remedy);
                     continue;
@@ -112,6 +116,13 @@ fn parse(document: &Document, overrides: &[String], problems: &mut Vec<Problem>)
     // A whole goes before its parts, so that the order of the command line does not matter.
     read.sort_by_key(|o| o.steps.len());
     read
+}
+
+fn is_axis(document: &Document, key: &str) -> bool {
+    document
+        .root
+        .get("sweep")
+        .is_some_and(|sweep| sweep.get(key).is_some())
 }
 
 fn apply(document: &mut Document, overrides: Vec<Override>, problems: &mut Vec<Problem>) {

@@ -221,6 +221,8 @@ fn an_override_names_cases_by_their_labels() {
             "{wanted}"
         );
     }
+    // The axis' name is enough where no value has it.
+    assert_eq!(tests(&["test=many", "sweep.iterations=[5]"]), ["many"]);
     // In the order asked for, each once.
     let both = [
         "sweep.test=[\"many\", \"few\", \"many\"]",
