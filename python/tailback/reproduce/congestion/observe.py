@@ -93,33 +93,40 @@ def cwnd_trace(results: Results, until_s: float | None) -> pl.DataFrame:
 
 
 def _samples(results: Results, until_s: float | None) -> pl.DataFrame:
-    """Samples up to a time, with the receiver's port, which tells flows apart."""
+    """Samples before a time, with the receiver's port, which tells flows apart.
+
+    Not those at the time itself: flows end then, and a kernel whose connection has ended has none.
+    """
     samples = results.table("samples")
     port = pl.when(pl.col("host") == RECEIVER).then("local").otherwise("peer")
     samples = samples.with_columns(port.str.split(":").list.last().alias("port"))
-    return samples if until_s is None else samples.filter(pl.col("time_s") <= until_s)
+    return samples if until_s is None else samples.filter(_before(until_s))
+
+
+def _before(until_s: float) -> pl.Expr:
+    """Looks before a time, by more than what a sum of seconds is off."""
+    return pl.col("time_s") < until_s * (1 - 1e-9)
 
 
 Look = list[tuple[Quantity, list[float]]]
 
 
 def _of_flows(cell: Cell, results: Results) -> Look:
-    """Flows that go on: what they had done by the end."""
+    """Flows that go on: what they had done by the last look before the end."""
     samples = _samples(results, cell.until_s).sort("time_s")
+    ends = dict(samples.group_by("run").agg(pl.col("time_s").max()).iter_rows())
     last = samples.group_by("run", "host", "port").last()
     senders = last.filter(pl.col("host") != RECEIVER)
     receivers = last.filter(pl.col("host") == RECEIVER)
-    seconds = cell.until_s or 1.0
 
-    def sums(frame: pl.DataFrame, column: str) -> list[float]:
-        rows = frame.group_by("run").agg(pl.col(column).sum()).sort("run")
-        return [float(value) for value in rows[column]]
+    def sums(frame: pl.DataFrame, column: str) -> dict[int, float]:
+        return dict(frame.group_by("run").agg(pl.col(column).sum()).sort("run").iter_rows())
 
-    goodput = [value * 8 / seconds / 1e6 for value in sums(receivers, "bytes_received")]
+    received = sums(receivers, "bytes_received")
     return [
-        (GOODPUT, goodput),
-        (RETRANSMISSIONS, sums(senders, "total_retrans")),
-        (TIMEOUTS, sums(senders, "total_rto")),
+        (GOODPUT, [value * 8 / ends[run] / 1e6 for run, value in received.items()]),
+        (RETRANSMISSIONS, list(map(float, sums(senders, "total_retrans").values()))),
+        (TIMEOUTS, list(map(float, sums(senders, "total_rto").values()))),
         (QUEUE, _queue(results, cell.until_s)),
     ]
 
@@ -151,7 +158,7 @@ def _queue(results: Results, until_s: float | None) -> list[float]:
         return [0.0] * len(runs)
     looks = results.table("queue_samples").filter(pl.col("place") == "switch:0")
     if until_s is not None:
-        looks = looks.filter(pl.col("time_s") <= until_s)
+        looks = looks.filter(_before(until_s))
     means = dict(looks.group_by("run").agg(pl.col("queue_bytes").mean()).iter_rows())
     return [means.get(run, 0.0) / FRAME_BYTES for run in runs]
 
