@@ -1,6 +1,7 @@
 """The matrix of congestion-parity, and when two backends' values count as alike."""
 
 from pathlib import Path
+from typing import cast
 
 import polars as pl
 import pytest
@@ -15,6 +16,8 @@ from tailback.reproduce.congestion.observe import (
     Comparison,
     spread,
 )
+from tailback.reproduce.congestion.study import CellResult, CongestionParity
+from tailback.results import Results
 from tailback.scenario import Scenario, load
 
 
@@ -52,10 +55,26 @@ def test_several_runs_may_differ_by_chance() -> None:
     # Means 100 and 110; standard errors of 8.2 each, so 28.3 by chance: t is 2.45 for six.
     kernel, model = [80.0, 100.0, 100.0, 120.0], [90.0, 110.0, 110.0, 130.0]
     assert Comparison(GOODPUT, kernel, model).within
+    assert not Comparison(GOODPUT, kernel, model).near
+    assert Comparison(GOODPUT, kernel, [value + 5 for value in kernel]).near
     assert not Comparison(GOODPUT, [100.0] * 4, [110.0] * 4).within
     assert Comparison(GOODPUT, kernel, [value + 28 for value in kernel]).within
     assert not Comparison(GOODPUT, kernel, [value + 29 for value in kernel]).within
     assert spread(kernel) == "100 (80 to 120)"
+
+
+def test_the_verdict_says_what_holds_by_chance_alone() -> None:
+    kernel, model = [80.0, 100.0, 100.0, 120.0], [90.0, 110.0, 110.0, 130.0]
+    pairs = [(kernel, kernel), (kernel, model), ([100.0], [110.0])]
+    [cell, *_] = cells()
+    folder = cast(Results, None)  # nothing of it is looked at
+    results = [CellResult(cell, [Comparison(GOODPUT, *pair)], folder, folder) for pair in pairs]
+    found = CongestionParity(results)
+    assert found.verdict == (
+        "2 of 3 cells hold: 1 within every limit, 1 apart by no more than chance gives."
+    )
+    near = [cell["quantities"]["goodput_mbps"]["near"] for cell in found.to_dict()["cells"]]
+    assert near == [True, False, False]
 
 
 def test_samples_are_the_same_table_on_modelled_hosts(tmp_path: Path) -> None:

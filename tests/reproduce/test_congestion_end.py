@@ -19,7 +19,15 @@ def _results(looks: list[tuple[float, int]]) -> Results:
         for time_s, got in looks
         for host, local, peer in (("receiver", "b:1025", "a:7"), ("sender", "a:7", "b:1025"))
     ]
-    tables = {"samples": pl.DataFrame(rows), "summary": pl.DataFrame({"run": [0]})}
+    queue = [
+        {"run": 0, "place": "switch:0", "time_s": time_s, "queue_bytes": 1518 * (time_s >= 0.4)}
+        for time_s, _ in looks
+    ]
+    tables = {
+        "samples": pl.DataFrame(rows),
+        "summary": pl.DataFrame({"run": [0]}),
+        "queue_samples": pl.DataFrame(queue),
+    }
     return cast(Results, SimpleNamespace(tables=tables, table=tables.__getitem__))
 
 
@@ -27,5 +35,6 @@ def test_a_look_at_the_end_is_not_part_of_it() -> None:
     [cell] = [cell for cell in cells() if cell.name == "reno-1g-10ms-1bdp-1"]
     ended = _results([(0.2, 12_500_000), (0.399, 37_500_000)])
     seen = _results([(0.2, 12_500_000), (0.399, 37_500_000), (0.4, 37_625_000)])
-    goodput = compare(cell, ended, seen)[0]
+    goodput, _, _, queue = compare(cell, ended, seen)
+    assert queue.kernel == queue.model == [0.0]
     assert goodput.kernel == goodput.model == [pytest.approx(37.5 * 8 / 0.399)]

@@ -58,16 +58,22 @@ class Comparison:
         return model / kernel - 1 if kernel else (math.inf if model else 0.0)
 
     @property
+    def near(self) -> bool:
+        """Whether the means are no further apart than the quantity's limits."""
+        kernel, model = fmean(self.kernel), fmean(self.model)
+        limit = max(self.quantity.relative * abs(kernel), self.quantity.absolute)
+        return abs(model - kernel) <= limit
+
+    @property
     def within(self) -> bool:
         """Whether they are as near as they should be.
 
-        Where there are several runs, means are compared, and may differ besides by what chance
-        alone gives in nineteen of twenty cells (Welch's t).
+        Where there are several runs, means may be further apart than the limits, as far as
+        chance alone puts them in nineteen of twenty cells (Welch's t): that they are not alike
+        cannot be told then.
         """
-        kernel, model = fmean(self.kernel), fmean(self.model)
-        by_chance = chance(self.kernel, self.model)
-        limit = max(self.quantity.relative * abs(kernel), self.quantity.absolute, by_chance)
-        return abs(model - kernel) <= limit
+        apart = abs(fmean(self.model) - fmean(self.kernel))
+        return self.near or apart <= chance(self.kernel, self.model)
 
 
 def compare(cell: Cell, kernel: Results, model: Results) -> list[Comparison]:

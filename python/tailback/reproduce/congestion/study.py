@@ -44,6 +44,11 @@ class CellResult:
         """Whether everything is as near as it should be."""
         return all(comparison.within for comparison in self.comparisons)
 
+    @property
+    def near(self) -> bool:
+        """Whether everything is within its limits, with nothing allowed for chance."""
+        return all(comparison.near for comparison in self.comparisons)
+
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values, for JSON."""
         return {
@@ -56,6 +61,7 @@ class CellResult:
                     "kernel": one.kernel,
                     "model": one.model,
                     "apart": one.apart,
+                    "near": one.near,
                     "within": one.within,
                 }
                 for one in self.comparisons
@@ -76,9 +82,13 @@ class CongestionParity:
 
     @property
     def verdict(self) -> str:
-        """How many cells hold, in one sentence."""
+        """How many cells hold, and how many of them only since chance is allowed for."""
         held = sum(result.holds for result in self.results)
-        return f"{held} of {len(self.results)} cells hold: every quantity within its limit."
+        near = sum(result.near for result in self.results)
+        return (
+            f"{held} of {len(self.results)} cells hold: {near} within every limit, "
+            f"{held - near} apart by no more than chance gives."
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
