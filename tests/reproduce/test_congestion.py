@@ -26,6 +26,9 @@ def test_the_matrix_is_what_was_asked_for() -> None:
     # One and four flows, three buffers, three round trips.
     assert len(flows) == len(CONTROLS) * 2 * 3 * 3
     assert {cell.congestion for cell in flows} == set(CONTROLS)
+    # Four flows again, with a host for each of them.
+    assert len(GROUPS["hosts"]) == len(CONTROLS) * 3 * 3
+    assert {cell.senders for cell in GROUPS["hosts"]} == {4}
     assert len({cell.name for cell in cells()}) == len(cells())
     assert {cell.congestion for cell in GROUPS["fast"]} == {"reno", "cubic", "dctcp", "bbr"}
     assert {cell.senders for cell in GROUPS["incast"]} == {8, 32}
@@ -40,6 +43,23 @@ def test_cells_are_good_scenarios(group: str) -> None:
         assert [p for p in scenario.check() if p["severity"] == "error"] == []
         assert scenario.resolved["stack"]["tcp_congestion_control"] == cell.congestion
         assert len(scenario.resolved["network"]["host"]) == cell.senders + 1
+
+
+def test_flows_of_hosts_apart_have_one_host_each() -> None:
+    base = load("congestion-parity")
+    distances = []
+    for round_trip in ("10ms", "0.1ms"):
+        [cell] = [c for c in cells(["hosts"], ["reno"]) if f"-{round_trip}-1bdp" in c.name]
+        found = cell.of(base).resolved
+        pairs = found["workload"]["pairs"]["list"]
+        assert pairs == [[f"sender{number}", "receiver"] for number in range(4)]
+        assert found["workload"]["connections"] == 1
+        if round_trip == "10ms":
+            distances.append([link["delay"] for link in found["network"]["link"][1:]])
+        else:
+            distances += [list(case["set"].values()) for case in found["sweep"]["stagger"]]
+    # No two are as far away, in any run.
+    assert [len(set(delays)) for delays in distances] == [4] * 5
 
 
 def test_limits_are_relative_or_a_few_packets() -> None:

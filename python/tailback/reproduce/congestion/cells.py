@@ -5,7 +5,7 @@ start and what follows it where they are long, and the whole in about an hour on
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 
 from tailback.scenario import Scenario
@@ -32,8 +32,10 @@ CONTROLS = (
 """Every congestion control that both have."""
 FAST = ("reno", "cubic", "dctcp", "bbr")
 """Those that run at 10 Gb/s and in incast too."""
-RANDOM = ("cdg", "bbr")
-"""Those that draw random numbers: several runs of each are held against each other."""
+RANDOM = {"bbr": (4, 2), "cdg": (16, 2), "lp": (16, 4)}
+"""Those that hang on random numbers, and runs of each that are held against each other: by default,
+and at long round trips. With cdg a back-off in two of three flows is few and far between; of lp's
+connections one in eight, by its peer's timestamps, is more than Reno."""
 MARKED = ("dctcp", "reno", "cubic")
 """Those that run against a marking threshold; the others answer marks as losses, as Reno does."""
 
@@ -49,7 +51,7 @@ class Cell:
 
     Attributes:
         name: short name.
-        group: `flows`, `marking`, `fast`, `incast`, `short` or `loss`.
+        group: `flows`, `hosts`, `marking`, `fast`, `incast`, `short` or `loss`.
         congestion: the congestion control of all hosts.
         settings: `path=value`, over the base scenario.
         until_s: what is compared ends then; absent: with the last byte.
@@ -87,12 +89,8 @@ def cells(groups: Sequence[str] = (), congestion: Sequence[str] = ()) -> list[Ce
 
 
 def _repetitions(congestion: str, *, long: bool = False) -> int:
-    if congestion not in RANDOM:
-        return 1
-    if long:
-        return 2
-    # Few and far between: a back-off in two of three flows.
-    return 16 if congestion == "cdg" else 4
+    few, fewer = RANDOM.get(congestion, (1, 1))
+    return fewer if long else few
 
 
 _VARIED = (1.0, 0.97, 1.03)
@@ -152,7 +150,11 @@ def _bulk(
     # one flow's is the same segment for segment. Which of several leaves slow start first hangs on
     # when their programs first write.
     long = rtt_us * rate >= 100_000 * _GIGABIT
-    varied = congestion not in RANDOM and group in ("flows", "fast") and not (long and flows == 1)
+    varied = (
+        congestion not in RANDOM
+        and group in ("flows", "hosts", "fast")
+        and not (long and flows == 1)
+    )
     gigabits = rate // _GIGABIT
     what = label or f"{products:g}bdp"
     return Cell(
@@ -187,6 +189,33 @@ def _flows() -> Iterator[Cell]:
             for products in (1.0, 0.5, 2.0):
                 for congestion in CONTROLS:
                     yield _bulk("flows", congestion, _GIGABIT, rtt_us, products, flows)
+
+
+_APART_NS = (1000, 1370, 2110, 3290)
+"""How far four senders are from the switch, so that no two frames that left together arrive so."""
+
+
+def _hosts() -> Iterator[Cell]:
+    """Four flows again, each from a host of its own.
+
+    Programs of one host share its processor: which of them writes first, and how much at a time,
+    is the kernel's scheduler's and not TCP's. Here nothing but TCP and the switch decides.
+    """
+    senders = len(_APART_NS)
+    names = ", ".join(f"['sender{sender}', 'receiver']" for sender in range(senders))
+    one_each = (
+        f"workload.pairs={{ kind = 'listed', list = [{names}] }}",
+        "workload.connections=1",
+    )
+    apart = [f"network.link.{link}.delay={ns}ns" for link, ns in enumerate(_APART_NS, start=1)]
+    for rtt_us in (10_000, 100, 100_000):
+        for products in (1.0, 0.5, 2.0):
+            for congestion in CONTROLS:
+                # Four first windows meet a buffer of a few frames: who loses most is a draw.
+                drawn = rtt_us == 100 and congestion not in RANDOM
+                more = (*one_each, _staggered(senders)) if drawn else (*one_each, *apart)
+                cell = _bulk("hosts", congestion, _GIGABIT, rtt_us, products, senders, more=more)
+                yield replace(cell, name=f"{cell.name}-hosts", senders=senders)
 
 
 def _marking() -> Iterator[Cell]:
@@ -247,7 +276,7 @@ def _incast() -> Iterator[Cell]:
             )
 
 
-_STAGGERS = {8: 16, 32: 6}
+_STAGGERS = {4: 4, 8: 16, 32: 6}
 
 
 def _staggered(senders: int) -> str:
@@ -311,6 +340,7 @@ def _loss() -> Iterator[Cell]:
 
 GROUPS: dict[str, list[Cell]] = {
     "flows": list(_flows()),
+    "hosts": list(_hosts()),
     "marking": list(_marking()),
     "fast": list(_fast()),
     "incast": list(_incast()),
