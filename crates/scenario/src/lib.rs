@@ -17,6 +17,7 @@ mod kernel_unheeded;
 mod meaning;
 mod meaning_congestion;
 mod meaning_dcqcn;
+mod meaning_host;
 mod meaning_pushback;
 mod meaning_switch;
 mod model;
