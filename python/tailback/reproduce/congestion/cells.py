@@ -1,7 +1,7 @@
 """The matrix: which flows, over which bottleneck, under which congestion control.
 
 Durations are a compromise: long enough for several losses where round trips are short, for slow
-start and what follows it where they are long, and the whole in about an hour and a half on two cores.
+start and what follows it where they are long, and the whole in an hour and a half on two cores.
 """
 
 from collections.abc import Iterator, Sequence
