@@ -139,6 +139,11 @@ def test_a_misspelt_command_a_study_and_a_file_without_its_ending(
     monkeypatch.chdir(tmp_path)
     refused(command("compaer", "a", "b"), "No such command 'compaer'; did you mean 'compare'?")
     refused(command("reproduce", "incats"), "incats: no such study; did you mean 'incast'?")
+    refused(command("reproduce", "--only", "reno"), "--only: incast has no groups of cells")
+    refused(
+        command("reproduce", "congestion-parity", "--only", "cubik"),
+        "cubik: no such group or congestion control; did you mean 'cubic'?",
+    )
     Path("office.toml").write_text('name = "office"\n')
     refused(command("check", "office"), "did you mean 'office.toml'?")
     for misspelt in ("offce.toml", "office.tml"):

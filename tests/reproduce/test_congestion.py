@@ -8,7 +8,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import tailback
-from tailback.reproduce.congestion import CONTROLS, GROUPS, cells, congestion_parity
+from tailback.errors import InputError
+from tailback.reproduce.congestion import CONTROLS, GROUPS, cells, congestion_parity, named
 from tailback.reproduce.congestion.draw import draw
 from tailback.reproduce.congestion.observe import (
     GOODPUT,
@@ -43,6 +44,18 @@ def test_cells_are_good_scenarios(group: str) -> None:
         assert [p for p in scenario.check() if p["severity"] == "error"] == []
         assert scenario.resolved["stack"]["tcp_congestion_control"] == cell.congestion
         assert len(scenario.resolved["network"]["host"]) == cell.senders + 1
+
+
+def test_cells_are_chosen_by_groups_and_controls() -> None:
+    assert named([]) == cells()
+    assert named(["incast"]) == GROUPS["incast"]
+    assert named(["hosts", "reno", "loss"]) == cells(["hosts", "loss"], ["reno"])
+    with pytest.raises(
+        InputError, match=r"renno: no such group.*did you mean 'reno'.*flows, hosts"
+    ):
+        named(["hosts", "renno"])
+    with pytest.raises(InputError, match="fast, vegas: no cell is in all of these"):
+        named(["fast", "vegas"])
 
 
 def test_flows_of_hosts_apart_have_one_host_each() -> None:

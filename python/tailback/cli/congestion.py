@@ -1,5 +1,6 @@
 """`tailback reproduce` of what is no study: parity, gallery, response functions, robustness."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.progress import Progress
@@ -7,15 +8,19 @@ from rich.progress import Progress
 from tailback.cli import console
 
 
-def show_parity(folder: Path | None, jobs: int | None, *, as_json: bool) -> None:
-    """Run all cells, print what holds and what differs, and draw the windows."""
-    from tailback.reproduce.congestion import congestion_parity
+def show_parity(
+    folder: Path | None, jobs: int | None, only: Sequence[str], *, as_json: bool
+) -> None:
+    """Run all cells, or those named, print what holds and what differs, and draw the windows."""
+    from tailback.reproduce.congestion import congestion_parity, named
     from tailback.reproduce.congestion.draw import draw
 
     folder = folder or Path("results/congestion-parity")
+    chosen = named(only)
     with Progress(console=console.err, transient=True) as progress:
         task = progress.add_task("Kernels and models", total=None)
         found = congestion_parity(
+            chosen,
             folder=folder,
             jobs=jobs,
             on_progress=lambda done, of: progress.update(task, completed=done, total=of),
@@ -27,7 +32,8 @@ def show_parity(folder: Path | None, jobs: int | None, *, as_json: bool) -> None
     for table in found.tables():
         console.print_table(table)
     console.out.out(found.verdict)
-    console.out.out(f"Windows of both, over each other: {figures[0].parent}")
+    if figures:
+        console.out.out(f"Windows of both, over each other: {figures[0].parent}")
 
 
 def show_gallery(folder: Path | None, jobs: int | None) -> None:

@@ -42,6 +42,13 @@ from tailback.cli.options import json_option
     help="With tcp-parity: the first N cases of a wider lot too (closed windows, resets, both ways "
     "lossy, socket options).",
 )
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="NAME",
+    help="With congestion-parity: only cells of this group (flows, hosts, marking, fast, incast, "
+    "short, loss) or congestion control. Repeat it for more.",
+)
 @json_option
 def command(
     study: str,
@@ -49,6 +56,7 @@ def command(
     jobs: int | None,
     drawn: int | None,
     wide: int | None,
+    only: tuple[str, ...],
     *,
     as_json: bool,
 ) -> None:
@@ -78,7 +86,11 @@ def command(
         from tailback.errors import InputError
 
         raise InputError(f"--wide: {study} has no cases of a wider lot; tcp-parity has")
-    asked = _Asked(out, jobs, as_json, drawn or 0, wide or 0)
+    if only and study != "congestion-parity":
+        from tailback.errors import InputError
+
+        raise InputError(f"--only: {study} has no groups of cells; congestion-parity has")
+    asked = _Asked(out, jobs, as_json, drawn or 0, wide or 0, only)
     other = _OTHERS.get(study)
     if other is None:
         _show_one(study, asked)
@@ -95,6 +107,7 @@ class _Asked:
     as_json: bool
     drawn: int
     wide: int
+    only: tuple[str, ...]
 
 
 def _show_one(study: str, asked: _Asked) -> None:
@@ -162,7 +175,7 @@ def _show_queue_parity(asked: _Asked) -> None:
 def _show_congestion_parity(asked: _Asked) -> None:
     from tailback.cli.congestion import show_parity
 
-    show_parity(asked.out, asked.jobs, as_json=asked.as_json)
+    show_parity(asked.out, asked.jobs, asked.only, as_json=asked.as_json)
 
 
 def _show_robustness(asked: _Asked) -> None:

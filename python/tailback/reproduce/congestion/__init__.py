@@ -1,6 +1,6 @@
 """Modelled congestion controls against real kernels: `tailback reproduce congestion-parity`."""
 
-from tailback.reproduce.congestion.cells import CONTROLS, GROUPS, Cell, cells
+from tailback.reproduce.congestion.cells import CONTROLS, GROUPS, Cell, cells, named
 from tailback.reproduce.congestion.study import CellResult, CongestionParity, congestion_parity
 
 __all__ = [
@@ -11,4 +11,5 @@ __all__ = [
     "CongestionParity",
     "cells",
     "congestion_parity",
+    "named",
 ]

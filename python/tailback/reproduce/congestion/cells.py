@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 
+from tailback.errors import InputError
+from tailback.nearest import meant
 from tailback.scenario import Scenario
 
 CONTROLS = (
@@ -86,6 +88,30 @@ def cells(groups: Sequence[str] = (), congestion: Sequence[str] = ()) -> list[Ce
     """Return the cells of these groups and congestion controls; by default of all."""
     chosen = [cell for group in groups or GROUPS for cell in GROUPS[group]]
     return [cell for cell in chosen if not congestion or cell.congestion in congestion]
+
+
+def named(names: Sequence[str]) -> list[Cell]:
+    """Return the cells of these groups and congestion controls together; by default all.
+
+    Several groups, or several controls, are all meant; with both, these controls in these groups.
+
+    Raises:
+        InputError: there is no such group or congestion control.
+    """
+    for name in names:
+        if name not in GROUPS and name not in CONTROLS:
+            known = [*GROUPS, *CONTROLS]
+            near = meant(name, known, "")
+            remedy = f"{near} There are" if near else "there are"
+            raise InputError(
+                f"{name}: no such group or congestion control; {remedy} {', '.join(known)}"
+            )
+    found = cells(
+        [name for name in names if name in GROUPS], [name for name in names if name in CONTROLS]
+    )
+    if not found:
+        raise InputError(f"{', '.join(names)}: no cell is in all of these")
+    return found
 
 
 def _repetitions(congestion: str, *, long: bool = False) -> int:
