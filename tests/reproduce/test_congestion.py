@@ -138,7 +138,12 @@ def test_a_cell_holds_against_real_kernels(name: str, tmp_path: Path) -> None:
     [result] = found.results
     assert result.comparisons[0].kernel[0] > 800
     [figure] = draw(found, tmp_path / "figures")
-    assert f">{name}</text>" in figure.read_text(encoding="utf-8")
+    drawn = figure.read_text(encoding="utf-8")
+    # Which is which, and both to be seen where they are one.
+    for said in (f">{name}</text>", ">kernel</text>", ">model</text>"):
+        assert said in drawn
+    for width in (3.5, 1.2):
+        assert f'stroke-width="{width}"' in drawn
     # What is there is used.
     assert congestion_parity([cell], folder=tmp_path).to_dict() == found.to_dict()
 

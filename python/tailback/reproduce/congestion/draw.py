@@ -13,7 +13,8 @@ from tailback.reproduce.congestion.study import CellResult, CongestionParity
 
 _COLUMNS = 3
 _KINDS = ("kernel", "model")
-_WIDTHS = alt.Scale(domain=list(_KINDS), range=[3.5, 1.2])
+_WIDTHS = (3.5, 1.2)
+"""The model's thin line on the kernel's broad one: both are seen where they are one."""
 
 
 def draw(found: CongestionParity, folder: Path) -> list[Path]:
@@ -44,24 +45,24 @@ def traces(name: str, results: Iterable[CellResult]) -> AnyChart:
     )
 
 
-def _panel(result: CellResult) -> alt.Chart:
+def _panel(result: CellResult) -> AnyChart:
     frames = [
         cwnd_trace(results, result.cell.until_s).with_columns(pl.lit(kind).alias("hosts"))
         for kind, results in zip(_KINDS, (result.kernel, result.model), strict=True)
     ]
-    rows = pl.concat(frames).with_columns((pl.col("hosts") + pl.col("flow")).alias("line"))
     verdict = "" if result.holds else " (differs)"
-    panel: alt.Chart = (
-        alt.Chart(inline(rows), title=f"{result.cell.name}{verdict}", width=300, height=140)
-        .mark_line()
+    lines = [
+        alt.Chart(inline(rows))
+        .mark_line(strokeWidth=width)
         .encode(
             x=alt.X("time_s:Q", title="Time (s)"),
             y=alt.Y("cwnd:Q", title="cwnd (segments)"),
             color=alt.Color("hosts:N", scale=alt.Scale(domain=list(_KINDS)), title=None),
-            # The model's thin line on the kernel's broad one: both are seen where they are one.
-            strokeWidth=alt.StrokeWidth("hosts:N", scale=_WIDTHS, legend=None),
-            order=alt.Order("hosts:N"),
-            detail="line:N",
+            detail="flow:N",
         )
+        for rows, width in zip(frames, _WIDTHS, strict=True)
+    ]
+    panel: AnyChart = alt.layer(*lines).properties(
+        title=f"{result.cell.name}{verdict}", width=300, height=140
     )
     return panel
