@@ -114,14 +114,11 @@ def _show_one(study: str, asked: _Asked) -> None:
     from tailback.cli import console
     from tailback.cli.progress import shown
     from tailback.errors import InputError
-    from tailback.nearest import meant
+    from tailback.nearest import among
     from tailback.reproduce import STUDIES, reproduce
 
     if study not in STUDIES:
-        known = [*STUDIES, *_OTHERS]
-        near = meant(study, known, "")
-        remedy = f"{near} There are" if near else "there are"
-        raise InputError(f"{study}: no such study; {remedy} {', '.join(known)}")
+        raise InputError(f"{study}: no such study; {among(study, [*STUDIES, *_OTHERS])}")
     found = reproduce(study, folder=asked.out, jobs=asked.jobs, progress=shown)
     if asked.as_json:
         console.print_json(found.to_dict())

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 
 from tailback.errors import InputError
-from tailback.nearest import meant
+from tailback.nearest import among
 from tailback.scenario import Scenario
 
 CONTROLS = (
@@ -100,12 +100,8 @@ def named(names: Sequence[str]) -> list[Cell]:
     """
     for name in names:
         if name not in GROUPS and name not in CONTROLS:
-            known = [*GROUPS, *CONTROLS]
-            near = meant(name, known, "")
-            remedy = f"{near} There are" if near else "there are"
-            raise InputError(
-                f"{name}: no such group or congestion control; {remedy} {', '.join(known)}"
-            )
+            remedy = among(name, [*GROUPS, *CONTROLS])
+            raise InputError(f"{name}: no such group or congestion control; {remedy}")
     found = cells(
         [name for name in names if name in GROUPS], [name for name in names if name in CONTROLS]
     )
