@@ -3,11 +3,13 @@
 from pathlib import Path
 from typing import cast
 
+import click
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
 import tailback
+from tailback.cli.reproduce import command
 from tailback.errors import InputError
 from tailback.reproduce.congestion import CONTROLS, GROUPS, cells, congestion_parity, named
 from tailback.reproduce.congestion.draw import draw
@@ -56,6 +58,10 @@ def test_cells_are_chosen_by_groups_and_controls() -> None:
         named(["hosts", "renno"])
     with pytest.raises(InputError, match="fast, vegas: no cell is in all of these"):
         named(["fast", "vegas"])
+    [only] = [option for option in command.params if option.name == "only"]
+    assert isinstance(only, click.Option)
+    # The command's help names them without loading this.
+    assert f"({', '.join(GROUPS)})" in (only.help or "")
 
 
 def test_flows_of_hosts_apart_have_one_host_each() -> None:
