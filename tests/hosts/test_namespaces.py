@@ -68,7 +68,8 @@ PAYLOAD_SHARE = 1448 / 1538
 @pytest.fixture(autouse=True)
 def a_busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Other tests keep the cores busy: agents have longer to be ready than a user's."""
-    monkeypatch.setattr(Here, "lead_s", 2.0)
+    # With 2 s one was 67 ms late once, beside the tests in Rust and another in Python.
+    monkeypatch.setattr(Here, "lead_s", 4.0)
 
 
 @pytest.fixture(autouse=True)
