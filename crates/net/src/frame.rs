@@ -3,9 +3,7 @@
 //! Models untagged Ethernet II (IEEE 802.3): 14 bytes of header and 4 of FCS around the IP packet,
 //! at least 64 bytes in all; on the wire 8 bytes of preamble and 12 of inter-frame gap beside it.
 
-use tailback_tcp::{Ecn, Segment, Seq};
-
-use crate::marking::Mark;
+use tailback_tcp::{Ecn, Header, Segment, Seq};
 
 /// Bytes of an IPv4 header without options (RFC 791).
 pub const IP_HEADER_BYTES: u32 = 20;
@@ -34,9 +32,8 @@ pub struct HostId(pub u16);
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PayloadHandle(pub u32);
 
-/// One Ethernet frame: 64 bytes, a line of the processor's cache.
+/// One Ethernet frame, whole. In a network it lies in pieces: [`crate::pool`].
 #[derive(Clone, Copy, Debug)]
-#[repr(C, align(64))]
 pub struct Frame {
     /// What TCP put into it.
     pub segment: Segment,
@@ -73,11 +70,11 @@ impl Frame {
         self.frame_bytes = Frame::bytes_of(Frame::overhead_bytes(&self.segment), payload_bytes);
     }
 
-    /// What a frame has around the payload of a segment, bytes.
+    /// What a frame has around the payload of a segment with this header, bytes.
     #[inline]
     #[must_use]
-    pub fn overhead_bytes(segment: &Segment) -> u32 {
-        IP_HEADER_BYTES + segment.header_bytes() + ETHERNET_BYTES
+    pub fn overhead_bytes(header: &Header) -> u32 {
+        IP_HEADER_BYTES + header.header_bytes() + ETHERNET_BYTES
     }
 
     /// The length of a frame with so much around so much payload, bytes.
@@ -120,27 +117,6 @@ impl Frame {
     #[must_use]
     pub fn class(&self) -> u8 {
         self.segment.priority & 7
-    }
-
-    /// Whether the packet may be marked rather than dropped.
-    #[inline]
-    #[must_use]
-    pub fn is_ecn_capable(&self) -> bool {
-        self.segment.ecn != Ecn::NotEct
-    }
-
-    /// Marks the frame if its ECN field allows it; says whether that is so. Marks go up only:
-    /// CE takes ECT(0), ECT(1) and CE itself, SCE takes ECT(0).
-    #[inline]
-    pub fn mark(&mut self, mark: Mark) -> bool {
-        let (allowed, marked) = match mark {
-            Mark::Ce => (self.is_ecn_capable(), Ecn::Ce),
-            Mark::Sce => (self.segment.ecn == Ecn::Ect0, Ecn::Ect1),
-        };
-        if allowed {
-            self.segment.ecn = marked;
-        }
-        allowed
     }
 }
 

@@ -1,14 +1,14 @@
 //! All frames in a network, and what is handed around in their place.
 //!
 //! A frame stays where it was written until it is delivered or dropped. Links and switches queue
-//! [`Flight`]s: all they need to know of a frame, a third of its size. A place that falls free is the
-//! next to be used, while it is in the processor's cache.
+//! [`Flight`]s: all they need to know of it. Its place in the pool has its TCP header; what few have beside that lies
+//! aside. A place that falls free is the next to be used, while it is in the processor's cache.
 
 use prefetch_index::prefetch_index;
-use tailback_tcp::Segment;
+use tailback_tcp::{Blocks, Header, Segment};
 use tailback_units::Time;
 
-use crate::frame::{EndpointId, Frame, GAP_BYTES, HostId};
+use crate::frame::{EndpointId, Frame, GAP_BYTES, HostId, PayloadHandle};
 use crate::ring::Blank;
 
 /// A frame in a [`FramePool`].
@@ -53,9 +53,8 @@ impl Blank for Flight {
 
 impl Flight {
     /// What links and switches see of a frame in this place of the pool.
-    #[inline(always)]
-    #[must_use]
-    pub fn of(frame: &Frame, id: FrameId, at: Time) -> Flight {
+    #[inline]
+    fn of(frame: &Frame, id: FrameId, at: Time) -> Flight {
         Flight {
             at,
             frame: id,
@@ -83,47 +82,109 @@ impl Flight {
 }
 
 /// So many frames the nearer caches of a processor hold: a quarter of a MiB.
-const CACHED: usize = 4096;
+const CACHED: usize = 8192;
+
+/// What the pool keeps of each frame: half a line of the processor's cache.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(32))]
+struct Place {
+    header: Header,
+    /// What else belongs to it, if anything does, until something else is written here.
+    aside: u32,
+}
+
+const _: () = assert!(size_of::<Place>() == 32, "two places in a line");
+
+/// Nothing lies aside.
+const NO_ASIDE: u32 = u32::MAX;
+
+/// What few frames have.
+#[derive(Clone, Copy, Debug, Default)]
+struct Aside {
+    blocks: Blocks,
+    payload: PayloadHandle,
+}
+
+/// What some frames have beside their header.
+#[derive(Clone, Debug, Default)]
+struct Asides {
+    all: Vec<Aside>,
+    free: Vec<u32>,
+}
+
+impl Asides {
+    /// What lay aside for a place is forgotten; puts what does now. Answers where that is.
+    #[cold]
+    #[inline(never)]
+    fn replace(&mut self, before: u32, now: Option<Aside>) -> u32 {
+        if let Some(aside) = self.all.get_mut(before as usize) {
+            *aside = now.unwrap_or_default();
+            if now.is_none() {
+                self.free.push(before);
+            }
+            return now.map_or(NO_ASIDE, |_| before);
+        }
+        let Some(now) = now else { return NO_ASIDE };
+        match self.free.pop() {
+            Some(free) => {
+                self.all[free as usize] = now;
+                free
+            }
+            None => {
+                self.all.push(now);
+                self.all.len() as u32 - 1
+            }
+        }
+    }
+}
 
 /// All frames in a network.
 #[derive(Clone, Debug, Default)]
 pub struct FramePool {
-    frames: Vec<Frame>,
+    places: Vec<Place>,
     free: Vec<u32>,
+    asides: Asides,
 }
 
 impl FramePool {
     /// Takes a frame in, to be handled first at `at`.
-    #[inline]
     pub fn put(&mut self, at: Time, frame: &Frame) -> Flight {
-        self.write(at, |place| *place = *frame)
+        let id = self.write(&frame.segment, |_| ());
+        if frame.payload != PayloadHandle::default() {
+            let place = &mut self.places[id.0 as usize];
+            let aside = Aside {
+                blocks: frame.segment.blocks(),
+                payload: frame.payload,
+            };
+            place.aside = self.asides.replace(place.aside, Some(aside));
+        }
+        Flight::of(frame, id, at)
     }
 
-    /// The same of a frame that is written where it stays: `write` sets all of it, whatever was there.
+    /// Takes in the frame of a segment that is written where it stays, with what `change` makes of its
+    /// header; answers its place.
     #[inline(always)]
-    pub fn write(&mut self, at: Time, write: impl FnOnce(&mut Frame)) -> Flight {
+    pub fn write(&mut self, segment: &Segment, change: impl FnOnce(&mut Header)) -> FrameId {
         let id = self.free.pop().unwrap_or_else(|| self.grow());
-        let frame = &mut self.frames[id as usize];
-        write(frame);
-        Flight::of(frame, FrameId(id), at)
+        let place = &mut self.places[id as usize];
+        place.write(segment, &mut self.asides, change);
+        FrameId(id)
     }
 
-    /// Takes in so many copies of a frame, each as `change` leaves it; answers their places.
+    /// Takes in so many copies of a segment, each with what `change` makes of its header; answers their places.
     #[inline(always)]
     pub fn write_run(
         &mut self,
-        frame: &Frame,
+        segment: &Segment,
         copies: usize,
-        mut change: impl FnMut(&mut Frame),
+        mut change: impl FnMut(&mut Header),
     ) -> impl ExactSizeIterator<Item = FrameId> + '_ {
         if self.free.len() < copies {
             self.grow_by(copies);
         }
         let left = self.free.len() - copies;
         for &id in self.free[left..].iter().rev() {
-            let place = &mut self.frames[id as usize];
-            *place = *frame;
-            change(place);
+            self.places[id as usize].write(segment, &mut self.asides, &mut change);
         }
         self.free.drain(left..).rev().map(FrameId)
     }
@@ -136,46 +197,66 @@ impl FramePool {
         self.free.splice(..0, ids);
     }
 
-    /// What is handed around for a frame, once more.
-    #[inline]
-    #[must_use]
-    pub fn flight(&self, at: Time, id: FrameId) -> Flight {
-        Flight::of(self.get(id), id, at)
-    }
-
     /// All places are taken: makes another.
     #[cold]
     fn grow(&mut self) -> u32 {
-        let empty = Frame::new(Segment::EMPTY, EndpointId(0), HostId(0));
-        self.frames.push(empty);
-        self.frames.len() as u32 - 1
+        self.places.push(Place {
+            header: Header::EMPTY,
+            aside: NO_ASIDE,
+        });
+        self.places.len() as u32 - 1
     }
 
-    /// A frame.
+    /// The TCP header of a frame.
     #[inline]
     #[must_use]
-    pub fn get(&self, id: FrameId) -> &Frame {
-        &self.frames[id.0 as usize]
+    pub fn header(&self, id: FrameId) -> &Header {
+        &self.places[id.0 as usize].header
+    }
+
+    /// The same, to be changed. What its [`Flight`] repeats must stay.
+    #[inline]
+    #[must_use]
+    pub fn header_mut(&mut self, id: FrameId) -> &mut Header {
+        &mut self.places[id.0 as usize].header
+    }
+
+    /// What TCP put into a frame.
+    #[inline]
+    #[must_use]
+    pub fn segment(&self, id: FrameId) -> Segment {
+        let place = &self.places[id.0 as usize];
+        match self.asides.all.get(place.aside as usize) {
+            None => Segment::plain(place.header),
+            Some(aside) => Segment::with_blocks(place.header, aside.blocks),
+        }
+    }
+
+    /// A frame as it was taken in, and has been changed since.
+    #[must_use]
+    pub fn frame(&self, flight: &Flight) -> Frame {
+        let place = &self.places[flight.frame.0 as usize];
+        let aside = self.asides.all.get(place.aside as usize);
+        Frame {
+            segment: self.segment(flight.frame),
+            to: flight.to,
+            destination: flight.destination,
+            frame_bytes: flight.frame_bytes,
+            payload: aside.map(|aside| aside.payload).unwrap_or_default(),
+        }
     }
 
     /// There are or were so many frames in that the processor's cache does not hold them.
     #[inline]
     #[must_use]
     pub fn is_large(&self) -> bool {
-        self.frames.len() > CACHED
+        self.places.len() > CACHED
     }
 
     /// A frame will be looked at soon: brings it into the processor's cache.
     #[inline]
     pub fn prefetch(&self, id: FrameId) {
-        prefetch_index(&self.frames, id.0 as usize);
-    }
-
-    /// A frame, to be changed. What its [`Flight`] repeats must stay.
-    #[inline]
-    #[must_use]
-    pub fn get_mut(&mut self, id: FrameId) -> &mut Frame {
-        &mut self.frames[id.0 as usize]
+        prefetch_index(&self.places, id.0 as usize);
     }
 
     /// A frame is delivered or dropped: its place is free.
@@ -184,22 +265,37 @@ impl FramePool {
         self.free.push(id.0);
     }
 
-    /// What lies in the pool's places: all frames that are in, and what is left of some that are
-    /// gone.
-    pub fn places(&self) -> impl Iterator<Item = &Frame> {
-        self.frames.iter()
+    /// The real bytes that all frames carry that are in, and some that are gone.
+    pub fn payloads(&self) -> impl Iterator<Item = PayloadHandle> {
+        self.asides.all.iter().map(|aside| aside.payload)
     }
 
     /// How many frames are in.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.frames.len() - self.free.len()
+        self.places.len() - self.free.len()
     }
 
     /// True if none is.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+}
+
+impl Place {
+    #[inline(always)]
+    fn write(&mut self, segment: &Segment, asides: &mut Asides, change: impl FnOnce(&mut Header)) {
+        self.header = **segment;
+        change(&mut self.header);
+        let has_blocks = segment.has_blocks();
+        if has_blocks || self.aside != NO_ASIDE {
+            let aside = has_blocks.then(|| Aside {
+                blocks: segment.blocks(),
+                ..Aside::default()
+            });
+            self.aside = asides.replace(self.aside, aside);
+        }
     }
 }
 

@@ -97,7 +97,7 @@ impl Capture {
 
     /// A kernel sends a frame with these bytes.
     pub(crate) fn sent_by_kernel(&mut self, flight: &Flight, frames: &FramePool, bytes: Vec<u8>) {
-        let frame = *frames.get(flight.frame);
+        let frame = frames.frame(flight);
         self.real.insert(flight.frame, (frame, bytes.into()));
     }
 
@@ -123,7 +123,7 @@ impl Capture {
             self.missed += 1;
             return;
         }
-        let frame = *frames.get(flight.frame);
+        let frame = frames.frame(flight);
         let before = self.record_of(flight.frame, &frame);
         let number = self.records.len() as u32;
         let bytes = self.real.get(&flight.frame);
@@ -158,10 +158,10 @@ impl Capture {
         note: Note,
     ) {
         let dropped = matches!(note, Note::Dropped { .. });
-        let mut next = self.record_of(flight.frame, frames.get(flight.frame));
+        let mut next = self.record_of(flight.frame, &frames.frame(flight));
         if next.is_none() && dropped {
             self.record(to_link, now, flight, frames, true);
-            next = self.record_of(flight.frame, frames.get(flight.frame));
+            next = self.record_of(flight.frame, &frames.frame(flight));
         }
         while let Some(number) = next {
             let record = &mut self.records[number as usize];

@@ -25,7 +25,7 @@ pub use connection::{
     SocketOption, SocketOptions, Stats, TcpInfo, Told, Transmit, WriteFlags,
 };
 pub use receive::{InitialReceiveWindow, RcvbufTuning, Receiver, WinFromSpace};
-pub use segment::{Ecn, Flags, SackBlock, SackBlocks, Segment, SynOptions};
+pub use segment::{Blocks, Ecn, Flags, Header, SackBlock, SackBlocks, Segment, SynOptions};
 pub use seq::Seq;
 pub use stack::{PRESETS, Stack};
 

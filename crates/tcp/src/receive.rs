@@ -22,7 +22,7 @@ use std::mem::offset_of;
 
 use crate::clock::Jiffies;
 use crate::connection::{Arrival, Shortage, SocketOptions, TcpInfo};
-use crate::segment::{Flags, Segment};
+use crate::segment::{Flags, Header};
 use crate::seq::Seq;
 use crate::stack::Stack;
 
@@ -306,7 +306,7 @@ impl Receive {
 
     /// The size of the peer's segments, and how much of a frame is payload (tcp_measure_rcv_mss).
     #[inline(always)]
-    pub(crate) fn measure_mss(&mut self, segment: &Segment, fixed_bytes: u32) {
+    pub(crate) fn measure_mss(&mut self, segment: &Header, fixed_bytes: u32) {
         let whole = u32::from(segment.payload_bytes);
         let payload_bytes = match self.frame.mss {
             0 => whole,

@@ -5,7 +5,10 @@
 //! Left out: urgent data, other options, and the payload's bytes (its length stands for them;
 //! they are made up where a file or a real kernel needs them).
 //!
-//! The struct is plain and 52 bytes long, so that a frame around it fits a cache line.
+//! A header is plain and takes 28 bytes, so that a frame's place in a network has half a cache line; what few segments
+//! carry beside it lies elsewhere there.
+
+use std::ops::{Deref, DerefMut};
 
 use crate::Seq;
 
@@ -93,7 +96,7 @@ pub struct SackBlocks {
     count: u8,
 }
 
-impl std::ops::Deref for SackBlocks {
+impl Deref for SackBlocks {
     type Target = [SackBlock];
     #[inline]
     fn deref(&self) -> &[SackBlock] {
@@ -112,10 +115,10 @@ pub struct SynOptions {
     pub sack_permitted: bool,
 }
 
-/// One TCP segment. A SYN carries [`SynOptions`] where others carry SACK blocks.
+/// One TCP segment without its SACK blocks or a SYN's options.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
-pub struct Segment {
+pub struct Header {
     /// Sequence number of the first byte (or of the SYN or FIN).
     pub seq: Seq,
     /// Acknowledgement number; valid with [`Flags::ACK`].
@@ -124,9 +127,6 @@ pub struct Segment {
     pub ts_val: u32,
     /// Timestamp echo reply; valid with `has_timestamps`.
     pub ts_ecr: u32,
-    /// SACK blocks, the first `sack_count` of them valid; private to keep the SYN's use apart.
-    /// A fourth, for which there is room without timestamps only, is in their place.
-    sack: [SackBlock; 3],
     /// Payload bytes. Up to 65 535 before segmentation offload cuts it to size.
     pub payload_bytes: u16,
     /// The window field as sent (unscaled).
@@ -135,6 +135,7 @@ pub struct Segment {
     pub flags: Flags,
     /// ECN field of the IP header around this segment.
     pub ecn: Ecn,
+    /// SACK blocks; of a SYN, what options it has.
     sack_count: u8,
     /// The timestamp option is present.
     pub has_timestamps: bool,
@@ -142,20 +143,13 @@ pub struct Segment {
     pub priority: u8,
 }
 
-/// The window-scale byte of a SYN that offers none.
-const NO_SCALE: u32 = 0xff;
-
-impl Segment {
-    /// A segment without payload, options or flags.
-    pub const EMPTY: Segment = Segment {
+impl Header {
+    /// A header without payload, options or flags.
+    pub const EMPTY: Header = Header {
         seq: Seq(0),
         ack: Seq(0),
         ts_val: 0,
         ts_ecr: 0,
-        sack: [SackBlock {
-            start: Seq(0),
-            end: Seq(0),
-        }; 3],
         payload_bytes: 0,
         window: 0,
         flags: Flags::NONE,
@@ -172,63 +166,11 @@ impl Segment {
         self.sack_count > 0 && !self.flags.intersects(Flags::SYN)
     }
 
-    /// The SACK blocks, most recent first; empty on a SYN.
+    /// Whether [`Blocks`] belong to it: SACK blocks or a SYN's options.
     #[inline]
     #[must_use]
-    pub fn sack_blocks(&self) -> SackBlocks {
-        let [first, second, third] = self.sack;
-        let fourth = SackBlock {
-            start: Seq(self.ts_val),
-            end: Seq(self.ts_ecr),
-        };
-        SackBlocks {
-            blocks: [first, second, third, fourth],
-            count: if self.has_sack() { self.sack_count } else { 0 },
-        }
-    }
-
-    /// Adds a SACK block, after timestamps are settled; one for which the header has no room (a
-    /// fourth with timestamps, a fifth without) is left out.
-    #[inline]
-    pub fn push_sack(&mut self, block: SackBlock) {
-        if let Some(slot) = self.sack.get_mut(usize::from(self.sack_count)) {
-            *slot = block;
-            self.sack_count += 1;
-        } else if self.sack_count == 3 && !self.has_timestamps {
-            self.ts_val = block.start.0;
-            self.ts_ecr = block.end.0;
-            self.sack_count = 4;
-        }
-    }
-
-    /// Takes over the SACK blocks of another, with timestamps or without as this one; it has none so far.
-    #[inline(always)]
-    pub(crate) fn adopt_sack(&mut self, other: &Segment) {
-        self.sack = other.sack;
-        self.sack_count = other.sack_count;
-        if other.sack_count == 4 {
-            (self.ts_val, self.ts_ecr) = (other.ts_val, other.ts_ecr);
-        }
-    }
-
-    /// What this SYN negotiates; `None` on any other segment.
-    #[must_use]
-    pub fn syn_options(&self) -> Option<SynOptions> {
-        self.flags.intersects(Flags::SYN).then(|| SynOptions {
-            mss: self.sack[0].start.0 as u16,
-            window_scale: u8::try_from(self.sack[0].end.0)
-                .ok()
-                .filter(|s| u32::from(*s) != NO_SCALE),
-            sack_permitted: self.sack[1].start.0 != 0,
-        })
-    }
-
-    /// Makes this segment a SYN that carries `options`.
-    pub fn set_syn_options(&mut self, options: SynOptions) {
-        self.flags = self.flags.with(Flags::SYN);
-        self.sack[0].start = Seq(u32::from(options.mss));
-        self.sack[0].end = Seq(options.window_scale.map_or(NO_SCALE, u32::from));
-        self.sack[1].start = Seq(u32::from(options.sack_permitted));
+    pub fn has_blocks(&self) -> bool {
+        self.sack_count > 0
     }
 
     /// Bytes of the TCP header with its options, padded as Linux pads them.
@@ -250,16 +192,18 @@ impl Segment {
     /// Bytes of a SYN's options beside timestamps.
     #[cold]
     fn syn_option_bytes(&self) -> u32 {
-        self.syn_options().map_or(0, |syn| {
-            let scale = if syn.window_scale.is_some() { 4 } else { 0 };
-            // SACK-permitted shares the timestamp option's padding where both are sent.
-            let sack = if syn.sack_permitted && !self.has_timestamps {
-                4
-            } else {
-                0
-            };
-            4 + scale + sack
-        })
+        let scale = if self.sack_count & SYN_WITHOUT_SCALE == 0 {
+            4
+        } else {
+            0
+        };
+        // SACK-permitted shares the timestamp option's padding where both are sent.
+        let sack = if self.sack_count & SYN_WITH_SACK != 0 && !self.has_timestamps {
+            4
+        } else {
+            0
+        };
+        4 + scale + sack
     }
 
     /// What is alike in segments of a stream that differ in their sequence numbers only: all of the header
@@ -292,6 +236,147 @@ impl Segment {
     #[must_use]
     pub fn end_seq(&self) -> Seq {
         self.seq + self.seq_len()
+    }
+}
+
+/// What some segments carry beside their header: SACK blocks, or a SYN's options.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Blocks([SackBlock; 3]);
+
+impl Blocks {
+    /// None at all.
+    pub const NONE: Blocks = Blocks(
+        [SackBlock {
+            start: Seq(0),
+            end: Seq(0),
+        }; 3],
+    );
+}
+
+/// One TCP segment. A SYN carries [`SynOptions`] where others carry SACK blocks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct Segment {
+    header: Header,
+    /// The first `sack_count` of them are valid; private to keep the SYN's use apart.
+    /// A fourth, for which there is room without timestamps only, is in their place.
+    blocks: Blocks,
+}
+
+impl Deref for Segment {
+    type Target = Header;
+    #[inline(always)]
+    fn deref(&self) -> &Header {
+        &self.header
+    }
+}
+
+impl DerefMut for Segment {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut Header {
+        &mut self.header
+    }
+}
+
+/// The window-scale byte of a SYN that offers none.
+const NO_SCALE: u32 = 0xff;
+
+/// A SYN has options, and what its header's length depends on of them.
+const SYN_OPTIONS: u8 = 1;
+const SYN_WITHOUT_SCALE: u8 = 2;
+const SYN_WITH_SACK: u8 = 4;
+
+impl Segment {
+    /// A segment without payload, options or flags.
+    pub const EMPTY: Segment = Segment::plain(Header::EMPTY);
+
+    /// The segment with this header, which has no blocks.
+    #[inline(always)]
+    #[must_use]
+    pub const fn plain(header: Header) -> Segment {
+        Segment {
+            header,
+            blocks: Blocks::NONE,
+        }
+    }
+
+    /// The segment with this header and the blocks that belong to it.
+    #[must_use]
+    pub fn with_blocks(header: Header, blocks: Blocks) -> Segment {
+        Segment { header, blocks }
+    }
+
+    /// The blocks that belong to its header.
+    #[must_use]
+    pub fn blocks(&self) -> Blocks {
+        self.blocks
+    }
+
+    /// The SACK blocks, most recent first; empty on a SYN.
+    #[inline]
+    #[must_use]
+    pub fn sack_blocks(&self) -> SackBlocks {
+        let [first, second, third] = self.blocks.0;
+        let fourth = SackBlock {
+            start: Seq(self.ts_val),
+            end: Seq(self.ts_ecr),
+        };
+        SackBlocks {
+            blocks: [first, second, third, fourth],
+            count: if self.has_sack() { self.sack_count } else { 0 },
+        }
+    }
+
+    /// Adds a SACK block, after timestamps are settled; one for which the header has no room (a
+    /// fourth with timestamps, a fifth without) is left out.
+    #[inline]
+    pub fn push_sack(&mut self, block: SackBlock) {
+        let count = usize::from(self.sack_count);
+        if let Some(slot) = self.blocks.0.get_mut(count) {
+            *slot = block;
+            self.sack_count += 1;
+        } else if self.sack_count == 3 && !self.has_timestamps {
+            self.ts_val = block.start.0;
+            self.ts_ecr = block.end.0;
+            self.sack_count = 4;
+        }
+    }
+
+    /// Takes over the SACK blocks of another, with timestamps or without as this one; it has none so far.
+    #[inline(always)]
+    pub(crate) fn adopt_sack(&mut self, other: &Segment) {
+        self.blocks = other.blocks;
+        self.sack_count = other.sack_count;
+        if other.sack_count == 4 {
+            (self.ts_val, self.ts_ecr) = (other.ts_val, other.ts_ecr);
+        }
+    }
+
+    /// What this SYN negotiates; `None` on any other segment.
+    #[must_use]
+    pub fn syn_options(&self) -> Option<SynOptions> {
+        self.flags.intersects(Flags::SYN).then(|| SynOptions {
+            mss: self.blocks.0[0].start.0 as u16,
+            window_scale: u8::try_from(self.blocks.0[0].end.0)
+                .ok()
+                .filter(|s| u32::from(*s) != NO_SCALE),
+            sack_permitted: self.blocks.0[1].start.0 != 0,
+        })
+    }
+
+    /// Makes this segment a SYN that carries `options`.
+    pub fn set_syn_options(&mut self, options: SynOptions) {
+        self.flags = self.flags.with(Flags::SYN);
+        self.blocks.0[0].start = Seq(u32::from(options.mss));
+        self.blocks.0[0].end = Seq(options.window_scale.map_or(NO_SCALE, u32::from));
+        self.blocks.0[1].start = Seq(u32::from(options.sack_permitted));
+        self.sack_count = SYN_OPTIONS;
+        if options.window_scale.is_none() {
+            self.sack_count |= SYN_WITHOUT_SCALE;
+        }
+        if options.sack_permitted {
+            self.sack_count |= SYN_WITH_SACK;
+        }
     }
 }
 

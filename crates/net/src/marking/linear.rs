@@ -8,9 +8,9 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tailback_tcp::Header;
 
 use super::{Mark, QueueLook};
-use crate::frame::Frame;
 use crate::random::{self, Stream};
 
 /// Parameters of linear marking.
@@ -62,14 +62,14 @@ impl Linear {
     }
 
     #[inline]
-    pub(super) fn arrive(&mut self, queue: QueueLook, frame: &mut Frame) -> bool {
+    pub(super) fn arrive(&mut self, queue: QueueLook, header: &mut Header) -> bool {
         let slope = self.slopes[usize::from(queue.band)];
         let beyond = queue.queued_bytes.saturating_sub(slope.start_bytes);
         if beyond == 0 {
             return false;
         }
         let below = beyond.saturating_mul(slope.rise_per_byte);
-        self.stream.next_u64() <= below && frame.mark(self.mark)
+        self.stream.next_u64() <= below && self.mark.set(header)
     }
 }
 

@@ -24,7 +24,7 @@ fn share(rise: f64, start: f64, queued_bytes: u64) -> f64 {
     };
     let mut linear = Linear::new(&config, &[1_000_000], Stream::new(1, "marking", 0));
     let marks = (0..40_000)
-        .filter(|_| linear.arrive(look(0, queued_bytes), &mut ect_frame(1448)))
+        .filter(|_| linear.arrive(look(0, queued_bytes), &mut ect_frame(1448).segment))
         .count();
     marks as f64 / 40_000.0
 }
@@ -69,7 +69,7 @@ fn what_is_not_ecn_capable_is_left_alone() {
     };
     let mut linear = Linear::new(&config, &[1000], Stream::new(1, "marking", 0));
     let mut frame = crate::testing::frame(1448);
-    assert!(!linear.arrive(look(0, 1_000_000), &mut frame));
+    assert!(!linear.arrive(look(0, 1_000_000), &mut frame.segment));
     assert_eq!(frame.segment.ecn, Ecn::NotEct);
 }
 
@@ -84,7 +84,7 @@ fn each_queue_of_a_port_fills_by_its_own_size() {
     let mut linear = Linear::new(&config, &sizes, Stream::new(1, "marking", 0));
     let mut marks = |band| {
         (0..40_000)
-            .filter(|_| linear.arrive(look(band, 60_000), &mut ect_frame(1448)))
+            .filter(|_| linear.arrive(look(band, 60_000), &mut ect_frame(1448).segment))
             .count()
     };
     // 60 KB are 6 % of the one, and half of the other beyond where marking begins.

@@ -9,9 +9,9 @@ pub mod red;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tailback_tcp::{Ecn, Header};
 use tailback_units::{Bytes, Time};
 
-use crate::frame::Frame;
 use crate::random::Stream;
 
 /// How a queue marks ECN-capable packets.
@@ -57,6 +57,29 @@ pub enum Mark {
     /// Some congestion experienced (draft-morton-tsvwg-sce): ECT(0) becomes ECT(1), and what bears
     /// a mark already keeps it.
     Sce,
+}
+
+impl Mark {
+    /// Sets it in a packet whose ECN field allows it; says whether that is so. Marks go up only:
+    /// CE takes ECT(0), ECT(1) and CE itself, SCE takes ECT(0).
+    #[inline]
+    pub fn set(self, header: &mut Header) -> bool {
+        let (allowed, marked) = match self {
+            Mark::Ce => (is_ecn_capable(header), Ecn::Ce),
+            Mark::Sce => (header.ecn == Ecn::Ect0, Ecn::Ect1),
+        };
+        if allowed {
+            header.ecn = marked;
+        }
+        allowed
+    }
+}
+
+/// Whether the packet may be marked rather than dropped.
+#[inline]
+#[must_use]
+pub fn is_ecn_capable(header: &Header) -> bool {
+    header.ecn != Ecn::NotEct
 }
 
 /// The queue that a frame is about to join.
@@ -139,16 +162,16 @@ impl Marker {
         !matches!(self, Marker::Off)
     }
 
-    /// A frame joins a queue at `now`.
+    /// The frame of a header joins a queue at `now`.
     #[inline]
-    pub fn arrive(&mut self, now: Time, queue: QueueLook, frame: &mut Frame) -> Verdict {
+    pub fn arrive(&mut self, now: Time, queue: QueueLook, header: &mut Header) -> Verdict {
         match self {
             Marker::Off => Verdict::Pass,
             Marker::Step(step) => {
-                marked(queue.queued_bytes > step.threshold.get() && frame.mark(step.mark))
+                marked(queue.queued_bytes > step.threshold.get() && step.mark.set(header))
             }
-            Marker::Linear(linear) => marked(linear.arrive(queue, frame)),
-            Marker::Red(red) => red.arrive(now, queue, frame),
+            Marker::Linear(linear) => marked(linear.arrive(queue, header)),
+            Marker::Red(red) => red.arrive(now, queue, header),
         }
     }
 }

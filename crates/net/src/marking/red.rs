@@ -13,10 +13,10 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tailback_tcp::Header;
 use tailback_units::{Bytes, Duration, Rate, Time};
 
 use super::{Mark, QueueLook, Verdict};
-use crate::frame::Frame;
 use crate::random::Stream;
 
 /// The least weight's negative logarithm (`tc red`).
@@ -127,8 +127,8 @@ impl Red {
         }
     }
 
-    pub(super) fn arrive(&mut self, now: Time, queue: QueueLook, frame: &mut Frame) -> Verdict {
-        let class = usize::from(frame.class()).min(self.profiles.len() - 1);
+    pub(super) fn arrive(&mut self, now: Time, queue: QueueLook, header: &mut Header) -> Verdict {
+        let class = usize::from(header.priority & 7).min(self.profiles.len() - 1);
         let profile = &self.profiles[class];
         let place = usize::from(queue.port) * self.bands + usize::from(queue.band);
         let state = &mut self.averages[place * self.profiles.len() + class];
@@ -141,7 +141,7 @@ impl Red {
         }
         if average >= config.max.get() {
             state.since = None;
-            return punish(config, !config.harddrop, frame);
+            return punish(config, !config.harddrop, header);
         }
         // As red_action in include/net/red.h.
         let since = state.since.map_or(0, |since| since + 1);
@@ -153,20 +153,20 @@ impl Red {
             state.due_bytes = self.stream.below(profile.due_bytes_max);
         }
         if acts {
-            punish(config, true, frame)
+            punish(config, true, header)
         } else {
             Verdict::Pass
         }
     }
 }
 
-fn punish(config: &RedConfig, may_mark: bool, frame: &mut Frame) -> Verdict {
+fn punish(config: &RedConfig, may_mark: bool, header: &mut Header) -> Verdict {
     // In this order: beyond `max`, `harddrop` is asked before `nodrop` (RED_HARD_MARK in sch_red.c).
     if !config.ecn || !may_mark {
         return Verdict::Drop;
     }
-    if frame.is_ecn_capable() {
-        return super::marked(frame.mark(config.mark));
+    if super::is_ecn_capable(header) {
+        return super::marked(config.mark.set(header));
     }
     if config.nodrop {
         return Verdict::Pass;

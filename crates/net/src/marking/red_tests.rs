@@ -45,7 +45,8 @@ fn probability_rises_between_the_thresholds_and_is_one_beyond() {
     let mut share = |queued: u64| {
         let marked = (0..100_000)
             .filter(|_| {
-                red.arrive(Time::ZERO, look(queued), &mut ect_frame(1448)) == Verdict::Marked
+                red.arrive(Time::ZERO, look(queued), &mut ect_frame(1448).segment)
+                    == Verdict::Marked
             })
             .count();
         marked as f64 / 100_000.0
@@ -65,10 +66,10 @@ fn the_first_packet_between_the_thresholds_passes() {
         let stream = Stream::new(seed, "marking", 0);
         let mut red = Red::new(std::slice::from_ref(&config), (1, 1), stream);
         for _ in 0..2 {
-            let first = red.arrive(Time::ZERO, look(299_000), &mut ect_frame(1448));
+            let first = red.arrive(Time::ZERO, look(299_000), &mut ect_frame(1448).segment);
             assert_eq!(first, Verdict::Pass);
             // An excursion below ends the count, as one beyond does.
-            red.arrive(Time::ZERO, look(0), &mut ect_frame(1448));
+            red.arrive(Time::ZERO, look(0), &mut ect_frame(1448).segment);
         }
     }
 }
@@ -80,7 +81,7 @@ fn marks_are_spread_evenly() {
     let mut gap = 0;
     for _ in 0..100_000 {
         gap += 1;
-        if red.arrive(Time::ZERO, look(200_000), &mut ect_frame(1448)) == Verdict::Marked {
+        if red.arrive(Time::ZERO, look(200_000), &mut ect_frame(1448).segment) == Verdict::Marked {
             gap = 0;
         }
         assert!(gap < 21);
@@ -98,7 +99,7 @@ fn ecn_says_who_is_marked_and_who_is_dropped() {
         } else {
             frame(1448)
         };
-        red(&config).arrive(Time::ZERO, full, &mut frame)
+        red(&config).arrive(Time::ZERO, full, &mut frame.segment)
     };
     assert_eq!(of(|_| (), true), Verdict::Marked);
     assert_eq!(of(|_| (), false), Verdict::Drop);
@@ -116,7 +117,7 @@ fn sce_turns_ect_0_into_ect_1_only() {
     config.mark = Mark::Sce;
     let mut frame = ect_frame(1448);
     assert_eq!(
-        red(&config).arrive(Time::ZERO, look(300_000), &mut frame),
+        red(&config).arrive(Time::ZERO, look(300_000), &mut frame.segment),
         Verdict::Marked
     );
     assert_eq!(frame.segment.ecn, Ecn::Ect1);
@@ -172,7 +173,7 @@ fn each_class_has_its_own_profile() {
     let mut verdict = |class: u8| {
         let mut frame = ect_frame(1448);
         frame.segment.priority = class;
-        red.arrive(Time::ZERO, look(50_000), &mut frame)
+        red.arrive(Time::ZERO, look(50_000), &mut frame.segment)
     };
     assert_eq!(verdict(0), Verdict::Marked);
     assert_eq!(verdict(1), Verdict::Pass);
@@ -194,7 +195,7 @@ fn each_queue_of_a_port_has_its_own_average() {
                 band,
                 ..look(queued)
             };
-            red.arrive(Time::ZERO, look, &mut ect_frame(1448))
+            red.arrive(Time::ZERO, look, &mut ect_frame(1448).segment)
         };
         for _ in 0..1000 {
             verdict((0, 1), 400_000);

@@ -51,7 +51,7 @@ fn left(config: &CobaltConfig, depth_us: u64, ms: u64, ecn: Ecn) -> (Vec<(u64, E
         if step >= depth_us / 1000
             && let Some(held) = queue.dequeue(now, &mut frames, &mut effects)
         {
-            seen.push((step, frames.get(held.frame.frame).segment.ecn));
+            seen.push((step, frames.header(held.frame.frame).ecn));
         }
         for _ in effects.dropped_now.drain(..) {
             dropped.push(step);

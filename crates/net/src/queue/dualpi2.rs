@@ -183,7 +183,7 @@ impl Dualpi2 {
         effects: &mut Effects,
     ) {
         self.update_until(now);
-        let ecn = frames.get(held.frame.frame).segment.ecn;
+        let ecn = frames.header(held.frame.frame).ecn;
         let is_low = match self.config.ecn {
             L4sMask::L4sEct => matches!(ecn, Ecn::Ect1 | Ecn::Ce),
             L4sMask::AnyEct => ecn != Ecn::NotEct,

@@ -24,7 +24,7 @@ use self::codel::{Codel, CodelConfig};
 use self::dualpi2::{Dualpi2, Dualpi2Config};
 use self::fq_codel::{FqCodel, FqCodelConfig};
 use self::pie::{Pie, PieConfig};
-use crate::marking::Mark;
+use crate::marking::{Mark, is_ecn_capable};
 use crate::pool::{Flight, FramePool};
 use crate::random::Stream;
 use crate::switch::DropCause;
@@ -88,12 +88,12 @@ impl Effects {
 
     /// Marks a frame if its ECN field allows it; says whether it bears this mark now, or had a greater one.
     fn mark(&mut self, held: &mut Held, frames: &mut FramePool, mark: Mark) -> bool {
-        let frame = frames.get_mut(held.frame.frame);
-        if frame.mark(mark) && !std::mem::replace(&mut held.marked, true) {
+        let header = frames.header_mut(held.frame.frame);
+        if mark.set(header) && !std::mem::replace(&mut held.marked, true) {
             self.marked.push(held.frame);
         }
         // Of what is ECN-capable, only a packet that bears as much is not marked anew.
-        frame.is_ecn_capable()
+        is_ecn_capable(header)
     }
 }
 

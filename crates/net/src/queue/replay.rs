@@ -337,7 +337,7 @@ impl Replay<'_> {
         let numbers = outcome.served.iter().map(|(number, _)| *number);
         for number in numbers.chain(outcome.dropped.iter().copied()) {
             if let Some(held) = self.waiting[number] {
-                self.frames.get_mut(held.frame.frame).segment.ecn = self.bears[number];
+                self.frames.header_mut(held.frame.frame).ecn = self.bears[number];
             }
         }
     }
@@ -368,9 +368,9 @@ impl Replay<'_> {
                 queued_bytes: backlog_bytes,
                 free_at: Time::NEVER,
             };
-            let frame = replay.frames.get_mut(held.frame.frame);
+            let header = replay.frames.header_mut(held.frame.frame);
             let mut dropped = Vec::new();
-            if subject.marker.arrive(now, look, frame) == Verdict::Drop {
+            if subject.marker.arrive(now, look, header) == Verdict::Drop {
                 dropped.push(number);
             } else {
                 subject
@@ -383,7 +383,7 @@ impl Replay<'_> {
                     .iter()
                     .map(|(held, _)| replay.number(held)),
             );
-            let ecn = replay.frames.get(held.frame.frame).segment.ecn;
+            let ecn = replay.frames.header(held.frame.frame).ecn;
             Outcome {
                 served: Some((number, ecn)),
                 dropped,
@@ -426,7 +426,7 @@ impl Replay<'_> {
             let served = subject
                 .discipline
                 .judge(now, &mut replay.frames, &mut effects);
-            let ecn_of = |held: &Held| replay.frames.get(held.frame.frame).segment.ecn;
+            let ecn_of = |held: &Held| replay.frames.header(held.frame.frame).ecn;
             Outcome {
                 served: served
                     .as_ref()
@@ -461,7 +461,7 @@ impl Replay<'_> {
     }
 
     fn number(&self, held: &Held) -> usize {
-        self.frames.get(held.frame.frame).segment.seq.0 as usize
+        self.frames.header(held.frame.frame).seq.0 as usize
     }
 
     /// These frames wait no more.

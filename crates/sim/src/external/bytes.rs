@@ -49,8 +49,8 @@ impl ByteStore {
 
     fn sweep(&mut self, frames: &FramePool) {
         let mut used = vec![false; self.packets.len() + 1];
-        for frame in frames.places() {
-            used[frame.payload.0 as usize] = true;
+        for payload in frames.payloads() {
+            used[payload.0 as usize] = true;
         }
         let unused = used.iter().enumerate().skip(1).filter(|(_, used)| !**used);
         self.free = unused.map(|(handle, _)| handle as u32 - 1).collect();
@@ -86,7 +86,7 @@ mod tests {
                 && let Some((sent, flight)) = flights.pop_front()
             {
                 let mut read = Packet::default();
-                store.read(frames.get(flight.frame).payload, &mut read);
+                store.read(frames.frame(&flight).payload, &mut read);
                 assert_eq!(read, packet(sent));
                 frames.release(flight.frame);
             }

@@ -63,7 +63,7 @@ impl Cable {
         let mut arrivals = std::mem::take(&mut self.world.arrivals);
         for (host, flight) in arrivals.drain(..) {
             self.world.hosts[usize::from(host.0)].rewrite(&flight, &mut self.world.frames);
-            let frame = *self.world.frames.get(flight.frame);
+            let frame = self.world.frames.frame(&flight);
             self.world.note_delivery(&flight);
             self.world.frames.release(flight.frame);
             let mut packet = Packet {

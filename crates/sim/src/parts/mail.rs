@@ -2,7 +2,7 @@
 //! of a flow.
 
 use tailback_net::frame::{EndpointId, Frame};
-use tailback_net::pool::FramePool;
+use tailback_net::pool::{Flight, FramePool};
 use tailback_units::Time;
 
 use crate::world::World;
@@ -52,11 +52,19 @@ pub(crate) struct Outbox {
 
 impl Outbox {
     /// Takes a frame that lands at `at`, if its link leads to another part.
-    pub(crate) fn take(&mut self, link: u32, at: Time, frame: &Frame) -> bool {
+    pub(crate) fn take(
+        &mut self,
+        link: u32,
+        at: Time,
+        flight: &Flight,
+        frames: &FramePool,
+    ) -> bool {
         let Some(part) = self.links[link as usize] else {
             return false;
         };
-        self.mail[usize::from(part)].frames.push((at, link, *frame));
+        self.mail[usize::from(part)]
+            .frames
+            .push((at, link, frames.frame(flight)));
         true
     }
 
@@ -75,7 +83,7 @@ pub(super) fn take_flying(world: &mut World, link: usize) -> Vec<(Time, Frame)> 
     let mut taken = Vec::new();
     let pool: &mut FramePool = &mut world.frames;
     while let Some(flight) = world.links[link].link.take_next() {
-        taken.push((flight.at, *pool.get(flight.frame)));
+        taken.push((flight.at, pool.frame(&flight)));
         pool.release(flight.frame);
     }
     taken

@@ -4,7 +4,7 @@
 //! as packets are brought, handled, taken, read and sent; without it nothing is.
 
 use tailback_net::host::machine::{Crossing, TaskId, Whereabouts};
-use tailback_tcp::{Flags, Segment};
+use tailback_tcp::{Flags, Header};
 use tailback_units::Duration;
 
 use super::machines::{MachineState, NO_TASK};
@@ -61,16 +61,16 @@ impl MachineState {
     }
 
     /// TCP handles a packet.
-    pub(super) fn charge_handling(&mut self, task: u32, segment: &Segment) {
-        let payload_bytes = segment.payload_bytes.into();
+    pub(super) fn charge_handling(&mut self, task: u32, header: &Header) {
+        let payload_bytes = header.payload_bytes.into();
         self.charge_look(task, |look| {
             let Look { core, home, .. } = look;
             look.socket.queue(payload_bytes, core, home);
             let worked = look.socket.work(&look.crossing, core);
-            if !segment.flags.contains(Flags::ACK) {
+            if !header.flags.contains(Flags::ACK) {
                 return worked;
             }
-            worked + look.socket.free(&look.crossing, segment.ack.0, core, home)
+            worked + look.socket.free(&look.crossing, header.ack.0, core, home)
         });
     }
 

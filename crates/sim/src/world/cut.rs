@@ -1,9 +1,9 @@
 //! From what TCP gives to frames on a host's link.
 
-use tailback_net::frame::{EndpointId, Frame, HostId, PayloadHandle};
+use tailback_net::frame::{EndpointId, Frame, HostId};
 use tailback_net::link::Link;
 use tailback_net::pool::{Flight, FrameId, FramePool};
-use tailback_tcp::{Flags, Seq, Transmit};
+use tailback_tcp::{Flags, Header, Segment, Seq, Transmit};
 use tailback_units::{Duration, Time};
 
 use super::ledger::Tally;
@@ -50,7 +50,7 @@ fn send_last(
     now: Time,
     cut: &Cut<'_>,
 ) -> (Option<Time>, Time) {
-    let flight = frames.write(now, |frame| cut.write_as(frame, true));
+    let flight = cut.put(frames, now, true);
     ledger.sent.count(&flight);
     let finish = link.transmit(now, &flight);
     let arrival = link.arrival(finish);
@@ -85,7 +85,7 @@ fn send_with_care<const MACHINE: bool>(
     let mut first = None;
     loop {
         let last = cut.is_last();
-        let flight = frames.write(now, |frame| cut.write(frame));
+        let flight = cut.put(frames, now, last);
         ledger.sent.count(&flight);
         let finish = state.link.transmit(now, &flight);
         let launched = if MACHINE {
@@ -113,30 +113,25 @@ fn send_run<'a>(
 ) -> (Option<Time>, Cut<'a>) {
     let mss = cut.transmit.mss;
     let count = (cut.rest - 1) / mss;
-    let mut like = Frame {
-        segment: cut.transmit.segment,
-        to: cut.to,
-        destination: cut.destination,
-        frame_bytes: 0,
-        payload: PayloadHandle(0),
-    };
-    cut.write_as(&mut like, false);
-    let (finish, each) = link.transmit_run(now, like.frame_bytes, count);
+    let mut like = cut.transmit.segment;
+    cut.write(&mut like, false);
+    let mut flight = cut.flight(FrameId::NONE, Time::ZERO, false);
+    let (finish, each) = link.transmit_run(now, flight.frame_bytes, count);
     let arrival = link.arrival(finish);
-    let mut flight = Flight::of(&like, FrameId::NONE, arrival);
+    flight.at = arrival;
     // The first alone says that the window was reduced.
     let first_only = cut.transmit.first_only;
-    let alone = u16::from(like.segment.flags.intersects(first_only));
+    let alone = u16::from(like.flags.intersects(first_only));
     let mut first = false;
     if alone > 0 {
         first = launch_copies(link, frames, (&like, &flight), alone, each);
-        like.segment.seq += u32::from(mss);
+        like.seq += u32::from(mss);
         flight.at += each;
-        like.segment.flags = like.segment.flags.without(first_only);
+        like.flags = like.flags.without(first_only);
     }
     first |= launch_copies(link, frames, (&like, &flight), count - alone, each);
-    like.segment.seq += u32::from(count - alone) * u32::from(mss);
-    cut.seq = like.segment.seq;
+    like.seq += u32::from(count - alone) * u32::from(mss);
+    cut.seq = like.seq;
     cut.rest -= count * mss;
     cut.flags = cut.flags.without(first_only);
     ledger.sent += Tally::of(count.into(), u64::from(count) * u64::from(mss));
@@ -149,14 +144,14 @@ fn send_run<'a>(
 fn launch_copies(
     link: &mut Link,
     frames: &mut FramePool,
-    (like, flight): (&Frame, &Flight),
+    (like, flight): (&Segment, &Flight),
     copies: u16,
     later: Duration,
 ) -> bool {
-    let bytes = u32::from(like.segment.payload_bytes);
-    let mut seq = like.segment.seq;
-    let ids = frames.write_run(like, copies.into(), |place| {
-        place.segment.seq = seq;
+    let bytes = u32::from(like.payload_bytes);
+    let mut seq = like.seq;
+    let ids = frames.write_run(like, copies.into(), |header| {
+        header.seq = seq;
         seq += bytes;
     });
     link.launch_run(flight, later, ids)
@@ -224,30 +219,45 @@ impl<'a> Cut<'a> {
         self.rest <= self.transmit.mss
     }
 
-    /// Writes the frame at hand.
+    /// Puts the frame at hand into the pool, to be handled at `at`; `last`: whether it is the last.
     #[inline(always)]
-    pub(super) fn write(&self, frame: &mut Frame) {
-        self.write_as(frame, self.is_last());
+    pub(super) fn put(&self, frames: &mut FramePool, at: Time, last: bool) -> Flight {
+        let id = frames.write(&self.transmit.segment, |header| self.write(header, last));
+        self.flight(id, at, last)
     }
 
-    /// The same where it is known whether it is the last.
+    /// What links and switches see of the frame at hand.
     #[inline(always)]
-    fn write_as(&self, frame: &mut Frame, last: bool) {
-        let payload_bytes = if last { self.rest } else { self.transmit.mss };
-        frame.segment = self.transmit.segment;
-        frame.segment.seq = self.seq;
-        frame.segment.payload_bytes = payload_bytes;
-        frame.segment.priority = self.priority;
+    fn flight(&self, frame: FrameId, at: Time, last: bool) -> Flight {
+        let payload_bytes = self.payload_bytes(last);
+        Flight {
+            at,
+            frame,
+            to: self.to,
+            destination: self.destination,
+            frame_bytes: Frame::bytes_of(self.overhead_bytes, payload_bytes),
+            payload_bytes,
+            class: self.priority & 7,
+        }
+    }
+
+    #[inline(always)]
+    fn payload_bytes(&self, last: bool) -> u16 {
+        if last { self.rest } else { self.transmit.mss }
+    }
+
+    /// Makes what TCP gave the header of the frame at hand.
+    #[inline(always)]
+    fn write(&self, header: &mut Header, last: bool) {
+        header.seq = self.seq;
+        header.payload_bytes = self.payload_bytes(last);
+        header.priority = self.priority;
         // All but the last are full, and say neither that they are the last …
-        frame.segment.flags = if last {
+        header.flags = if last {
             self.flags
         } else {
             self.flags.without(Flags::PSH.with(Flags::FIN))
         };
-        frame.to = self.to;
-        frame.destination = self.destination;
-        frame.frame_bytes = Frame::bytes_of(self.overhead_bytes, payload_bytes);
-        frame.payload = PayloadHandle(0);
     }
 
     /// Goes on to the next.

@@ -233,9 +233,9 @@ impl World {
             // TCP beside the datagrams, or what is for no endpoint.
             return self.receive(frame);
         };
-        let segment = &self.frames.get(frame.frame).segment;
-        let number = segment.seq.0;
-        let fits = flow.enqueue(number, segment.ts_val);
+        let header = self.frames.header(frame.frame);
+        let number = header.seq.0;
+        let fits = flow.enqueue(number, header.ts_val);
         if !fits {
             self.note_socket_full(&frame);
         }

@@ -36,8 +36,7 @@ impl Dcqcn {
 impl World {
     /// A frame comes to the card at the end of a link.
     pub(super) fn look_for_mark(&mut self, link: u32, frame: &Flight) {
-        let segment = &self.frames.get(frame.frame).segment;
-        if segment.ecn != Ecn::Ce {
+        if self.frames.header(frame.frame).ecn != Ecn::Ce {
             return;
         }
         let (Sink::Host { host, .. }

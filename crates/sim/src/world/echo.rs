@@ -77,7 +77,7 @@ impl World {
     /// A frame has come that is for no endpoint.
     #[cold]
     pub(super) fn echo(&mut self, flight: Flight) {
-        let mut frame = *self.frames.get(flight.frame);
+        let mut frame = self.frames.frame(&flight);
         self.frames.release(flight.frame);
         match Stray::of(flight.to) {
             Some(Stray::Answer) => {

@@ -18,7 +18,7 @@ use tailback_net::host::joining::{HELD_MAX, JoinedMemory, Joining, Joint};
 use tailback_net::host::{FrameMemory, ReceiveRing};
 use tailback_net::link::Link;
 use tailback_net::pool::{Flight, FramePool};
-use tailback_tcp::{Arrival, Flags, Segment, Seq};
+use tailback_tcp::{Arrival, Flags, Header, Seq};
 use tailback_units::Time;
 
 use super::hosts::course;
@@ -60,22 +60,22 @@ struct Held {
 
 impl Held {
     /// A packet that begins with this frame.
-    fn new(first: Flight, segment: &Segment, joint: &Joint) -> Held {
+    fn new(first: Flight, header: &Header, joint: &Joint) -> Held {
         Held {
             joining: Joining::new(first.payload_bytes, joint),
             memory: JoinedMemory::default(),
-            ack: segment.ack,
-            likeness: segment.likeness(),
+            ack: header.ack,
+            likeness: header.likeness(),
             first,
         }
     }
 
     /// Takes a frame that is like the first but for its place, if it is the next.
     #[inline(always)]
-    fn goes_on(&mut self, segment: &Segment) -> bool {
-        segment.likeness() == self.likeness
-            && segment.ack == self.ack
-            && self.joining.goes_on(segment.seq.0)
+    fn goes_on(&mut self, header: &Header) -> bool {
+        header.likeness() == self.likeness
+            && header.ack == self.ack
+            && self.joining.goes_on(header.seq.0)
     }
 }
 
@@ -98,16 +98,16 @@ impl Hand {
         frames: &mut FramePool,
         (host, ends): (&mut HostState, usize),
     ) -> Polled {
-        let segment = &frames.get(frame.frame).segment;
-        let joint = joint(segment);
+        let header = frames.header(frame.frame);
+        let joint = joint(header);
         if let Some(at) = of_flow {
             let packet = &mut self.held[at];
             if packet.joining.takes(frame.payload_bytes, &joint, true) {
                 let memory = host.frame_memory(frame.frame_bytes);
                 packet.memory.join(memory, host.config.rx_head_bytes);
                 if packet.joining.join(frame.payload_bytes, &joint) {
-                    let flags = segment.flags;
-                    let first = &mut frames.get_mut(packet.first.frame).segment;
+                    let flags = header.flags;
+                    let first = frames.header_mut(packet.first.frame);
                     first.flags = first.flags.with(flags);
                     self.made.push(take_out(&mut self.held, at));
                 }
@@ -121,7 +121,7 @@ impl Hand {
         if self.held.len() == HELD_MAX {
             self.made.push(take_out(&mut self.held, 0));
         }
-        let mut packet = Held::new(*frame, segment, &joint);
+        let mut packet = Held::new(*frame, header, &joint);
         packet.memory.join(host.frame_memory(frame.frame_bytes), 0);
         let packets = if joint.ends {
             &mut self.made
@@ -176,19 +176,19 @@ fn take_out(held: &mut Vec<Held>, at: usize) -> Held {
 /// What decides whether a segment joins others before TCP has them (tcp_gro_receive of Linux 7.2):
 /// acknowledgement, window, flags but PSH and FIN, timestamps and mark are to be alike. What is not TCP's has no
 /// flags, and joins nothing.
-pub(super) fn joint(segment: &Segment) -> Joint {
+pub(super) fn joint(header: &Header) -> Joint {
     let ends = Flags::PSH.with(Flags::FIN);
-    let plain = segment.flags.without(ends) == Flags::ACK && !segment.has_sack();
+    let plain = header.flags.without(ends) == Flags::ACK && !header.has_sack();
     // Alike segments of one connection differ in nothing else: a sum tells them apart well enough.
-    let mut likeness = u64::from(segment.ack.0) << 32 | u64::from(segment.ts_val);
-    likeness ^= u64::from(segment.ts_ecr).rotate_left(17);
-    likeness ^= u64::from(segment.window).rotate_left(41) ^ (segment.ecn as u64);
+    let mut likeness = u64::from(header.ack.0) << 32 | u64::from(header.ts_val);
+    likeness ^= u64::from(header.ts_ecr).rotate_left(17);
+    likeness ^= u64::from(header.window).rotate_left(41) ^ (header.ecn as u64);
     Joint {
-        start: segment.seq.0,
-        end: segment.seq.0.wrapping_add(segment.payload_bytes.into()),
+        start: header.seq.0,
+        end: header.seq.0.wrapping_add(header.payload_bytes.into()),
         likeness,
-        ends: segment.flags.intersects(ends),
-        alone: segment.payload_bytes == 0 || !plain,
+        ends: header.flags.intersects(ends),
+        alone: header.payload_bytes == 0 || !plain,
     }
 }
 
@@ -279,13 +279,13 @@ impl World {
         let mut done = polled.start;
         'frames: for stretch in link.flying_between(polled.start, polled.end) {
             for frame in stretch {
-                let segment = &frames.get(frame.frame).segment;
-                let seen = course(frame, segment, self.now);
+                let header = frames.header(frame.frame);
+                let seen = course(frame, header, self.now);
                 let mut packets = hand.held.iter_mut().enumerate();
                 let of_flow = packets.find(|(_, packet)| packet.first.to == frame.to);
                 let (at, joined) = match of_flow {
                     Some((at, packet)) => {
-                        let goes_on = packet.goes_on(segment);
+                        let goes_on = packet.goes_on(header);
                         if goes_on {
                             let memory = host.frame_memory(frame.frame_bytes);
                             packet.memory.join(memory, head_bytes);
@@ -335,17 +335,17 @@ impl World {
         } = *packet;
         let endpoint = &mut self.endpoints[first.to.0 as usize];
         let Some(connection) = &mut endpoint.connection else {
-            self.frames.get_mut(first.frame).segment.payload_bytes = joining.bytes() as u16;
+            self.frames.header_mut(first.frame).payload_bytes = joining.bytes() as u16;
             return self.receive(first);
         };
-        let segment = &mut self.frames.get_mut(first.frame).segment;
+        let mut segment = self.frames.segment(first.frame);
         segment.payload_bytes = joining.bytes() as u16;
         let arrival = Arrival {
             mss: joining.segment_bytes(),
             memory_bytes: memory.bytes(),
             fragments: memory.fragments() as u16,
         };
-        connection.handle_aggregate(self.now, segment, arrival);
+        connection.handle_aggregate(self.now, &segment, arrival);
         self.note_delivery(&first);
         self.frames.release(first.frame);
         if !readers.contains(&first.to) {

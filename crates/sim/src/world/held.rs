@@ -30,8 +30,8 @@ impl World {
             if state.crosses()
                 && let Some(endpoint) = self.endpoints.get(id.0 as usize)
             {
-                let segment = &self.frames.get(frame.frame).segment;
-                state.charge_handling(endpoint.task, segment);
+                let header = self.frames.header(frame.frame);
+                state.charge_handling(endpoint.task, header);
             }
         }
         let endpoint = self.endpoints.get_mut(id.0 as usize);
@@ -46,8 +46,8 @@ impl World {
         };
         host.rewrite(&frame, &mut self.frames);
         let before = connection.collapsed_bytes();
-        let segment = &self.frames.get(frame.frame).segment;
-        connection.handle_segment(now, segment);
+        let segment = self.frames.segment(frame.frame);
+        connection.handle_segment(now, &segment);
         let collapsed = connection.collapsed_bytes() - before;
         // What it answers may wait for what the read says, unless that costs or is told otherwise then.
         let apart = direct.is_none() || collapsed > 0 || !connection.tells_readiness_only();

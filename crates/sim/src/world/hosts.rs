@@ -9,7 +9,7 @@ use tailback_net::loss::Losses;
 use tailback_net::pool::{Flight, FramePool};
 use tailback_net::random::Stream;
 use tailback_tcp::{
-    Arrival, Config, Connection, Ecn, Event, Flags, MetricsCache, Segment, Shortage, SocketOptions,
+    Arrival, Config, Connection, Ecn, Event, Flags, Header, MetricsCache, Shortage, SocketOptions,
     Told,
 };
 use tailback_units::Time;
@@ -87,7 +87,7 @@ impl HostState {
     #[inline]
     pub(crate) fn rewrite(&self, frame: &Flight, frames: &mut FramePool) {
         if self.ce_to_ect1 {
-            let ecn = &mut frames.get_mut(frame.frame).segment.ecn;
+            let ecn = &mut frames.header_mut(frame.frame).ecn;
             if *ecn == Ecn::Ce {
                 *ecn = Ecn::Ect1;
             }
@@ -179,9 +179,9 @@ impl HostState {
 
 /// A hash of what is delivered and when: not linear, for hashes are added up.
 #[inline]
-pub(super) fn course(frame: &Flight, segment: &Segment, at: Time) -> u64 {
+pub(super) fn course(frame: &Flight, header: &Header, at: Time) -> u64 {
     let seen =
-        (u64::from(segment.seq.0) << 32) ^ u64::from(segment.ack.0) ^ (u64::from(frame.to.0) << 16);
+        (u64::from(header.seq.0) << 32) ^ u64::from(header.ack.0) ^ (u64::from(frame.to.0) << 16);
     // 2^64 over the golden ratio.
     let mixed = (seen ^ at.as_ps()).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed ^ (mixed >> 32)
@@ -192,9 +192,9 @@ impl World {
     #[inline]
     pub(crate) fn note_delivery(&mut self, frame: &Flight) {
         self.ledger.delivered.count(frame);
-        let segment = &self.frames.get(frame.frame).segment;
+        let header = self.frames.header(frame.frame);
         // A sum: what happens at one time at several hosts is in no order.
-        let course = course(frame, segment, self.now);
+        let course = course(frame, header, self.now);
         self.trajectory = self.trajectory.wrapping_add(course);
     }
 
@@ -209,8 +209,10 @@ impl World {
         let Some(connection) = &mut endpoint.connection else {
             return self.receive_with_care(frame);
         };
-        let segment = &self.frames.get(frame.frame).segment;
-        let told = connection.handle_segment_and_read(self.now, segment);
+        let (header, whole) = (self.frames.header(frame.frame), || {
+            self.frames.segment(frame.frame)
+        });
+        let told = connection.handle_segment_and_read(self.now, header, whole);
         self.frames.release(frame.frame);
         // The endpoint is at hand: what follows is `drive_on` without another look for it.
         let sends = connection.may_have_output();
@@ -262,16 +264,16 @@ impl World {
                 }
             });
         }
-        let segment = &self.frames.get(frame.frame).segment;
+        let segment = self.frames.segment(frame.frame);
         match (&mut endpoint.connection, arrival) {
-            (Some(connection), None) => connection.handle_segment(self.now, segment),
+            (Some(connection), None) => connection.handle_segment(self.now, &segment),
             (Some(connection), Some(arrival)) => {
-                connection.handle_aggregate(self.now, segment, arrival);
+                connection.handle_aggregate(self.now, &segment, arrival);
             }
             (None, _) if endpoint.listens && segment.flags.contains(Flags::SYN) => {
                 let host = &self.hosts[usize::from(endpoint.host.0)];
                 let config = host.config_for(self.seed, frame.to, &self.beside);
-                let mut accepted = Connection::accept(&config, self.now, segment);
+                let mut accepted = Connection::accept(&config, self.now, &segment);
                 accepted.expect_host_queue();
                 if let Some(known) = host.metrics.get(&endpoint.peer_host, self.now) {
                     accepted.recall(known);

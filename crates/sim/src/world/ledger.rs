@@ -94,7 +94,7 @@ impl Ledger {
     #[cold]
     pub(crate) fn lose_frame(&mut self, frame: &Flight, frames: &FramePool, place: &'static str) {
         if !self.lost.is_empty() {
-            self.lose(frame.to, frames.get(frame.frame).segment.seq.0, place);
+            self.lose(frame.to, frames.header(frame.frame).seq.0, place);
         }
     }
 

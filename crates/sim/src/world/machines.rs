@@ -90,7 +90,7 @@ impl MachineState {
         let joint = self
             .machine
             .merges()
-            .then(|| joint(&frames.get(frame.frame).segment));
+            .then(|| joint(frames.header(frame.frame)));
         if !self.machine.arrive(frame, joint) || self.working {
             return None;
         }
@@ -393,13 +393,13 @@ impl World {
         // They are marked alike.
         let host = &self.hosts[usize::from(first.destination.0)];
         host.rewrite(first, &mut self.frames);
-        let mut segment = self.frames.get(first.frame).segment;
+        let mut segment = self.frames.segment(first.frame);
         let mss = segment.payload_bytes;
         let mut payload_bytes = 0;
         for frame in frames {
             self.note_delivery(frame);
             payload_bytes += u32::from(frame.payload_bytes);
-            let last = &self.frames.get(frame.frame).segment;
+            let last = self.frames.header(frame.frame);
             segment.flags = segment.flags.with(last.flags);
             (segment.ack, segment.window) = (last.ack, last.window);
             (segment.ts_val, segment.ts_ecr) = (last.ts_val, last.ts_ecr);

@@ -179,7 +179,7 @@ impl PortState {
         frames: &mut FramePool,
         ledger: &mut Ledger,
     ) -> Verdict {
-        let verdict = marker.arrive(now, look, frames.get_mut(frame.frame));
+        let verdict = marker.arrive(now, look, frames.header_mut(frame.frame));
         if verdict == Verdict::Marked {
             self.note_mark((now, switch, look.port), frame, frames, ledger);
         }
@@ -285,11 +285,7 @@ impl LinkState {
     ) -> Option<Time> {
         match self.plain_machine(ledger) {
             Some(host) => self.launch_to_machine(finish, frame, frames, &mut hosts[host]),
-            None => {
-                // Else it would lie in memory for both.
-                let frame = frames.flight(frame.at, frame.frame);
-                self.launch(finish, frame, frames, hosts, ledger)
-            }
+            None => self.launch(finish, frame, frames, hosts, ledger),
         }
     }
 
@@ -414,7 +410,7 @@ impl LinkState {
         }
         let arrival = self.link.arrival(finish);
         if let Some(outbox) = &mut ledger.outbox
-            && outbox.take(self.number, arrival, frames.get(frame.frame))
+            && outbox.take(self.number, arrival, &frame, frames)
         {
             frames.release(frame.frame);
             return None;
@@ -484,7 +480,7 @@ impl LinkState {
             Fate::Doubled => {
                 ledger.sent.count(&frame);
                 ledger.doubled.count(&frame);
-                let copy = *frames.get(frame.frame);
+                let copy = frames.frame(&frame);
                 let double = frames.put(frame.at, &copy);
                 if let Some(capture) = &mut ledger.capture {
                     capture.doubled(&frame, &double);
@@ -492,7 +488,7 @@ impl LinkState {
                 first = self.link.launch_out_of_order(double);
             }
             Fate::Marked => {
-                frames.get_mut(frame.frame).mark(Mark::Ce);
+                Mark::Ce.set(frames.header_mut(frame.frame));
             }
             Fate::Pass | Fate::Lost => {}
         }

@@ -208,7 +208,7 @@ impl World {
     pub(super) fn limited_source(&self, frame: &Flight) -> Option<HostId> {
         match Stray::of(frame.to) {
             Some(Stray::Background(_)) => {
-                Some(HostId(self.frames.get(frame.frame).segment.ack.0 as u16))
+                Some(HostId(self.frames.header(frame.frame).ack.0 as u16))
             }
             Some(_) => None,
             None => Some(self.endpoints.get(frame.to.0 as usize)?.peer_host),
@@ -313,7 +313,7 @@ impl World {
         let card = &mut pushback.cards[host].port;
         loop {
             let last = cut.is_last();
-            let flight = self.frames.write(now, |frame| cut.write(frame));
+            let flight = cut.put(&mut self.frames, now, last);
             self.ledger.sent.count(&flight);
             card.push(flight);
             left += link.serialisation(&flight);

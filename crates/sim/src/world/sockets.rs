@@ -259,9 +259,9 @@ impl World {
             && let Some(last) = frames.last()
             && let Some(endpoint) = self.endpoints.get(id.0 as usize)
         {
-            let mut segment = self.frames.get(last.frame).segment;
-            segment.payload_bytes = bytes as u16;
-            state.charge_handling(endpoint.task, &segment);
+            let mut header = *self.frames.header(last.frame);
+            header.payload_bytes = bytes as u16;
+            state.charge_handling(endpoint.task, &header);
         }
         self.receive_joined(frames);
         if direct.is_some() {

@@ -8,7 +8,7 @@ use super::{AckFlags, CaState, Connection, TimerKind, tell_with};
 use crate::clock::{self, Jiffies};
 use crate::congestion::{AckKind, AckSample, Growth, WindowCounting};
 use crate::queue::{EVER_RETRANS, LOST, Packet, RETRANS, SACKED, segments};
-use crate::segment::{Flags, Segment};
+use crate::segment::{Flags, Header, Segment};
 
 /// Tells the congestion control of something, as [`tell_with`] does.
 macro_rules! tell {
@@ -140,7 +140,7 @@ impl Connection {
 
     /// tcp_ack_update_window.
     #[inline]
-    fn update_window(&mut self, segment: &Segment, flags: &mut AckFlags) {
+    fn update_window(&mut self, segment: &Header, flags: &mut AckFlags) {
         if self.updates_window(segment) {
             flags.window_update = true;
             self.adopt_window(segment);
@@ -149,7 +149,7 @@ impl Connection {
 
     /// The window that a segment offers counts from now on.
     #[inline(always)]
-    pub(super) fn adopt_window(&mut self, segment: &Segment) {
+    pub(super) fn adopt_window(&mut self, segment: &Header) {
         let window = self.window_of(segment);
         self.snd_wl1 = segment.seq;
         self.snd_wnd = window;
@@ -161,7 +161,7 @@ impl Connection {
 
     /// The window a segment offers; a SYN's is not scaled.
     #[inline]
-    pub(super) fn window_of(&self, segment: &Segment) -> u32 {
+    pub(super) fn window_of(&self, segment: &Header) -> u32 {
         if segment.flags.intersects(Flags::SYN) {
             u32::from(segment.window)
         } else {
@@ -171,7 +171,7 @@ impl Connection {
 
     /// tcp_may_update_window.
     #[inline]
-    pub(super) fn updates_window(&self, segment: &Segment) -> bool {
+    pub(super) fn updates_window(&self, segment: &Header) -> bool {
         segment.ack.after(self.snd_una)
             || segment.seq.after(self.snd_wl1)
             || (segment.seq == self.snd_wl1 && self.window_of(segment) > self.snd_wnd)
@@ -179,7 +179,7 @@ impl Connection {
 
     /// Takes what is acknowledged off the queue (tcp_clean_rtx_queue).
     #[inline(always)]
-    pub(super) fn clean_queue(&mut self, now: Jiffies, segment: &Segment, flags: &mut AckFlags) {
+    pub(super) fn clean_queue(&mut self, now: Jiffies, segment: &Header, flags: &mut AckFlags) {
         let mut rtt = None;
         let mut packets_acked = 0;
         while let Some(packet) = self.queue.front().copied() {

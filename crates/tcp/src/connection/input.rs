@@ -5,6 +5,8 @@
 //! side of ECN: RFC 3168's latched echo (tcp_ecn.h) and DCTCP's echo of every change of state
 //! (net/ipv4/tcp_dctcp.c, RFC 8257 section 3.2). tcp.c: tcp_cleanup_rbuf.
 
+use std::borrow::Borrow;
+
 use tailback_units::Time;
 
 use super::accurate_ecn::EcnMode;
@@ -12,7 +14,7 @@ use super::predicted::Predicts;
 use super::{Arrival, Connection, Event, Life, Told};
 use crate::clock::{self, Jiffies};
 use crate::receive::{Lying, Placed};
-use crate::segment::{Ecn, Flags, Segment};
+use crate::segment::{Ecn, Flags, Header, Segment};
 use crate::seq::Seq;
 
 /// Blocks that a peer surely gets to see (TCP_SACK_BLOCKS_EXPECTED, net/ipv4/tcp_input.c).
@@ -25,9 +27,15 @@ impl Connection {
         self.take_segment(jiffies, segment);
     }
 
-    /// A segment has arrived for an application that reads at once whatever is there, and it does.
+    /// A segment has arrived for an application that reads at once whatever is there, and it does. `whole` gives the
+    /// segment of this header, where there is more to it than was foreseen.
     #[inline(always)]
-    pub fn handle_segment_and_read(&mut self, now: Time, segment: &Segment) -> Told {
+    pub fn handle_segment_and_read(
+        &mut self,
+        now: Time,
+        segment: &Header,
+        whole: impl FnOnce() -> Segment,
+    ) -> Told {
         let jiffies = self.clock.jiffies(now);
         self.stats.segments_received += 1;
         if segment.payload_bytes > 0 {
@@ -36,7 +44,7 @@ impl Connection {
             }
             self.stats.data_segments_received += 1;
         }
-        self.take_unless_predicted_data(jiffies, segment);
+        self.take_unless_predicted_data(jiffies, segment, whole);
         if self.events.is_empty() {
             return Told::Nothing;
         }
@@ -45,7 +53,7 @@ impl Connection {
 
     /// Data that was foreseen, for such an application. In a function of its own, which has all registers to itself.
     #[inline(never)]
-    fn take_predicted_data_and_read(&mut self, jiffies: Jiffies, segment: &Segment) -> Told {
+    fn take_predicted_data_and_read(&mut self, jiffies: Jiffies, segment: &Header) -> Told {
         self.stats.data_segments_received += 1;
         self.take_predicted_data(jiffies, segment, true);
         self.told(jiffies)
@@ -79,19 +87,24 @@ impl Connection {
                 return self.take_predicted_data(jiffies, segment, true);
             }
         }
-        self.take_unless_predicted_data(jiffies, segment);
+        self.take_unless_predicted_data(jiffies, segment, || segment);
     }
 
     /// A segment that is not the data that today's sender foresaw.
     #[inline(always)]
-    fn take_unless_predicted_data(&mut self, jiffies: Jiffies, segment: &Segment) {
+    fn take_unless_predicted_data<W: Borrow<Segment>>(
+        &mut self,
+        jiffies: Jiffies,
+        header: &Header,
+        whole: impl FnOnce() -> W,
+    ) {
         if self.predicts != Predicts::Today {
-            return self.take_segment_once(jiffies, segment);
+            return self.take_segment_once(jiffies, header, whole);
         }
-        if let Some(run) = self.predicted_ack(segment) {
-            return self.take_predicted_ack(jiffies, segment, run);
+        if let Some(run) = self.predicted_ack(header) {
+            return self.take_predicted_ack(jiffies, header, run);
         }
-        self.take_any_segment(jiffies, segment);
+        self.take_any_segment(jiffies, whole().borrow());
     }
 
     /// A segment of which nothing was foreseen.
@@ -190,7 +203,7 @@ impl Connection {
 
     /// The round trip as the receiver sees it, by the echo in a segment with data.
     #[inline]
-    pub(super) fn measure_receiver_rtt(&mut self, segment: &Segment) {
+    pub(super) fn measure_receiver_rtt(&mut self, segment: &Header) {
         if self.timestamps && segment.ts_ecr != 0 && self.receive.is_news(segment.ts_ecr) {
             let ticks = self.receiver_ticks_since(segment.ts_ecr);
             self.receive
@@ -319,7 +332,7 @@ impl Connection {
 
     /// tcp_event_data_recv.
     #[inline(always)]
-    pub(super) fn data_received(&mut self, jiffies: Jiffies, segment: &Segment) {
+    pub(super) fn data_received(&mut self, jiffies: Jiffies, segment: &Header) {
         let payload_bytes = u32::from(segment.payload_bytes);
         let rcv_wnd = self.receive.rcv_wnd;
         let fixed_bytes = self.fixed_header_bytes();
@@ -424,7 +437,7 @@ impl Connection {
 
     /// RFC 3168's echo: from the first mark until the peer has reduced its window (tcp_ecn.h).
     #[inline]
-    fn latch_congestion(&mut self, segment: &Segment) {
+    fn latch_congestion(&mut self, segment: &Header) {
         if self.ecn != EcnMode::Classic || self.congestion.wants_precise_echo() {
             return;
         }
@@ -452,7 +465,7 @@ impl Connection {
     /// the old state of what is still to be acknowledged (dctcp_ece_ack_update). Called before
     /// the data is taken over.
     #[inline]
-    pub(super) fn echo_precisely(&mut self, segment: &Segment) {
+    pub(super) fn echo_precisely(&mut self, segment: &Header) {
         if self.ecn == EcnMode::Off || !self.congestion.wants_precise_echo() {
             return;
         }

@@ -5,12 +5,14 @@
 //! that others are asked. Here acknowledgements have a short way too, those of today's sender in
 //! `modern/predicted`. The results are those of the long way, which tests compare; this one only costs less.
 
+use std::borrow::Borrow;
+
 use super::accurate_ecn::EcnMode;
 use super::modern::Sender;
 use super::{AckFlags, CaState, Connection, Event, Life};
 use crate::clock::{self, Jiffies};
 use crate::congestion::AckKind;
-use crate::segment::{Flags, Segment};
+use crate::segment::{Flags, Header, Segment};
 
 /// Whose short way a connection takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +37,7 @@ impl Predicts {
 impl Connection {
     /// Whether a segment is the data that was expected next, and says nothing else.
     #[inline(always)]
-    pub(super) fn is_predicted_data(&self, segment: &Segment) -> bool {
+    pub(super) fn is_predicted_data(&self, segment: &Header) -> bool {
         let (receive, modern) = (&self.receive, &self.modern);
         segment.payload_bytes > 0
             && self.life == Life::Established
@@ -55,7 +57,7 @@ impl Connection {
 
     /// Takes such data in; `today` if the sender is of today.
     #[inline(always)]
-    pub(super) fn take_predicted_data(&mut self, now: Jiffies, segment: &Segment, today: bool) {
+    pub(super) fn take_predicted_data(&mut self, now: Jiffies, segment: &Header, today: bool) {
         if segment.has_timestamps {
             if !segment.seq.after(self.receive.rcv_wup) {
                 self.ts_recent = segment.ts_val;
@@ -93,7 +95,7 @@ impl Connection {
     /// (no tcp_ack_snd_check); after others one goes at once whose timer fires soon. Asked before anything of the
     /// segment is taken in. Options beside timestamps make the header another, and accurate ECN has one.
     #[inline(never)]
-    pub(super) fn lets_acks_wait(&self, segment: &Segment) -> bool {
+    pub(super) fn lets_acks_wait(&self, segment: &Header) -> bool {
         let receive = &self.receive;
         segment.payload_bytes == 0
             && self.life == Life::Established
@@ -110,22 +112,27 @@ impl Connection {
 
     /// A segment has arrived at 2.6.18's sender.
     #[inline(never)]
-    pub(super) fn take_segment_once(&mut self, now: Jiffies, segment: &Segment) {
+    pub(super) fn take_segment_once<W: Borrow<Segment>>(
+        &mut self,
+        now: Jiffies,
+        header: &Header,
+        whole: impl FnOnce() -> W,
+    ) {
         if self.predicts == Predicts::Once {
-            if self.is_predicted_data(segment) {
-                return self.take_predicted_data(now, segment, false);
+            if self.is_predicted_data(header) {
+                return self.take_predicted_data(now, header, false);
             }
-            if self.is_predicted_ack_once(segment) {
-                return self.take_predicted_ack_once(now, segment);
+            if self.is_predicted_ack_once(header) {
+                return self.take_predicted_ack_once(now, header);
             }
         }
-        self.take_any_segment(now, segment);
+        self.take_any_segment(now, whole().borrow());
     }
 
     /// Whether a segment acknowledges what was sent by 2.6.18's sender and says nothing else, while
     /// nothing is amiss.
     #[inline(always)]
-    pub(super) fn is_predicted_ack_once(&self, segment: &Segment) -> bool {
+    pub(super) fn is_predicted_ack_once(&self, segment: &Header) -> bool {
         self.life == Life::Established
             && segment.flags == Flags::ACK
             && segment.payload_bytes == 0
@@ -141,7 +148,7 @@ impl Connection {
 
     /// Takes such an acknowledgement in.
     #[inline(always)]
-    pub(super) fn take_predicted_ack_once(&mut self, now: Jiffies, segment: &Segment) {
+    pub(super) fn take_predicted_ack_once(&mut self, now: Jiffies, segment: &Header) {
         let lets_wait = self.receive.ack.scheduled && self.lets_acks_wait(segment);
         if segment.has_timestamps {
             if !segment.seq.after(self.receive.rcv_wup) {

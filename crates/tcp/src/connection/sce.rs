@@ -9,12 +9,12 @@
 
 use super::Connection;
 use super::accurate_ecn::EcnMode;
-use crate::segment::{Ecn, Flags, Segment};
+use crate::segment::{Ecn, Flags, Header};
 
 impl Connection {
     /// Data has come; called before it is taken over.
     #[inline]
-    pub(super) fn feed_back_sce(&mut self, segment: &Segment) {
+    pub(super) fn feed_back_sce(&mut self, segment: &Header) {
         if !self.stack.tcp_sce || self.ecn != EcnMode::Classic {
             return;
         }

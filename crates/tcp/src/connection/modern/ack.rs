@@ -11,7 +11,7 @@ use super::{tell, tell_here};
 use crate::clock::{Jiffies, Stamp};
 use crate::congestion::{AckKind, AckSample, Growth, RateSample};
 use crate::queue::{LOST, RETRANS, SACKED};
-use crate::segment::{Flags, Segment};
+use crate::segment::{Flags, Header, Segment};
 use crate::seq::Seq;
 
 /// What is sent again once the window is known (REXMIT_*).
@@ -199,7 +199,7 @@ impl Connection {
 
     /// Data has come that says nothing new of what was sent.
     #[inline(never)]
-    pub(in crate::connection) fn tell_of_data(&mut self, now: Jiffies, segment: &Segment) {
+    pub(in crate::connection) fn tell_of_data(&mut self, now: Jiffies, segment: &Header) {
         let mut news = AckNews::new(self.snd_nxt);
         news.data = true;
         self.update_window_today(now, segment, &mut news);
@@ -297,7 +297,7 @@ impl Connection {
     pub(super) fn update_window_today(
         &mut self,
         now: Jiffies,
-        segment: &Segment,
+        segment: &Header,
         news: &mut AckNews,
     ) {
         let window = self.window_of(segment);

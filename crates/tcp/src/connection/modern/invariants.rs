@@ -54,7 +54,7 @@ impl Connection {
     /// of events and then reads.
     fn check_reading_at_once(&self, now: Time, segment: &Segment) {
         let [mut at_once, mut asked] = [self.clone(), self.clone()];
-        let told = at_once.handle_segment_and_read(now, segment);
+        let told = at_once.handle_segment_and_read(now, segment, || *segment);
         asked.handle_segment(now, segment);
         match told {
             Told::Nothing => assert_eq!(asked.poll_event(), None),

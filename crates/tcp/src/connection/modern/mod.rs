@@ -46,7 +46,7 @@ use super::accurate_ecn::EcnMode;
 use super::{CaState, Connection};
 use crate::clock::{Jiffies, JiffyClock};
 use crate::congestion::{CwndEvent, View};
-use crate::segment::Segment;
+use crate::segment::Header;
 use crate::seq::Seq;
 use crate::stack::Stack;
 
@@ -166,7 +166,7 @@ impl Modern {
 
     /// A segment with timestamps has come.
     #[inline(always)]
-    pub(super) fn stamped(&mut self, segment: &Segment) {
+    pub(super) fn stamped(&mut self, segment: &Header) {
         self.ts_val = segment.ts_val;
         self.ts_ecr = segment.ts_ecr;
     }

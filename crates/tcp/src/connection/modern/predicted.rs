@@ -12,13 +12,13 @@ use super::rtt::Measured;
 use super::{tell, tell_here};
 use crate::clock::{self, Jiffies};
 use crate::congestion::{AckKind, AckSample};
-use crate::segment::{Flags, Segment};
+use crate::segment::{Flags, Header};
 
 impl Connection {
     /// The packets that a segment acknowledges, if it is an acknowledgement of what was sent last round
     /// and says nothing else: nothing is lost, was sent twice or is selectively acknowledged.
     #[inline(always)]
-    pub(in crate::connection) fn predicted_ack(&self, segment: &Segment) -> Option<Run> {
+    pub(in crate::connection) fn predicted_ack(&self, segment: &Header) -> Option<Run> {
         let modern = &self.modern;
         let plain = self.life == Life::Established
             && segment.flags.without(Flags::NS) == Flags::ACK
@@ -46,7 +46,7 @@ impl Connection {
     pub(in crate::connection) fn take_predicted_ack(
         &mut self,
         now: Jiffies,
-        segment: &Segment,
+        segment: &Header,
         run: Run,
     ) {
         let lets_wait = self.receive.ack.scheduled && self.lets_acks_wait(segment);
