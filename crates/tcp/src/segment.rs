@@ -135,8 +135,8 @@ pub struct Header {
     pub flags: Flags,
     /// ECN field of the IP header around this segment.
     pub ecn: Ecn,
-    /// SACK blocks; of a SYN, what options it has.
-    sack_count: u8,
+    /// SACK blocks, and what options a SYN has.
+    carries: u8,
     /// The timestamp option is present.
     pub has_timestamps: bool,
     /// Priority of the packet, 0 to 7: its DSCP's class selector and its frame's 802.1p priority.
@@ -154,7 +154,7 @@ impl Header {
         window: 0,
         flags: Flags::NONE,
         ecn: Ecn::NotEct,
-        sack_count: 0,
+        carries: 0,
         has_timestamps: false,
         priority: 0,
     };
@@ -163,14 +163,19 @@ impl Header {
     #[inline]
     #[must_use]
     pub fn has_sack(&self) -> bool {
-        self.sack_count > 0 && !self.flags.intersects(Flags::SYN)
+        self.sack_count() > 0 && !self.flags.intersects(Flags::SYN)
     }
 
     /// Whether [`Blocks`] belong to it: SACK blocks or a SYN's options.
     #[inline]
     #[must_use]
     pub fn has_blocks(&self) -> bool {
-        self.sack_count > 0
+        self.carries > 0
+    }
+
+    #[inline]
+    fn sack_count(&self) -> u8 {
+        self.carries & SACK_COUNT
     }
 
     /// Bytes of the TCP header with its options, padded as Linux pads them.
@@ -181,10 +186,9 @@ impl Header {
         if self.flags.intersects(Flags::SYN) {
             return 20 + timestamps + self.syn_option_bytes();
         }
-        let sack = if self.sack_count == 0 {
-            0
-        } else {
-            4 + 8 * u32::from(self.sack_count)
+        let sack = match self.sack_count() {
+            0 => 0,
+            count => 4 + 8 * u32::from(count),
         };
         20 + timestamps + sack
     }
@@ -192,13 +196,13 @@ impl Header {
     /// Bytes of a SYN's options beside timestamps.
     #[cold]
     fn syn_option_bytes(&self) -> u32 {
-        let scale = if self.sack_count & SYN_WITHOUT_SCALE == 0 {
+        let scale = if self.carries & SYN_WITHOUT_SCALE == 0 {
             4
         } else {
             0
         };
         // SACK-permitted shares the timestamp option's padding where both are sent.
-        let sack = if self.sack_count & SYN_WITH_SACK != 0 && !self.has_timestamps {
+        let sack = if self.carries & SYN_WITH_SACK != 0 && !self.has_timestamps {
             4
         } else {
             0
@@ -218,7 +222,7 @@ impl Header {
             | u64::from(self.window) << 16
             | u64::from(self.flags.0) << 32
             | (self.ecn as u64) << 48
-            | u64::from(self.sack_count) << 56;
+            | u64::from(self.carries) << 56;
         (stamps, rest)
     }
 
@@ -258,7 +262,7 @@ impl Blocks {
 #[repr(C)]
 pub struct Segment {
     header: Header,
-    /// The first `sack_count` of them are valid; private to keep the SYN's use apart.
+    /// As many of them as the header says are valid; private to keep the SYN's use apart.
     /// A fourth, for which there is room without timestamps only, is in their place.
     blocks: Blocks,
 }
@@ -281,10 +285,12 @@ impl DerefMut for Segment {
 /// The window-scale byte of a SYN that offers none.
 const NO_SCALE: u32 = 0xff;
 
-/// A SYN has options, and what its header's length depends on of them.
-const SYN_OPTIONS: u8 = 1;
-const SYN_WITHOUT_SCALE: u8 = 2;
-const SYN_WITH_SACK: u8 = 4;
+/// What [`Header`] knows of its blocks: how many are of SACK …
+const SACK_COUNT: u8 = 0x07;
+/// … or that they are a SYN's options, and what of these its length depends on.
+const SYN_OPTIONS: u8 = 0x10;
+const SYN_WITHOUT_SCALE: u8 = 0x20;
+const SYN_WITH_SACK: u8 = 0x40;
 
 impl Segment {
     /// A segment without payload, options or flags.
@@ -323,7 +329,11 @@ impl Segment {
         };
         SackBlocks {
             blocks: [first, second, third, fourth],
-            count: if self.has_sack() { self.sack_count } else { 0 },
+            count: if self.has_sack() {
+                self.sack_count()
+            } else {
+                0
+            },
         }
     }
 
@@ -331,14 +341,14 @@ impl Segment {
     /// fourth with timestamps, a fifth without) is left out.
     #[inline]
     pub fn push_sack(&mut self, block: SackBlock) {
-        let count = usize::from(self.sack_count);
-        if let Some(slot) = self.blocks.0.get_mut(count) {
+        let count = self.sack_count();
+        if let Some(slot) = self.blocks.0.get_mut(usize::from(count)) {
             *slot = block;
-            self.sack_count += 1;
-        } else if self.sack_count == 3 && !self.has_timestamps {
+            self.carries += 1;
+        } else if count == 3 && !self.has_timestamps {
             self.ts_val = block.start.0;
             self.ts_ecr = block.end.0;
-            self.sack_count = 4;
+            self.carries += 1;
         }
     }
 
@@ -346,8 +356,8 @@ impl Segment {
     #[inline(always)]
     pub(crate) fn adopt_sack(&mut self, other: &Segment) {
         self.blocks = other.blocks;
-        self.sack_count = other.sack_count;
-        if other.sack_count == 4 {
+        self.carries = other.carries;
+        if other.sack_count() == 4 {
             (self.ts_val, self.ts_ecr) = (other.ts_val, other.ts_ecr);
         }
     }
@@ -370,12 +380,12 @@ impl Segment {
         self.blocks.0[0].start = Seq(u32::from(options.mss));
         self.blocks.0[0].end = Seq(options.window_scale.map_or(NO_SCALE, u32::from));
         self.blocks.0[1].start = Seq(u32::from(options.sack_permitted));
-        self.sack_count = SYN_OPTIONS;
+        self.carries = SYN_OPTIONS;
         if options.window_scale.is_none() {
-            self.sack_count |= SYN_WITHOUT_SCALE;
+            self.carries |= SYN_WITHOUT_SCALE;
         }
         if options.sack_permitted {
-            self.sack_count |= SYN_WITH_SACK;
+            self.carries |= SYN_WITH_SACK;
         }
     }
 }
