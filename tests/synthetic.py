@@ -175,6 +175,7 @@ def write_folder(
     parameters: list[str],
     tables: dict[str, list[dict[str, Any]]],
     network: dict[str, Any] | None = None,
+    workload: str = "incast",
     overrides: Sequence[str] = (),
 ) -> Path:
     """Writes tables and manifest as the one writer of run folders does.
@@ -198,7 +199,7 @@ def write_folder(
             "name": name,
             "title": title,
             "network": network or {},
-            "workload": {"kind": "incast", "size": "8MB"},
+            "workload": {"kind": workload, "size": "8MB"},
         },
         "scenario_hash": "c0ffee" * 10,
         "seed": 1,

@@ -11,10 +11,12 @@ import tailback
 from synthetic import write_folder
 from tailback.analysis import View
 from tailback.analysis.background import carried
+from tailback.analysis.findings import key_findings
 from tailback.analysis.pairs import pair_losses
 from tailback.analysis.paused import stopped
 from tailback.analysis.places import PLACE, places
 from tailback.analysis.probes import probes
+from tailback.analysis.shares import most_moved, shares
 from tailback.report import Plots, write_report
 from tailback.report.charts.heat import Cells
 from tailback.report.charts.nothing import NothingToDrawError
@@ -310,6 +312,71 @@ def test_who_was_stopped_and_for_how_long(tmp_path: Path) -> None:
     assert "a>leaf, 50 % (pfc)" in Plots(view.results).paused().to_dict()["description"]
     keys = [figure.key for figure in contents(view, ["shown"]).sections[0].figures]
     assert keys == ["paused"]
+
+
+def sent(run: int, source: str, destination: str, rate: float) -> dict[str, Any]:
+    row = {"run": run, "repetition": 0, "source": source, "destination": destination}
+    return row | {"goodput_mbps": rate}
+
+
+def of_datagrams(path: Path, rates: dict[str, tuple[float, ...]], **lost: int) -> View:
+    """A sweep of datagrams: by sender what it got in each run, and what was lost where."""
+    runs = range(len(next(iter(rates.values()))))
+    rows = [sent(run, source, "z", of[run]) for run in runs for source, of in rates.items()]
+    written = write_folder(
+        path,
+        name="own",
+        title="Own",
+        study=None,
+        parameters=["control"],
+        tables={
+            "summary": [summary(run, control=f"c{run}", loss_percent=10.0, **lost) for run in runs],
+            "flows": rows,
+        },
+        workload="udp",
+    )
+    return View(Results(written))
+
+
+def test_who_got_what_and_whom_a_setting_moves_most(tmp_path: Path) -> None:
+    view = of_datagrams(tmp_path / "own", {"a": (5.0, 4.0), "b": (5.0, 4.5), "victim": (5.0, 35.0)})
+    assert shares(view).rows() == [
+        ("c0", "a > z", 5.0),
+        ("c0", "b > z", 5.0),
+        ("c0", "victim > z", 5.0),
+        ("c1", "a > z", 4.0),
+        ("c1", "b > z", 4.5),
+        ("c1", "victim > z", 35.0),
+    ]
+    assert most_moved(view) == ["victim > z gets from 5 Mb/s (c0) to 35 Mb/s (c1)."]
+    drawn = Plots(view.results).shares().to_dict()["description"]
+    assert "from 4 Mb/s (a > z, c1) to 35 Mb/s (victim > z, c1)" in drawn
+    keys = [figure.key for figure in contents(view, ["shown"]).sections[0].figures]
+    assert keys == ["shares"]
+    # All are moved alike: there is no bystander, and nothing to draw.
+    alike = of_datagrams(tmp_path / "alike", {"a": (5.0, 50.0), "b": (5.0, 50.0)})
+    assert most_moved(alike) == []
+    with pytest.raises(NothingToDrawError, match="got alike"):
+        Plots(alike.results).shares()
+    many = {f"s{n}": (1.0, 2.0 + n) for n in range(17)}
+    assert shares(of_datagrams(tmp_path / "many", many)).is_empty()
+    once = of_datagrams(tmp_path / "once", {"a": (5.0,), "b": (9.0,)})
+    assert shares(once).is_empty(), "a single run has a chart of its own"
+
+
+@pytest.mark.parametrize(
+    ("lost", "said"),
+    [
+        ({"lost_tx_queue": 9, "lost_switch": 0, "lost_socket": 0}, True),
+        ({"lost_tx_queue": 9, "lost_switch": 1, "lost_socket": 0}, False),
+        ({"lost_tx_queue": 0, "lost_switch": 0, "lost_socket": 0}, False),
+    ],
+)
+def test_it_is_said_where_only_senders_refused(
+    tmp_path: Path, lost: dict[str, int], *, said: bool
+) -> None:
+    view = of_datagrams(tmp_path / "own", {"a": (5.0, 4.0), "b": (5.0, 4.0)}, **lost)
+    assert any("refused by its sender's own queue" in line for line in key_findings(view)) is said
 
 
 def test_what_flows_beside_the_workload_carried(tmp_path: Path) -> None:

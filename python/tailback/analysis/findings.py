@@ -11,6 +11,7 @@ from tailback.analysis.columns import Label
 from tailback.analysis.curves import pair
 from tailback.analysis.noted import noted
 from tailback.analysis.rates import short_of_rate
+from tailback.analysis.shares import most_moved
 from tailback.analysis.view import GROUP, View
 from tailback.analysis.words import ALIKE, are_alike, counted, few, number, percent, written
 
@@ -164,7 +165,8 @@ def key_findings(view: View) -> list[str]:
         of = next((ms for ms in _OF_TIMED if view.has(ms[0])), _OF_TIMED[-1])
         wanted = [m for m in of if view.has(m)]
         said = (headline(view, metric) for metric in wanted)
-        return [*_late(view), *said, *_unfinished(view), *noted(view)]
+        more = (*_refused(view), *most_moved(view), *_unfinished(view), *noted(view))
+        return [*_late(view), *said, *more]
     if view.axes.x is None:
         return [_single(view), *noted(view)]
     found = [headline(view, _METRIC), *_enough(view, view.axes.x)]
@@ -183,6 +185,17 @@ def _late(view: View) -> list[str]:
     place = f" ({found.place})" if found.place else ""
     others = f"; less than asked at {found.late} of {found.points} points" if found.late > 1 else ""
     return [f"Senders sent {sent} of the {asked} Mb/s asked of them{place}{others}."]
+
+
+def _refused(view: View) -> list[str]:
+    """Of lost datagrams, whether the network had any of them."""
+    summary = view.results.summary
+    places = [c for c in summary.columns if c.startswith("lost_")]
+    lost = {place: int(summary.get_column(place).sum()) for place in places}
+    refused = lost.pop("lost_tx_queue", 0)
+    if not refused or any(lost.values()):
+        return []
+    return ["Every lost packet was refused by its sender's own queue; none was lost on the way."]
 
 
 def _unfinished(view: View) -> list[str]:

@@ -29,6 +29,7 @@ from tailback.report.charts.paused import paused
 from tailback.report.charts.places import lost_at
 from tailback.report.charts.probes import loss_histogram
 from tailback.report.charts.samples import samples
+from tailback.report.charts.shares import who_got_what
 from tailback.report.charts.slowdowns import slowdowns
 from tailback.report.charts.spacing import spacing
 from tailback.report.charts.surface import surface
@@ -146,6 +147,10 @@ class Plots:
         """Rates of the busiest interfaces over time, as polled."""
         return self._themed(interfaces(self._view))
 
+    def shares(self) -> AnyChart:
+        """What each pair of hosts got in each run, where there are few of both."""
+        return self._themed(who_got_what(self._view))
+
     def paused(self) -> AnyChart:
         """How long PAUSE or PFC stopped each direction of a link."""
         return self._themed(paused(self._view))
@@ -234,6 +239,7 @@ class Plots:
             ("priorities", self.priorities),
             ("beside", self.flows_beside),
             ("interfaces", self.interfaces),
+            ("shares", self.shares),
             ("paused", self.paused),
             ("cores", self.cores),
             ("totals", self.totals),

@@ -35,6 +35,7 @@ from tailback.report.charts.paused import paused
 from tailback.report.charts.places import lost_at
 from tailback.report.charts.probes import loss_histogram
 from tailback.report.charts.samples import samples
+from tailback.report.charts.shares import who_got_what
 from tailback.report.charts.slowdowns import slowdowns
 from tailback.report.charts.spacing import spacing
 from tailback.report.charts.surface import sides, surface
@@ -122,6 +123,7 @@ def _shown(key: str, view: View) -> Section | None:
         ),
         ("beside", partial(flows_beside, view)),
         ("interfaces", partial(interfaces, view)),
+        ("shares", partial(who_got_what, view)),
         ("paused", partial(paused, view)),
         ("cores", partial(cores, view)),
     ]
