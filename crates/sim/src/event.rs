@@ -7,7 +7,7 @@
 //! A calendar queue (R. Brown, CACM 31(10), 1988) in the form of a wheel: time is cut into days of
 //! a power of two of picoseconds; the events of each of the next days are an unsorted list, those of the
 //! day reached are sorted, those beyond the wheel wait in a heap. The length of a day follows how
-//! many events a day has. None of that shows in the order.
+//! many events a day has, the number of days how many lie beyond the wheel. None of that shows in the order.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -35,6 +35,8 @@ const NONE: u32 = u32::MAX;
 /// Days of the wheel of a small world: they stay in the nearest of the processor's caches, and reach as far as
 /// most of its links are long.
 const DAYS_MIN: usize = 1024;
+/// Days of the largest wheel.
+const DAYS_MAX: usize = 32_768;
 /// Days are looked at this often to see whether their length fits.
 const DAYS_PER_REVIEW: u32 = 1024;
 /// From so many components on a day holds more events: what they need does not fit the processor's
@@ -85,6 +87,13 @@ struct Week {
     busy: u64,
     /// For each of those one of its events, and the list of the others in [`Calendar::nodes`].
     days: [Node; WEEK],
+}
+
+impl Week {
+    const EMPTY: Week = Week {
+        busy: 0,
+        days: [EMPTY; WEEK],
+    };
 }
 
 /// No event: later than all.
@@ -138,7 +147,7 @@ pub(crate) struct Calendar {
 impl Calendar {
     /// An empty calendar, for about so many components.
     pub(crate) fn new(components: usize) -> Calendar {
-        let days = (components / 2).next_power_of_two().clamp(DAYS_MIN, 32_768);
+        let days = (components / 2).next_power_of_two().clamp(DAYS_MIN, DAYS_MAX);
         // At 10 Gb/s a frame takes about a microsecond: as if each component had one.
         let shift = 21_u32.saturating_sub(components.max(1).ilog2());
         Calendar {
@@ -147,13 +156,7 @@ impl Calendar {
             week: 0,
             week_start: 0,
             shift: shift.clamp(*SHIFTS.start(), *SHIFTS.end()),
-            weeks: vec![
-                Week {
-                    busy: 0,
-                    days: [EMPTY; WEEK],
-                };
-                days / WEEK
-            ],
+            weeks: vec![Week::EMPTY; days / WEEK],
             reach: (days - WEEK) as u64,
             nodes: Vec::new(),
             free: NONE,
@@ -471,8 +474,9 @@ impl Calendar {
         })
     }
 
-    /// Makes days shorter if they have many events, longer if many events lie beyond the wheel, most weeks have
-    /// but one day with events, or most days of a crowd but one event.
+    /// Makes days shorter if they have many events, longer if most weeks have but one day with events, or most days
+    /// of a crowd but one event. If many events lie beyond the wheel there are more days, or longer ones where there
+    /// are as many as there may be.
     #[cold]
     fn adjust(&mut self) {
         let Review {
@@ -483,20 +487,27 @@ impl Calendar {
         } = std::mem::take(&mut self.review);
         let events = days + more;
         // Where most weeks have one busy day, events of one day are mostly of one time.
-        let shift = if far > events / 8 || weeks > days / 2 {
+        let short = weeks > days / 2 || events < self.aim * days * 5 / 8;
+        let all_days = self.weeks.len() * WEEK;
+        let wider = !short && far > events / 16 && all_days < DAYS_MAX;
+        let shift = if short || (far > events / 8 && !wider) {
             self.shift + 1
         } else if self.aim == 1 && more > days / 4 {
             // The first of a day costs least.
             self.shift - (events / days).ilog2().clamp(1, self.shift)
         } else if events > 2 * self.aim * days {
             self.shift - (events / (self.aim * days)).ilog2().min(self.shift)
-        } else if events < self.aim * days * 5 / 8 {
-            self.shift + 1
         } else {
-            return;
+            self.shift
         };
         let shift = shift.clamp(*SHIFTS.start(), *SHIFTS.end());
-        if shift == self.shift {
+        let all_days = if wider { 2 * all_days } else { all_days };
+        self.resize(shift, all_days);
+    }
+
+    /// Gives days another length, and the wheel so many of them; nothing is done if both are as they were.
+    fn resize(&mut self, shift: u32, all_days: usize) {
+        if shift == self.shift && all_days == self.weeks.len() * WEEK {
             return;
         }
         let mut events = Vec::new();
@@ -512,6 +523,8 @@ impl Calendar {
         }
         self.nodes.clear();
         self.free = NONE;
+        self.weeks.resize(all_days / WEEK, Week::EMPTY);
+        self.reach = (all_days - WEEK) as u64;
         let reached = (self.today << self.shift) | ((1 << self.shift) - 1);
         self.set_today(reached >> shift);
         self.shift = shift;
