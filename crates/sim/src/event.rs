@@ -147,7 +147,9 @@ pub(crate) struct Calendar {
 impl Calendar {
     /// An empty calendar, for about so many components.
     pub(crate) fn new(components: usize) -> Calendar {
-        let days = (components / 2).next_power_of_two().clamp(DAYS_MIN, DAYS_MAX);
+        let days = (components / 2)
+            .next_power_of_two()
+            .clamp(DAYS_MIN, DAYS_MAX);
         // At 10 Gb/s a frame takes about a microsecond: as if each component had one.
         let shift = 21_u32.saturating_sub(components.max(1).ilog2());
         Calendar {
