@@ -39,6 +39,8 @@ const DAYS_MIN: usize = 1024;
 const DAYS_MAX: usize = 32_768;
 /// Days are looked at this often to see whether their length fits.
 const DAYS_PER_REVIEW: u32 = 1024;
+/// And whenever so many events have been put beyond the wheel: there may be none on it.
+const FAR_PER_REVIEW: u32 = 4096;
 /// From so many components on a day holds more events: what they need does not fit the processor's
 /// cache (measured with 2 MiB of second level), and whoever looks ahead has it fetched in time.
 pub(crate) const CROWD: usize = 4096;
@@ -375,6 +377,9 @@ impl Calendar {
             // Nothing on the wheel comes before this event's day: the wheel may begin with it.
             self.set_today(self.today.max(event.at.as_ps() >> self.shift));
         }
+        if self.review.far >= FAR_PER_REVIEW {
+            self.adjust();
+        }
         event
     }
 
@@ -489,7 +494,7 @@ impl Calendar {
         } = std::mem::take(&mut self.review);
         let events = days + more;
         // Where most weeks have one busy day, events of one day are mostly of one time.
-        let short = weeks > days / 2 || events < self.aim * days * 5 / 8;
+        let short = days == 0 || weeks > days / 2 || events < self.aim * days * 5 / 8;
         let all_days = self.weeks.len() * WEEK;
         let wider = !short && far > events / 16 && all_days < DAYS_MAX;
         let shift = if short || (far > events / 8 && !wider) {

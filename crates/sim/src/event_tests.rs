@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use tailback_units::Time;
 
-use super::{Calendar, Event};
+use super::{Calendar, Event, Wait};
 
 #[test]
 fn ties_go_by_rank() {
@@ -84,4 +84,27 @@ proptest! {
         let review = calendar.review;
         prop_assert!(review.more <= 7 * review.days.max(8), "{review:?}");
     }
+}
+
+/// Events that each come as far ahead as 4000 others take: what a wheel of 1024 days of one event does not reach.
+#[test]
+fn the_wheel_grows_until_it_reaches_most_events() {
+    const COMPONENTS: u32 = 4000;
+    let mut calendar = Calendar::new(COMPONENTS as usize / 4);
+    for rank in 0..COMPONENTS {
+        calendar.schedule(rank, Time::from_ps(u64::from(rank) * 1000));
+    }
+    let mut turn = |events: u32| {
+        let mut far = 0;
+        for _ in 0..events {
+            let event = calendar
+                .pop()
+                .expect("as many are in as there are components");
+            let at = Time::from_ps(event.at.as_ps() + u64::from(COMPONENTS) * 1000);
+            far += u32::from(calendar.schedule(event.rank, at) == Wait::Far);
+        }
+        far
+    };
+    turn(100_000);
+    assert!(turn(100_000) < 100_000 / 16, "most lie beyond the wheel");
 }
