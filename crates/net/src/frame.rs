@@ -105,13 +105,6 @@ impl Frame {
         }
     }
 
-    /// Bytes of line time the frame takes, preamble and gap included.
-    #[inline]
-    #[must_use]
-    pub fn wire_bytes(&self) -> u64 {
-        u64::from(u32::from(self.frame_bytes) + GAP_BYTES)
-    }
-
     /// The traffic class the frame is in, 0 to 7.
     #[inline]
     #[must_use]
