@@ -354,8 +354,14 @@ def test_who_got_what_and_whom_a_setting_moves_most(tmp_path: Path) -> None:
     keys = [figure.key for figure in contents(view, ["shown"]).sections[0].figures]
     assert keys == ["shares"]
     # All are moved alike: there is no bystander, and nothing to draw.
-    alike = of_datagrams(tmp_path / "alike", {"a": (5.0, 50.0), "b": (5.0, 50.0)})
+    alike = of_datagrams(tmp_path / "alike", dict.fromkeys("abc", (5.0, 50.0)))
     assert most_moved(alike) == []
+    other = {"a": (5.0, 5.0), "b": (5.0, 40.0)}
+    assert most_moved(of_datagrams(tmp_path / "two", other)) == [], "one other is no measure"
+    starved = other | {"c": (5.0, 5.0), "d": (0.0, 9.0)}
+    assert most_moved(of_datagrams(tmp_path / "starved", starved)) == []
+    hardly = other | {"b": (5.0, 9.0), "c": (5.0, 5.0)}
+    assert most_moved(of_datagrams(tmp_path / "hardly", hardly)) == [], "less than twice"
     with pytest.raises(NothingToDrawError, match="got alike"):
         Plots(alike.results).shares()
     many = {f"s{n}": (1.0, 2.0 + n) for n in range(17)}
