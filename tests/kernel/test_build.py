@@ -1,19 +1,38 @@
 """Building a kernel: what an interrupted build leaves does not stand in the way of the next."""
 
 import fcntl
+import shutil
 import time
 from pathlib import Path
 
 import pytest
 
 from helpers import Command
-from tailback.kernel import build, cache, recipe
+from tailback.kernel import build, cache, recipe, tools
+
+
+def _disk_with(free: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever this machine's disk has, it has `free` bytes."""
+    usage = shutil.disk_usage("/")._replace(free=free)
+    monkeypatch.setattr(tools.shutil, "disk_usage", lambda _path: usage)
+
+
+def test_a_full_disk_is_refused_before_anything_is_fetched(
+    tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    _disk_with(tools.FREE_BYTES - 1, monkeypatch)
+    answer = command("kernel", "build")
+    assert answer.code == 2
+    assert "GB free, and a build takes" in answer.err
+    assert "XDG_CACHE_HOME names another place" in answer.err
 
 
 def test_a_package_that_is_cut_short_is_fetched_anew(
     tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    _disk_with(tools.FREE_BYTES, monkeypatch)
     work = cache.folder() / f".build-{recipe.digest(1000, 'debian')}"
     work.mkdir(parents=True)
     package = work / "linux-source-7.2_7.2.13-1_all.deb"
