@@ -226,7 +226,7 @@ fn mean_gbps(p: f64, seconds: u64) -> f64 {
 
 #[test]
 fn at_a_steady_probability_the_mean_rate_is_a_fifth_above_the_fluid_model_s() {
-    // Where the fluid model (Zhu et al., CoNEXT 2016) rests with 2 and 8 flows at 40 Gb/s: sim/tests/dcqcn.rs
+    // Where the fluid model (Zhu et al., CoNEXT 2016) rests with 2 and 8 flows at 40 Gb/s: sim/tests/simulator/dcqcn.rs
     // solves it. It takes means of products for products of means.
     for (p, fluid) in [(0.000_847, 20.0), (0.004_96, 5.0)] {
         let ratio = mean_gbps(p, 2) / fluid;

@@ -1,8 +1,6 @@
 //! Traffic beside the workload where hosts are kernels: between kernels, between modelled hosts, and across.
 
-mod support;
-
-use support::{measure, run};
+use crate::support::{measure, run};
 
 /// `host1` asks `host0` for 40 ms, while `host2` sends to `host3`.
 const ASKING: &str = r#"

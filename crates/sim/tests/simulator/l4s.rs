@@ -5,7 +5,7 @@ use tailback_sim::{ColumnData, Control, RunOutcome, simulate};
 
 /// The run whose queue is of this kind.
 fn run(queue: &str, overrides: &[&str]) -> RunOutcome {
-    let text = include_str!("../../../scenarios/congestion/l4s.toml");
+    let text = include_str!("../../../../scenarios/congestion/l4s.toml");
     let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
     let plan = Plan::from_toml(text, "l4s.toml", &overrides, None).expect("a good scenario");
     let kinds = ["fifo", "pie", "fq-codel", "dualpi2"];

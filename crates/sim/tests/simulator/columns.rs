@@ -1,8 +1,6 @@
 //! The columns that labels of a sweep cannot have are those of the tables `summary` and `transactions`.
 
-mod support;
-
-use support::simulated;
+use crate::support::simulated;
 use tailback_scenario::is_column;
 
 const NETWORK: &str = r#"name = "columns"

@@ -1,8 +1,6 @@
 //! Datagrams at a constant rate, end to end.
 
-mod support;
-
-use support::{measure, simulated, sum};
+use crate::support::{measure, simulated, sum};
 use tailback_sim::RunOutcome;
 
 /// Ten hosts of a star send to the first.

@@ -1,8 +1,6 @@
 //! Workload `ping` in a whole network, of modelled hosts and of kernels.
 
-mod support;
-
-use support::{measure, run};
+use crate::support::{measure, run};
 use tailback_scenario::Plan;
 use tailback_sim::{Control, RunOutcome, simulate};
 

@@ -1,8 +1,6 @@
 //! iperf's reporter beside senders and readers of datagrams.
 
-mod support;
-
-use support::{measure, simulated};
+use crate::support::{measure, simulated};
 use tailback_sim::{ColumnData, RunOutcome};
 
 /// 698 records of 1470 bytes in a tick of 4 ms: what a ring lets through at most.

@@ -1,8 +1,6 @@
 //! Tables of networks whose hosts are kernels, all or some, hold what those of modelled hosts do.
 
-mod support;
-
-use support::{measure, run, simulated, sum};
+use crate::support::{measure, run, simulated, sum};
 use tailback_sim::RunOutcome;
 
 /// Hosts in one star of 100 Mbit/s, with a workload.

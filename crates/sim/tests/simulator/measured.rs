@@ -1,8 +1,6 @@
 //! Workloads whose figures are of a window of time, or of every datagram: alike on kernels and models.
 
-mod support;
-
-use support::{measure, run};
+use crate::support::{measure, run};
 use tailback_sim::{ColumnData, Control, RunOutcome, simulate};
 
 /// Three senders to one receiver, the first measured while the others send.

@@ -3,7 +3,7 @@
 use tailback_scenario::Plan;
 use tailback_sim::{Control, simulate};
 
-use crate::common::{BALANCED, CROSSING, FREE, count, measure, names, run, udp};
+use super::common::{BALANCED, CROSSING, FREE, count, measure, names, run, udp};
 
 #[test]
 fn every_datagram_is_read_or_lost_at_a_place() {

@@ -1,10 +1,8 @@
 //! Hosts whose card has several receive queues.
 
-mod support;
-
 use tailback_sim::{Control, RunOutcome, simulate_on};
 
-use support::{plan, simulated, sum};
+use crate::support::{plan, simulated, sum};
 
 /// Four senders at one port for 20 ms; a CPU takes a segment in a microsecond, 11.6 Gb/s.
 const STAR: &str = r#"

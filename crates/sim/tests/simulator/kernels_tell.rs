@@ -1,8 +1,6 @@
 //! What kernels tell stands in the tables as what models do.
 
-mod support;
-
-use support::{measure, run, simulated, sum};
+use crate::support::{measure, run, simulated, sum};
 use tailback_sim::{ColumnData, RunOutcome};
 
 /// Two hosts and a link; `workload` is set.

@@ -1,8 +1,6 @@
 //! Kernels and modelled hosts in one network.
 
-mod support;
-
-use support::{counter, counters, measure, run};
+use crate::support::{counter, counters, measure, run};
 use tailback_sim::{ColumnData, RunOutcome};
 
 fn incast() -> String {

@@ -1,10 +1,8 @@
 //! Hosts whose kernel puts frames together before TCP has them.
 
-mod support;
-
 use tailback_sim::{Control, RunOutcome, simulate_on};
 
-use support::{plan, simulated, sum};
+use crate::support::{plan, simulated, sum};
 
 /// Two senders at one port for 50 ms; frames wait 0 to 16 us for an interrupt.
 const STAR: &str = r#"

@@ -1,7 +1,6 @@
 //! Runs, with kernels and without, and what their tables say. Each test takes what it needs.
-#![allow(dead_code)]
 
-#[path = "../../../kernel/tests/support/folder.rs"]
+#[path = "../../../../kernel/tests/support/folder.rs"]
 mod folder;
 
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
 //! Short runs of the built-in scenarios, against tables that a person can judge and the hash of the
 //! course each run took. A change that is meant to change them is committed with
-//! `GOLDEN=write cargo test -p tailback-sim --test golden`.
+//! `GOLDEN=write cargo test -p tailback-sim --test simulator golden`.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -39,7 +39,8 @@ fn check(scenario: &str, overrides: &[&str]) {
         let (parameters, figures) = (parameters.join(" "), figures.join(" "));
         writeln!(lines, "{parameters}: {figures} {:016x}", outcome.trajectory).expect("a string");
     }
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{scenario}.txt"));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join(format!("tests/simulator/golden/{scenario}.txt"));
     if std::env::var("GOLDEN").is_ok_and(|value| value == "write") {
         std::fs::write(&path, &lines).expect("the golden table can be written");
     }

@@ -1,0 +1,31 @@
+//! The simulator by what it says of runs. One program, for each that links the simulator takes 50 MB.
+
+mod background;
+mod background_flows;
+mod capture;
+mod columns;
+mod dcqcn;
+mod elsewhere;
+mod flent;
+mod flow_ends;
+mod golden;
+mod gro;
+mod kernels;
+mod kernels_beside;
+mod kernels_tables;
+mod kernels_tell;
+mod l4s;
+mod machines;
+mod measured;
+mod mixed;
+mod parts;
+mod ping;
+mod pushback;
+mod real;
+mod reporter;
+mod request_response;
+mod simulation;
+mod spread;
+mod support;
+mod switches;
+mod udp;
