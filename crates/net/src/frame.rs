@@ -109,7 +109,7 @@ impl Frame {
     #[inline]
     #[must_use]
     pub fn class(&self) -> u8 {
-        self.segment.priority & 7
+        self.segment.class()
     }
 }
 

@@ -159,6 +159,13 @@ impl Header {
         priority: 0,
     };
 
+    /// The traffic class of its packet, 0 to 7: the three bits that 802.1p has for the priority.
+    #[inline]
+    #[must_use]
+    pub fn class(&self) -> u8 {
+        self.priority & 7
+    }
+
     /// Whether there are SACK blocks.
     #[inline]
     #[must_use]

@@ -128,7 +128,7 @@ impl Red {
     }
 
     pub(super) fn arrive(&mut self, now: Time, queue: QueueLook, header: &mut Header) -> Verdict {
-        let class = usize::from(header.priority & 7).min(self.profiles.len() - 1);
+        let class = usize::from(header.class()).min(self.profiles.len() - 1);
         let profile = &self.profiles[class];
         let place = usize::from(queue.port) * self.bands + usize::from(queue.band);
         let state = &mut self.averages[place * self.profiles.len() + class];
