@@ -70,7 +70,7 @@ impl Connection {
 
     /// A state ends when what was next to send at its beginning is acknowledged. True if that is
     /// all there is to do.
-    fn leave_finished_state_today(&mut self, now: Jiffies) -> bool {
+    pub(super) fn leave_finished_state_today(&mut self, now: Jiffies) -> bool {
         if self.state == CaState::Open {
             self.retrans_stamp = Stamp::NONE;
             return false;
@@ -196,7 +196,7 @@ impl Connection {
         }
     }
 
-    fn try_to_open_today(&mut self, now: Jiffies, ece: bool) {
+    pub(super) fn try_to_open_today(&mut self, now: Jiffies, ece: bool) {
         if !self.any_retransmission_out() {
             self.retrans_stamp = Stamp::NONE;
         }

@@ -10,6 +10,7 @@ use std::collections::VecDeque;
 
 use prefetch_index::prefetch_index;
 
+use super::rack::sent_after;
 use crate::queue::{EVER_RETRANS, LOST, RETRANS, SACKED, TAGS, push_last, segments, take_front};
 use crate::seq::Seq;
 
@@ -72,6 +73,13 @@ impl Sent {
     #[inline]
     pub(super) fn is_listed(&self) -> bool {
         !self.has(SACKED) && !self.marked(UNLISTED) && (!self.has(LOST) || self.has(RETRANS))
+    }
+
+    /// Whether neither this packet nor any behind it was sent before the mark, a time and the end of a packet sent
+    /// then: this one was sent later, and once. Those behind it were sent for the first time no earlier than it.
+    #[inline]
+    pub(super) fn ends_walk(&self, mark: (u64, Seq)) -> bool {
+        !self.retransmitted() && !sent_after(mark, (self.sent_us(), self.end_seq))
     }
 
     #[inline]

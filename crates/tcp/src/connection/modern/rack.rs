@@ -53,6 +53,14 @@ impl Default for Rack {
     }
 }
 
+impl Rack {
+    /// When the packet that was sent last of those delivered was sent, and where it ends.
+    #[inline]
+    pub(super) fn mark(&self) -> (u64, Seq) {
+        (self.sent_us, self.end_seq)
+    }
+}
+
 /// Whether one packet was sent after another, given when each was sent and where it ends.
 #[inline]
 pub(super) fn sent_after(a: (u64, Seq), b: (u64, Seq)) -> bool {
@@ -100,7 +108,7 @@ impl Connection {
     /// Marks what is lost; answers how long to wait for the rest, if for any.
     fn detect_loss(&mut self) -> Option<u32> {
         let window_us = self.reordering_window_us();
-        let mark = (self.modern.rack.sent_us, self.modern.rack.end_seq);
+        let mark = self.modern.rack.mark();
         let mut last_turn = None;
         let mut wait = 0;
         for index in 0..self.modern.sent.len() {
@@ -108,6 +116,10 @@ impl Connection {
                 break;
             };
             let sent_us = packet.sent_us();
+            if packet.ends_walk(mark) {
+                debug_assert!(self.none_sent_before(mark, index));
+                break;
+            }
             if !packet.is_listed() || !sent_after(mark, (sent_us, packet.end_seq)) {
                 continue;
             }
@@ -134,9 +146,16 @@ impl Connection {
     /// sent before the mark. Of those sent in the mark's own microsecond, by turn, which is that?
     fn last_turn(&self, mark: (u64, Seq)) -> Option<u16> {
         let sent = self.modern.sent.iter();
+        let sent = sent.take_while(|p| p.retransmitted() || p.sent_us() <= mark.0);
         let tied = sent.filter(|p| p.sent_us() == mark.0 && p.is_listed());
         let turns = tied.filter(|p| !mark.1.after(p.end_seq)).map(|p| p.turn);
         turns.reduce(|a, b| if (a.wrapping_sub(b) as i16) < 0 { a } else { b })
+    }
+
+    /// Whether no packet from this one on was sent before the mark.
+    fn none_sent_before(&self, mark: (u64, Seq), index: usize) -> bool {
+        let mut rest = self.modern.sent.iter().skip(index);
+        rest.all(|packet| !sent_after(mark, (packet.sent_us(), packet.end_seq)))
     }
 
     /// After an acknowledgement. True if the reordering timer was set.
