@@ -362,6 +362,17 @@ def test_a_host_that_is_late_is_named(tmp_path: Path, monkeypatch: pytest.Monkey
         tailback.run(scenario(tmp_path, PING), out=tmp_path / "out", backend="namespaces")
 
 
+def test_a_run_of_which_a_host_was_late_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lead_s = Here.lead_s
+    leads_s = iter([-5.0])
+    monkeypatch.setattr(Here, "lead_s", property(lambda _self: next(leads_s, lead_s)))
+    results = tailback.run(scenario(tmp_path, PING), out=tmp_path / "out", backend="namespaces")
+    assert next(leads_s, None) is None
+    assert results.summary.height == 1
+
+
 def test_datagrams(tmp_path: Path) -> None:
     udp = """
 [workload]

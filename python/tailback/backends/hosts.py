@@ -13,7 +13,7 @@ from tailback._native import Control, Plan
 from tailback.backends import tables
 from tailback.backends.facts import Facts, check_version
 from tailback.errors import InputError, SimulationError
-from tailback.hosts.agents import Agents
+from tailback.hosts.agents import Agents, when_ready
 from tailback.hosts.inventory import LEAST_PORT, PORTS, Inventory, Machine, load
 from tailback.hosts.machines import About, check_apart, look_at
 from tailback.hosts.ssh import Shells, on_all, run_folder
@@ -71,6 +71,11 @@ class Hosts:
         """Makes one run."""
         if not self._found:
             self.prepare(plan)
+        return when_ready(lambda lead_times: self._run(plan, index, control, lead_times))
+
+    def _run(
+        self, plan: Plan, index: int, control: Control, lead_times: float
+    ) -> Mapping[str, pl.DataFrame]:
         hosts = self._planned(plan, index)
         machines = self._machines(plan, index)
         by_number = {host["number"]: machines[host["name"]] for host in hosts["hosts"]}
@@ -79,7 +84,7 @@ class Hosts:
             Shells(self.inventory) as shells,
             installed(shells, agent(), by_number) as there,
         ):
-            agents = Agents(hosts, folder, there)
+            agents = Agents(hosts, folder, there, lead_times)
             patience_s = max(self.patience_least_s, PATIENCE_TIMES * hosts["least_s"])
             wall_s = time.perf_counter()
             told = agents.run(lambda: control.cancelled, patience_s)

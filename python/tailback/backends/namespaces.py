@@ -20,7 +20,7 @@ from tailback.backends import tables
 from tailback.backends.facts import Facts, check_version
 from tailback.errors import InputError, Interrupted
 from tailback.hosts import namespaces, tools
-from tailback.hosts.agents import Agents
+from tailback.hosts.agents import Agents, when_ready
 from tailback.hosts.here import Here
 from tailback.kernel.guest import agent
 from tailback.records import RealHosts
@@ -64,11 +64,16 @@ class Namespaces:
 
     def run(self, plan: Plan, index: int, control: Control) -> Mapping[str, pl.DataFrame]:
         """Makes one run; others wait until it is over."""
+        return when_ready(lambda lead_times: self._run(plan, index, control, lead_times))
+
+    def _run(
+        self, plan: Plan, index: int, control: Control, lead_times: float
+    ) -> Mapping[str, pl.DataFrame]:
         hosts = _planned(plan, index)
         with self._alone(control), self._folder() as folder:
             network = namespaces.Network(folder.name, hosts)
             here = Here(agent(), network.host)
-            agents = Agents(hosts, folder, here)
+            agents = Agents(hosts, folder, here, lead_times)
             try:
                 network.build()
                 not_set = here.set_up(hosts["hosts"], folder)

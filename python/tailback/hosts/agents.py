@@ -4,13 +4,15 @@ import json
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO, Protocol, TypeVar
 
 from tailback.errors import Interrupted, SimulationError
 from tailback.records import RealHost, RealHosts
+
+T = TypeVar("T")
 
 LEAD_HOST_S = 0.02
 """What each agent more adds to the time until all wait for theirs. [assumed]"""
@@ -21,8 +23,26 @@ LATEST_SHARE = 0.8
 LONGER_S = 30.0
 """So much longer than this program an agent waits that hears nothing of it. [assumed]"""
 
+LEADS = (1.0, 2.0, 4.0)
+"""A run of which a host was late is made again with so many times the time to get ready."""
+
 POLL_S = 0.02
 """How often agents are looked at."""
+
+
+class HostLateError(SimulationError):
+    """A host was not ready when all were to begin: what it did is no part of the run."""
+
+
+def when_ready(once: Callable[[float], T]) -> T:
+    """Makes a run by `once`, which gets a factor for the time that hosts have to get ready.
+
+    Raises [`HostLateError`][] if a host was late however much time it had.
+    """
+    for lead_times in LEADS[:-1]:
+        with suppress(HostLateError):
+            return once(lead_times)
+    return once(LEADS[-1])
 
 
 class Ground(Protocol):
@@ -51,6 +71,8 @@ class Agents:
     plan: RealHosts
     folder: Path
     ground: Ground
+    lead_times: float = 1.0
+    """So many times the ground's time to get ready they have."""
     not_set: dict[str, str] = field(default_factory=dict)
     """Sysctls of stack profiles that hosts do not have, and why."""
 
@@ -61,7 +83,7 @@ class Agents:
         `patience_s`; `Interrupted` if `cancelled`.
         """
         hosts = self.plan["hosts"]
-        lead_s = self.ground.lead_s + LEAD_HOST_S * len(hosts)
+        lead_s = self.lead_times * (self.ground.lead_s + LEAD_HOST_S * len(hosts))
         epoch_ns = time.time_ns() + int(lead_s * 1e9)
         deadline_s = time.monotonic() + lead_s + patience_s
         with self._started(epoch_ns, lead_s + patience_s + LONGER_S) as processes:
@@ -93,7 +115,7 @@ class Agents:
         if record["kind"] == "ready":
             late_ns = record["time_ns"] - LATEST_SHARE * self.plan["start_ns"]
             if late_ns > 0:
-                raise SimulationError(
+                raise HostLateError(
                     f"host {host['name']} was ready {late_ns / 1e6:.0f} ms late: it has too much "
                     "else to do; give the same command again when it has less"
                 )
