@@ -1,7 +1,9 @@
 //! Background traffic: what is offered comes, it takes its share, and it stops when told to.
 
 use tailback_scenario::Plan;
-use tailback_sim::{ColumnData, Control, RunOutcome, simulate};
+use tailback_sim::{Control, RunOutcome, simulate};
+
+use crate::support::{counts, simulated};
 
 /// One flow from `host1` to `host0` for 50 ms, as payload about 9.4 Gb/s when alone.
 const SCENARIO: &str = r#"
@@ -23,22 +25,11 @@ duration = "50ms"
 
 fn run(background: &str) -> RunOutcome {
     let text = SCENARIO.replace("[workload]", &format!("{background}\n[workload]"));
-    let plan = Plan::from_toml(&text, "background.toml", &[], None).expect("valid");
-    simulate(&plan.runs[0], &Control::default()).expect("it runs")
-}
-
-fn count(outcome: &RunOutcome, table: &str, column: &str) -> u64 {
-    let table = outcome.tables.iter().find(|t| t.name == table);
-    let columns = &table.expect("the table").columns;
-    let column = columns.iter().find(|c| c.name == column);
-    match &column.expect("the column").data {
-        ColumnData::U64(values) => values[0],
-        other => panic!("{other:?}"),
-    }
+    simulated(&text, &[])
 }
 
 fn flow_bytes(outcome: &RunOutcome) -> f64 {
-    count(outcome, "flows", "received_bytes") as f64
+    counts(outcome, "flows", "received_bytes")[0] as f64
 }
 
 const CROSS: &str = r#"[[background]]
@@ -52,9 +43,9 @@ fn cross_traffic_takes_its_share() {
     let beside = run(CROSS);
     assert!(alone.tables.iter().all(|t| t.name != "background"));
     // 3 Gb/s of payload for 50 ms are 12 755 datagrams of 1470 bytes.
-    let sent = count(&beside, "background", "datagrams_sent");
+    let sent = counts(&beside, "background", "datagrams_sent")[0];
     assert!((12_754..=12_756).contains(&sent), "{sent}");
-    let came = count(&beside, "background", "received_bytes");
+    let came = counts(&beside, "background", "received_bytes")[0];
     assert!(came * 8 > 2_500_000_000 / 20, "{came}");
     // What is left of the line is the flow's, as far as TCP takes it after losses.
     let share = flow_bytes(&beside) / flow_bytes(&alone);
@@ -70,18 +61,18 @@ fn reverse_traffic_meets_acknowledgements_only() {
         .replace("destination = \"host0\"", "destination = \"host1\""));
     let share = flow_bytes(&reverse) / flow_bytes(&alone);
     assert!((0.95..1.05).contains(&share), "{share}");
-    let refused = count(&reverse, "background", "datagrams_refused");
+    let refused = counts(&reverse, "background", "datagrams_refused")[0];
     assert_eq!(refused, 0);
 }
 
 #[test]
 fn poisson_arrivals_have_the_mean_and_spans_have_ends() {
     let poisson = run(&format!("{CROSS}\narrivals = \"poisson\""));
-    let sent = count(&poisson, "background", "datagrams_sent") as f64;
+    let sent = counts(&poisson, "background", "datagrams_sent")[0] as f64;
     // Its standard deviation is the root of the mean: 113.
     assert!((sent - 12_755.0).abs() < 4.0 * 113.0, "{sent}");
     let span = run(&format!("{CROSS}\nfrom = \"10ms\"\nuntil = \"20ms\""));
-    let sent = count(&span, "background", "datagrams_sent");
+    let sent = counts(&span, "background", "datagrams_sent")[0];
     assert!((2550..=2552).contains(&sent), "{sent}");
 }
 

@@ -1,7 +1,9 @@
 //! Captures: what is in them, and that taking one changes nothing.
 
 use tailback_scenario::Plan;
-use tailback_sim::{Control, RunOutcome, simulate};
+use tailback_sim::RunOutcome;
+
+use crate::support::simulated;
 
 const SCENARIO: &str = r#"
 name = "capture"
@@ -22,9 +24,7 @@ iterations = 2
 "#;
 
 fn run(overrides: &[&str]) -> RunOutcome {
-    let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();
-    let plan = Plan::from_toml(SCENARIO, "capture.toml", &overrides, None).expect("valid");
-    simulate(&plan.runs[0], &Control::default()).expect("it runs")
+    simulated(SCENARIO, overrides)
 }
 
 /// Interface, captured and original length, and comment of every packet.

@@ -1,7 +1,8 @@
 //! The columns that labels of a sweep cannot have are those of the tables `summary` and `transactions`.
 
-use crate::support::simulated;
 use tailback_scenario::is_column;
+
+use crate::support::simulated;
 
 const NETWORK: &str = r#"name = "columns"
 host = "plain"

@@ -1,7 +1,9 @@
 //! DCQCN: fair shares, the fluid model's fixed point, what it spares PFC, who is told and who is not.
 
 use tailback_scenario::Plan;
-use tailback_sim::{ColumnData, Control, RunOutcome, simulate};
+use tailback_sim::{Control, RunOutcome, simulate};
+
+use crate::support::{counts, simulated};
 
 /// Senders of ECN-capable datagrams of 1090 B on the wire to `host0` over 40 Gb/s, marked as in the paper.
 const STAR: &str = r#"
@@ -54,17 +56,7 @@ const DCQCN: &str = "host.dcqcn={}";
 const PFC: &str = r#"network.switch.flow_control={ kind = "pfc", watch = "ingress", classes = [{ class = 0, high_watermark = "60KB", low_watermark = "50KB" }] }"#;
 
 fn run(overrides: &[&str]) -> RunOutcome {
-    let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
-    let plan = Plan::from_toml(STAR, "test.toml", &overrides, None).expect("a good scenario");
-    simulate(&plan.runs[0], &Control::default()).expect("a run that ends and adds up")
-}
-
-fn counts(outcome: &RunOutcome, table: &str, name: &str) -> Vec<u64> {
-    let table = outcome.tables.iter().find(|t| t.name == table);
-    match table.expect("the table is there").column(name) {
-        Some(ColumnData::U64(values)) => values.clone(),
-        other => panic!("{name}: {other:?}"),
-    }
+    simulated(STAR, overrides)
 }
 
 fn sum(outcome: &RunOutcome, table: &str, name: &str) -> u64 {

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use tailback_agent::config::Task;
 use tailback_scenario::Plan;
 use tailback_sim::{
-    ColumnData, Elsewhere, RunOutcome, Seen, SimError, Table, hosts_elsewhere,
-    tables_of_real_hosts, working_hosts,
+    ColumnData, Elsewhere, Seen, SimError, hosts_elsewhere, tables_of_real_hosts, working_hosts,
 };
+
+use crate::support::table;
 
 const BULK: &str = r#"
 name = "elsewhere"
@@ -196,11 +197,6 @@ fn timeouts_that_older_kernels_do_not_tell_are_not_said_to_be_none() {
         *text = text.replace(r#""total_retrans":3"#, r#""total_retrans":3,"total_rto":2"#);
     }
     assert_eq!(columns(&told), Some(ColumnData::U64(vec![2, 2])));
-}
-
-fn table<'a>(outcome: &'a RunOutcome, name: &str) -> &'a Table {
-    let found = outcome.tables.iter().find(|table| table.name == name);
-    found.expect("such a table")
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Flent's tests, pings and priorities in a whole network.
 
-use tailback_scenario::Plan;
-use tailback_sim::{ColumnData, Control, RunOutcome, simulate};
+use tailback_sim::{ColumnData, RunOutcome};
+
+use crate::support::{column, counts, simulated};
 
 const STAR: &str = r#"
 name = "flent"
@@ -27,28 +28,13 @@ tx_limit = { kind = "hog", bytes = "100KB" }
 "#;
 
 fn run(workload: &str, overrides: &[&str]) -> RunOutcome {
-    let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
     let text = format!("{STAR}[workload]\n{workload}");
-    let plan = Plan::from_toml(&text, "test.toml", &overrides, None).expect("a good scenario");
-    simulate(&plan.runs[0], &Control::default()).expect("a run that ends and adds up")
-}
-
-fn column<'a>(outcome: &'a RunOutcome, table: &str, column: &str) -> &'a ColumnData {
-    let table = outcome.tables.iter().find(|t| t.name == table);
-    let column = table.expect("the table is there").column(column);
-    column.expect("the column is there")
+    simulated(&text, overrides)
 }
 
 fn measures(outcome: &RunOutcome, table: &str, name: &str) -> Vec<f64> {
     match column(outcome, table, name) {
         ColumnData::F64(values) => values.clone(),
-        other => panic!("{name}: {other:?}"),
-    }
-}
-
-fn counts(outcome: &RunOutcome, table: &str, name: &str) -> Vec<u64> {
-    match column(outcome, table, name) {
-        ColumnData::U64(values) => values.clone(),
         other => panic!("{name}: {other:?}"),
     }
 }

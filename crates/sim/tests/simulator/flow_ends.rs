@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use tailback_scenario::Plan;
-use tailback_sim::{ColumnData, Control, RunOutcome, simulate};
+use tailback_sim::{ColumnData, RunOutcome};
+
+use crate::support::simulated;
 
 const FIN: u8 = 1;
 const RST: u8 = 4;
@@ -25,9 +26,7 @@ duration = "100ms"
 "#;
 
 fn run(overrides: &[&str]) -> RunOutcome {
-    let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();
-    let plan = Plan::from_toml(FLOWS, "ends.toml", &overrides, None).expect("valid");
-    simulate(&plan.runs[0], &Control::default()).expect("it runs")
+    simulated(FLOWS, overrides)
 }
 
 /// TCP's flags and the bytes of payload of each packet, with whether it is the opener's, by connection in the

@@ -1,7 +1,8 @@
 //! Kernels and modelled hosts in one network.
 
-use crate::support::{counter, counters, measure, run};
 use tailback_sim::{ColumnData, RunOutcome};
+
+use crate::support::{counter, counters, measure, run};
 
 fn incast() -> String {
     tailback_scenario::BUILT_IN

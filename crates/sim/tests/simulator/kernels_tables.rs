@@ -1,7 +1,6 @@
 //! Tables of networks whose hosts are kernels, all or some, hold what those of modelled hosts do.
 
-use crate::support::{measure, run, simulated, sum};
-use tailback_sim::RunOutcome;
+use crate::support::{measure, run, simulated, sum, value};
 
 /// Hosts in one star of 100 Mbit/s, with a workload.
 fn star(hosts: usize, workload: &str) -> String {
@@ -19,10 +18,6 @@ link = {{ rate = "100Mbit", delay = "500us", mtu = "1500B" }}
 {workload}
 "#
     )
-}
-
-fn value(outcome: &RunOutcome, name: &str) -> f64 {
-    measure(outcome, "summary", name)[0]
 }
 
 /// As far apart as the kinds of hosts may be.

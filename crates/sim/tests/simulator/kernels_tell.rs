@@ -1,7 +1,6 @@
 //! What kernels tell stands in the tables as what models do.
 
-use crate::support::{measure, run, simulated, sum};
-use tailback_sim::{ColumnData, RunOutcome};
+use crate::support::{measure, names, run, simulated, sum};
 
 /// Two hosts and a link; `workload` is set.
 const LINK: &str = r#"
@@ -26,15 +25,6 @@ duration = "20ms"
 "#;
 
 const OUTSIDE: [[bool; 2]; 4] = [[false; 2], [true; 2], [true, false], [false, true]];
-
-fn names<'a>(outcome: &'a RunOutcome, table: &str, column: &str) -> &'a [String] {
-    let table = outcome.tables.iter().find(|t| t.name == table);
-    let mut columns = table.expect("the table").columns.iter();
-    match &columns.find(|c| c.name == column).expect("the column").data {
-        ColumnData::Str(names) => names,
-        other => panic!("{other:?}"),
-    }
-}
 
 #[test]
 fn both_ends_of_an_exchange_have_read() {

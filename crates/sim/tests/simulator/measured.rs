@@ -1,7 +1,8 @@
 //! Workloads whose figures are of a window of time, or of every datagram: alike on kernels and models.
 
-use crate::support::{measure, run};
 use tailback_sim::{ColumnData, Control, RunOutcome, simulate};
+
+use crate::support::{measure, run};
 
 /// Three senders to one receiver, the first measured while the others send.
 const IPERF3: &str = r#"

@@ -1,8 +1,9 @@
 //! Workload `ping` in a whole network, of modelled hosts and of kernels.
 
-use crate::support::{measure, run};
 use tailback_scenario::Plan;
 use tailback_sim::{Control, RunOutcome, simulate};
+
+use crate::support::{measure, run, value};
 
 const PING: &str = r#"
 name = "pinging"
@@ -25,10 +26,6 @@ fn modelled(overrides: &[&str]) -> RunOutcome {
     let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
     let plan = Plan::from_toml(PING, "test", &overrides, None).expect("a good scenario");
     simulate(&plan.runs[0], &Control::default()).expect("a good run")
-}
-
-fn value(outcome: &RunOutcome, column: &str) -> f64 {
-    measure(outcome, "summary", column)[0]
 }
 
 #[test]

@@ -3,6 +3,8 @@
 use tailback_scenario::Plan;
 use tailback_sim::{ColumnData, Control, RunOutcome, SimError, simulate};
 
+use crate::support::{column, names};
+
 /// `ring` of so many switches, or one, with so many hosts each: `h0-0`, `h0-1`, … on `s0`, ….
 fn network(switches: usize, hosts: usize, workload: &str) -> String {
     let mut text = String::from(
@@ -79,22 +81,9 @@ fn run(text: &str, overrides: &[&str]) -> RunOutcome {
     try_run(text, overrides).expect("a run that ends and adds up")
 }
 
-fn column<'a>(outcome: &'a RunOutcome, table: &str, column: &str) -> &'a ColumnData {
-    let table = outcome.tables.iter().find(|t| t.name == table);
-    let column = table.expect("the table is there").column(column);
-    column.expect("the column is there")
-}
-
 fn counts(outcome: &RunOutcome, table: &str, name: &str) -> Vec<u64> {
     match column(outcome, table, name) {
         ColumnData::U64(values) => values.clone(),
-        other => panic!("{name}: {other:?}"),
-    }
-}
-
-fn names(outcome: &RunOutcome, table: &str, name: &str) -> Vec<String> {
-    match column(outcome, table, name) {
-        ColumnData::Str(values) => values.clone(),
         other => panic!("{name}: {other:?}"),
     }
 }

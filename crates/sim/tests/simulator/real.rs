@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use tailback_scenario::Plan;
-use tailback_sim::{ColumnData, Counted, CountedPort, RunOutcome, Seen, SimError, Table};
+use tailback_sim::{ColumnData, Counted, CountedPort, RunOutcome, Seen, SimError};
 use tailback_sim::{real_hosts, tables_of_real_hosts};
+
+use crate::support::table;
 
 const INCAST: &str = r#"
 name = "real"
@@ -151,11 +153,6 @@ fn counted() -> Counted {
             drop("host0", "backlog-full", 2),
         ],
     }
-}
-
-fn table<'a>(outcome: &'a RunOutcome, name: &str) -> &'a Table {
-    let found = outcome.tables.iter().find(|table| table.name == name);
-    found.expect("such a table")
 }
 
 fn measure(outcome: &RunOutcome, name: &str) -> f64 {

@@ -1,7 +1,8 @@
 //! iperf's reporter beside senders and readers of datagrams.
 
-use crate::support::{measure, simulated};
 use tailback_sim::{ColumnData, RunOutcome};
+
+use crate::support::{measure, simulated};
 
 /// 698 records of 1470 bytes in a tick of 4 ms: what a ring lets through at most.
 const TICK_MBPS: f64 = 698.0 * 1470.0 * 8.0 / 4000.0;

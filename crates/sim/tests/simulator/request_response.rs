@@ -3,6 +3,8 @@
 use tailback_scenario::Plan;
 use tailback_sim::{ColumnData, Control, RunOutcome, simulate};
 
+use crate::support::value;
+
 fn run(workload: &str) -> RunOutcome {
     run_with(workload, &[])
 }
@@ -30,15 +32,6 @@ fn run_with(workload: &str, overrides: &[&str]) -> RunOutcome {
     );
     let plan = Plan::from_toml(&text, "test", &overrides, None).expect("a good scenario");
     simulate(&plan.runs[0], &Control::default()).expect("a good run")
-}
-
-fn value(outcome: &RunOutcome, column: &str) -> f64 {
-    let summary = outcome.tables.iter().find(|t| t.name == "summary");
-    match summary.and_then(|t| t.column(column)) {
-        Some(ColumnData::F64(values)) => values[0],
-        Some(ColumnData::U64(values)) => values[0] as f64,
-        other => panic!("{column}: {other:?}"),
-    }
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! Whole runs: figures that arithmetic gives, repeatability, and what every run must keep.
 
 use tailback_scenario::Plan;
-use tailback_sim::{ColumnData, Control, RunOutcome, SimError, Table, simulate};
+use tailback_sim::{ColumnData, Control, RunOutcome, SimError, simulate};
+
+use crate::support::{simulated, table};
 
 const STAR: &str = r#"
 name = "star"
@@ -98,17 +100,7 @@ iterations = 4
 "#;
 
 fn run(text: &str, overrides: &[&str]) -> RunOutcome {
-    let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
-    let plan = Plan::from_toml(text, "test.toml", &overrides, None).expect("a good scenario");
-    simulate(&plan.runs[0], &Control::default()).expect("a run that ends and adds up")
-}
-
-fn table<'a>(outcome: &'a RunOutcome, name: &str) -> &'a Table {
-    outcome
-        .tables
-        .iter()
-        .find(|t| t.name == name)
-        .expect("the table is there")
+    simulated(text, overrides)
 }
 
 fn figure(outcome: &RunOutcome, name: &str) -> f64 {

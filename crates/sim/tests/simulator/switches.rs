@@ -1,7 +1,9 @@
 //! Switches of all kinds of memory: when a frame leaves, and what is marked.
 
 use tailback_scenario::Plan;
-use tailback_sim::{ColumnData, Control, RunOutcome, simulate};
+use tailback_sim::{Control, RunOutcome, simulate};
+
+use crate::support::measure;
 
 /// A star of four hosts without processing times, and datagrams.
 fn star(switch: &str, network: &str, workload: &str) -> RunOutcome {
@@ -31,18 +33,6 @@ fn run(text: &str) -> RunOutcome {
     let plan = Plan::from_toml(text, "switches.toml", &[], None);
     let plan = plan.unwrap_or_else(|problems| panic!("{problems:?}"));
     simulate(&plan.runs[0], &Control::default()).expect("it runs")
-}
-
-/// A column of a table, as numbers.
-fn column(outcome: &RunOutcome, table: &str, name: &str) -> Vec<f64> {
-    let table = outcome.tables.iter().find(|t| t.name == table);
-    let columns = &table.expect("the table").columns;
-    let column = columns.iter().find(|c| c.name == name);
-    match &column.expect("the column").data {
-        ColumnData::F64(values) => values.clone(),
-        ColumnData::U64(values) => values.iter().map(|value| *value as f64).collect(),
-        other => panic!("{other:?}"),
-    }
 }
 
 const VOQ: &str = r#"kind = "voq", port_buffer = "1MB", cell = "64B""#;
@@ -82,7 +72,7 @@ pairs = { kind = "listed", list = [["host1", "host3"]] }
 "#,
     );
     // 84 bytes over two links of 500 ns, and at most a few of the same length before them.
-    let longest = column(&outcome, "flows", "delay_us_max")[0];
+    let longest = measure(&outcome, "flows", "delay_us_max")[0];
     assert!(longest < 1.3, "{longest} us");
 }
 
@@ -133,7 +123,7 @@ pairs = {{ kind = "listed", list = [["a", "slow"], ["a", "fast"], ["a", "fast"],
 "#
     ));
     // Two frames' line times and 1 us; at the slow port's rate one of its frames took ten of theirs.
-    let delays = column(&outcome, "flows", "delay_us_mean");
+    let delays = measure(&outcome, "flows", "delay_us_mean");
     assert!(
         delays[1..].iter().all(|us| (3.4..3.6).contains(us)),
         "{delays:?}"
@@ -157,7 +147,7 @@ duration = "2ms"
 pairs = { kind = "to-first" }
 "#;
     let outcome = star(&switch, "", workload);
-    ["mean", "min", "max"].map(|of| column(&outcome, "flows", &format!("delay_us_{of}")))
+    ["mean", "min", "max"].map(|of| measure(&outcome, "flows", &format!("delay_us_{of}")))
 }
 
 #[test]
@@ -193,7 +183,7 @@ duration = "2ms"
 pairs = { kind = "to-first" }
 "#,
     );
-    let figure = |name| column(&outcome, "summary", name)[0];
+    let figure = |name| measure(&outcome, "summary", name)[0];
     let (received, marks) = (figure("datagrams_received"), figure("marks"));
     assert!(figure("datagrams_lost") > 1000.0);
     // All but the first of the three senders' first frames find something before them.

@@ -1,7 +1,8 @@
 //! Datagrams at a constant rate, end to end.
 
-use crate::support::{measure, simulated, sum};
 use tailback_sim::RunOutcome;
+
+use crate::support::{measure, simulated, sum, value};
 
 /// Ten hosts of a star send to the first.
 fn ten(rate: &str) -> RunOutcome {
@@ -24,10 +25,6 @@ socket_buffer = "1MiB"
 "#
     );
     simulated(&text, &[])
-}
-
-fn value(outcome: &RunOutcome, name: &str) -> f64 {
-    measure(outcome, "summary", name)[0]
 }
 
 #[test]

@@ -61,14 +61,6 @@ pub fn measure(outcome: &RunOutcome, table: &str, column: &str) -> Vec<f64> {
     }
 }
 
-pub fn names(outcome: &RunOutcome, table: &str, column: &str) -> Vec<String> {
-    let table = outcome.tables.iter().find(|t| t.name == table);
-    match table.and_then(|t| t.column(column)) {
-        Some(ColumnData::Str(values)) => values.clone(),
-        other => panic!("{column}: {other:?}"),
-    }
-}
-
 pub const BOUND: &str = r#"host.machine.interrupts.affinity={ kind = "bound" }"#;
 pub const BALANCED: &str =
     r#"host.machine.interrupts.affinity={ kind = "balanced", period = "10ms" }"#;

@@ -3,7 +3,8 @@
 use tailback_scenario::Plan;
 use tailback_sim::{Control, simulate};
 
-use super::common::{BALANCED, CROSSING, FREE, count, measure, names, run, udp};
+use super::common::{BALANCED, CROSSING, FREE, count, measure, run, udp};
+use crate::support::names;
 
 #[test]
 fn every_datagram_is_read_or_lost_at_a_place() {

@@ -2,7 +2,8 @@
 
 use tailback_sim::RunOutcome;
 
-use super::common::{BALANCED, BOUND, CROSSING, FREE, count, measure, names, run, tcp, udp};
+use super::common::{BALANCED, BOUND, CROSSING, FREE, count, measure, run, tcp, udp};
+use crate::support::names;
 
 #[test]
 fn tcp_over_a_direct_cable_brings_what_the_machine_was_fitted_to() {

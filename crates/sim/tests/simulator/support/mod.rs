@@ -8,7 +8,7 @@ use std::time::Duration as WallTime;
 
 use tailback_scenario::Plan;
 use tailback_sim::{
-    ColumnData, Control, KernelSetup, RunOutcome, SimError, simulate, simulate_with_kernels,
+    ColumnData, Control, KernelSetup, RunOutcome, SimError, Table, simulate, simulate_with_kernels,
 };
 
 use folder::Folder;
@@ -36,6 +36,39 @@ pub fn plan(text: &str, overrides: &[&str]) -> Plan {
 /// Simulates the first run of a scenario, whose hosts are all modelled.
 pub fn simulated(text: &str, overrides: &[&str]) -> RunOutcome {
     simulate(&plan(text, overrides).runs[0], &Control::default()).expect("a run that adds up")
+}
+
+/// A table of a run.
+pub fn table<'a>(outcome: &'a RunOutcome, name: &str) -> &'a Table {
+    let found = outcome.tables.iter().find(|table| table.name == name);
+    found.unwrap_or_else(|| panic!("{name} is there"))
+}
+
+/// A column of a table.
+pub fn column<'a>(outcome: &'a RunOutcome, of: &str, name: &str) -> &'a ColumnData {
+    let found = table(outcome, of).column(name);
+    found.unwrap_or_else(|| panic!("{of} has {name}"))
+}
+
+/// A column of whole numbers.
+pub fn counts(outcome: &RunOutcome, table: &str, name: &str) -> Vec<u64> {
+    match column(outcome, table, name) {
+        ColumnData::U64(values) => values.clone(),
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+/// A column of names.
+pub fn names(outcome: &RunOutcome, table: &str, name: &str) -> Vec<String> {
+    match column(outcome, table, name) {
+        ColumnData::Str(values) => values.clone(),
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+/// What the summary says of the run.
+pub fn value(outcome: &RunOutcome, name: &str) -> f64 {
+    measure(outcome, "summary", name)[0]
 }
 
 /// The sum of a column of a table.
@@ -69,11 +102,10 @@ pub fn run(
 }
 
 pub fn measure(outcome: &RunOutcome, table: &str, name: &str) -> Vec<f64> {
-    let table = outcome.tables.iter().find(|t| t.name == table);
-    match table.and_then(|t| t.column(name)) {
-        Some(ColumnData::F64(values)) => values.clone(),
-        Some(ColumnData::U64(values)) => values.iter().map(|v| *v as f64).collect(),
-        Some(ColumnData::Bool(values)) => values.iter().map(|v| f64::from(u8::from(*v))).collect(),
+    match column(outcome, table, name) {
+        ColumnData::F64(values) => values.clone(),
+        ColumnData::U64(values) => values.iter().map(|v| *v as f64).collect(),
+        ColumnData::Bool(values) => values.iter().map(|v| f64::from(u8::from(*v))).collect(),
         other => panic!("{name}: {other:?}"),
     }
 }
