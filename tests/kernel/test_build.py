@@ -26,6 +26,7 @@ def test_a_full_disk_is_refused_before_anything_is_fetched(
     assert answer.code == 2
     assert "GB free, and a build takes" in answer.err
     assert "XDG_CACHE_HOME names another place" in answer.err
+    assert not list(tmp_path.rglob("*.deb"))
 
 
 def test_a_package_that_is_cut_short_is_fetched_anew(

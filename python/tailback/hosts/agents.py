@@ -24,7 +24,8 @@ LONGER_S = 30.0
 """So much longer than this program an agent waits that hears nothing of it. [assumed]"""
 
 LEADS = (1.0, 2.0, 4.0)
-"""A run of which a host was late is made again with so many times the time to get ready."""
+"""A run of which a host was late is made again with so many times the time to get ready.
+[assumed]"""
 
 POLL_S = 0.02
 """How often agents are looked at."""
@@ -37,7 +38,7 @@ class HostLateError(SimulationError):
 def when_ready(once: Callable[[float], T]) -> T:
     """Makes a run by `once`, which gets a factor for the time that hosts have to get ready.
 
-    Raises [`HostLateError`][] if a host was late however much time it had.
+    Raises `HostLateError` if a host was late however much time it had.
     """
     for lead_times in LEADS[:-1]:
         with suppress(HostLateError):

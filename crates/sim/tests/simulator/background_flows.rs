@@ -1,9 +1,8 @@
 //! TCP flows beside the workload: they take their share, begin and end when told to, and are counted apart.
 
-use tailback_scenario::Plan;
-use tailback_sim::{ColumnData, Control, RunOutcome, simulate};
+use tailback_sim::{ColumnData, RunOutcome};
 
-use crate::support::{column, counts, measure};
+use crate::support::{column, counts, measure, simulated};
 
 /// One flow from `host1` to `host0` for 50 ms, about 9.4 Gb/s when alone.
 const BULK: &str = r#"kind = "bulk"
@@ -27,8 +26,7 @@ preset = "linux-7.2"
 {workload}
 {beside}"#
     );
-    let plan = Plan::from_toml(&text, "background_flows.toml", &[], None).expect("valid");
-    simulate(&plan.runs[0], &Control::default()).expect("it runs")
+    simulated(&text, &[])
 }
 
 fn run(workload: &str, beside: &str) -> RunOutcome {

@@ -2,7 +2,7 @@
 
 use tailback_sim::{ColumnData, RunOutcome};
 
-use crate::support::{column, counts, simulated};
+use crate::support::{column, counts, measure, simulated};
 
 const STAR: &str = r#"
 name = "flent"
@@ -32,13 +32,6 @@ fn run(workload: &str, overrides: &[&str]) -> RunOutcome {
     simulated(&text, overrides)
 }
 
-fn measures(outcome: &RunOutcome, table: &str, name: &str) -> Vec<f64> {
-    match column(outcome, table, name) {
-        ColumnData::F64(values) => values.clone(),
-        other => panic!("{name}: {other:?}"),
-    }
-}
-
 const RRUL: &str = r#"
 kind = "flent"
 test = "rrul"
@@ -52,14 +45,14 @@ step_size = "10ms"
 fn rrul_loads_both_directions_and_then_lets_go() {
     let outcome = run(RRUL, &[]);
     for way in ["upload_gbps", "download_gbps"] {
-        let gbps = measures(&outcome, "summary", way)[0];
+        let gbps = measure(&outcome, "summary", way)[0];
         assert!((0.75..0.97).contains(&gbps), "{way}: {gbps}");
     }
     assert_eq!(counts(&outcome, "summary", "pings"), [4 * 40]);
     // Pings are short before and after the load, and long under it.
     let (at, rtt) = (
-        measures(&outcome, "pings", "time_s"),
-        measures(&outcome, "pings", "rtt_ms"),
+        measure(&outcome, "pings", "time_s"),
+        measure(&outcome, "pings", "rtt_ms"),
     );
     let mean = |from: f64, until: f64| {
         let within = at
@@ -92,9 +85,9 @@ duration = "500ms"
         let received = counts(outcome, "flows", "received_bytes");
         assert_eq!(counts(outcome, "flows", "priority"), [0, 5, 0, 5]);
         // Flows without an end are never complete, and have no slowdown.
-        let slowdowns = measures(outcome, "flows", "slowdown");
+        let slowdowns = measure(outcome, "flows", "slowdown");
         assert!(slowdowns.iter().all(|s| s.is_nan()), "{slowdowns:?}");
-        assert!(measures(outcome, "summary", "slowdown_mean")[0].is_nan());
+        assert!(measure(outcome, "summary", "slowdown_mean")[0].is_nan());
         let part = |n: usize| received.iter().skip(n).step_by(2).sum::<u64>();
         (part(0), part(1))
     };
@@ -140,13 +133,13 @@ fn what_arrives_after_the_load_is_not_the_load_s() {
     let far = ["network.link.rate=20Mbit", "network.link.delay=5ms"];
     let download = RRUL.replace("rrul", "tcp_download");
     let outcome = run(&download, &far);
-    let utilisation = measures(&outcome, "summary", "utilisation")[0];
+    let utilisation = measure(&outcome, "summary", "utilisation")[0];
     assert!((0.8..1.0).contains(&utilisation), "{utilisation}");
-    let gbps = measures(&outcome, "summary", "download_gbps")[0];
+    let gbps = measure(&outcome, "summary", "download_gbps")[0];
     // What came within the load is in the intervals that end by then.
     let (at, rate) = (
-        measures(&outcome, "intervals", "time_s"),
-        measures(&outcome, "intervals", "bandwidth_gbps"),
+        measure(&outcome, "intervals", "time_s"),
+        measure(&outcome, "intervals", "bandwidth_gbps"),
     );
     let sum = |until: f64| {
         let within = at.iter().zip(&rate).filter(|(at, _)| **at < until);
@@ -154,7 +147,7 @@ fn what_arrives_after_the_load_is_not_the_load_s() {
     };
     assert!((sum(0.3501) / gbps - 1.0).abs() < 1e-9);
     assert!(sum(0.4001) > 1.01 * gbps, "the rest arrives later");
-    let flow = measures(&outcome, "flows", "bandwidth_gbps")[0];
+    let flow = measure(&outcome, "flows", "bandwidth_gbps")[0];
     assert!((flow / gbps - 1.0).abs() < 1e-12);
 }
 
@@ -163,7 +156,7 @@ fn a_mean_queue_is_of_one_port_as_the_longest_is() {
     // Both ends of a trunk are full.
     let trunk = r#"network={ topology = "dumbbell", pairs = 1, switch = "queued", link = { rate = "1Gbit", delay = "20us", mtu = "1500B" }, trunk = [{ rate = "100Mbit", delay = "20us", mtu = "1500B" }] }"#;
     let outcome = run(RRUL, &[trunk]);
-    let mean = measures(&outcome, "summary", "queue_bytes_mean")[0];
+    let mean = measure(&outcome, "summary", "queue_bytes_mean")[0];
     let longest = counts(&outcome, "summary", "queue_bytes_max")[0] as f64;
     assert!(mean > 0.5 * longest && mean < longest, "{mean} {longest}");
     let looks = counts(&outcome, "intervals", "queue_bytes");

@@ -1,9 +1,8 @@
 //! Workload `ping` in a whole network, of modelled hosts and of kernels.
 
-use tailback_scenario::Plan;
-use tailback_sim::{Control, RunOutcome, simulate};
+use tailback_sim::RunOutcome;
 
-use crate::support::{measure, run, value};
+use crate::support::{measure, run, simulated, value};
 
 const PING: &str = r#"
 name = "pinging"
@@ -23,9 +22,7 @@ wait = "50ms"
 "#;
 
 fn modelled(overrides: &[&str]) -> RunOutcome {
-    let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
-    let plan = Plan::from_toml(PING, "test", &overrides, None).expect("a good scenario");
-    simulate(&plan.runs[0], &Control::default()).expect("a good run")
+    simulated(PING, overrides)
 }
 
 #[test]

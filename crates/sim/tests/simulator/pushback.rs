@@ -1,9 +1,9 @@
 //! Networks that push back: PAUSE, its reach, deadlock, ECM and QCN, ports served slowly.
 
 use tailback_scenario::Plan;
-use tailback_sim::{ColumnData, Control, RunOutcome, SimError, simulate};
+use tailback_sim::{Control, RunOutcome, SimError, simulate};
 
-use crate::support::{column, names};
+use crate::support::{counts, measure, names};
 
 /// `ring` of so many switches, or one, with so many hosts each: `h0-0`, `h0-1`, … on `s0`, ….
 fn network(switches: usize, hosts: usize, workload: &str) -> String {
@@ -81,20 +81,6 @@ fn run(text: &str, overrides: &[&str]) -> RunOutcome {
     try_run(text, overrides).expect("a run that ends and adds up")
 }
 
-fn counts(outcome: &RunOutcome, table: &str, name: &str) -> Vec<u64> {
-    match column(outcome, table, name) {
-        ColumnData::U64(values) => values.clone(),
-        other => panic!("{name}: {other:?}"),
-    }
-}
-
-fn measures(outcome: &RunOutcome, table: &str, name: &str) -> Vec<f64> {
-    match column(outcome, table, name) {
-        ColumnData::F64(values) => values.clone(),
-        other => panic!("{name}: {other:?}"),
-    }
-}
-
 fn drops(outcome: &RunOutcome) -> u64 {
     counts(outcome, "drops", "frames").iter().sum()
 }
@@ -128,11 +114,11 @@ fn pause_drops_nothing_and_keeps_the_link_full() {
     // 20 ms at 9.41 Gb/s of payload, less the start.
     assert!(received(&paused) > 23_000_000, "{}", received(&paused));
     let sent = counts(&paused, "ports", "pauses_sent");
-    let stopped = measures(&paused, "ports", "paused_ms");
+    let stopped = measure(&paused, "ports", "paused_ms");
     assert!(sent.iter().sum::<u64>() > 10);
     assert!(port(&paused, "h0-1", &stopped) > 5.0);
     let whole_ms = paused.simulated.as_ms_f64();
-    let percent = measures(&paused, "ports", "paused_percent");
+    let percent = measure(&paused, "ports", "paused_percent");
     for (ms, of_run) in stopped.iter().zip(&percent) {
         assert!((of_run - 100.0 * ms / whole_ms).abs() < 1e-9 && *of_run < 100.0);
     }
@@ -166,7 +152,7 @@ duration = "20ms"
         victim(&paused),
         victim(&plain)
     );
-    let stopped = measures(&paused, "ports", "paused_ms");
+    let stopped = measure(&paused, "ports", "paused_ms");
     assert!(port(&paused, "s1:5", &stopped) > 1.0, "the link between");
     assert!(port(&paused, "h1-2", &stopped) > 1.0, "the victim's own");
 }
@@ -426,7 +412,7 @@ fn the_study_s_findings_hold() {
     let (with_it, without) = (received(&study("ECM+PAUSE", &SHORT)), received(&none));
     assert!(with_it > without, "{with_it}, none {without}");
     let qcn = study("QCN+PAUSE", &SHORT);
-    let times = measures(&qcn, "network", "time_ms");
+    let times = measure(&qcn, "network", "time_ms");
     let queue = counts(&qcn, "network", "queue_bytes");
     let settled = times
         .iter()
@@ -451,17 +437,17 @@ fn longer_links_and_flows_of_pareto_sizes_run_too() {
         flows.len() > 3 && flows.iter().sum::<u64>() > 1000,
         "{flows:?}"
     );
-    for median in measures(&outcome, "slowdowns", "slowdown_median") {
+    for median in measure(&outcome, "slowdowns", "slowdown_median") {
         assert!((1.0..50.0).contains(&median), "{median}");
     }
     let all = flows.iter().sum::<u64>();
     assert_eq!(counts(&outcome, "summary", "flows"), [all]);
     assert_eq!(counts(&outcome, "summary", "flows_complete"), [all]);
-    let classes = measures(&outcome, "slowdowns", "slowdown_mean");
+    let classes = measure(&outcome, "slowdowns", "slowdown_mean");
     let sum: f64 = flows.iter().zip(&classes).map(|(n, m)| *n as f64 * m).sum();
-    let mean = measures(&outcome, "summary", "slowdown_mean")[0];
+    let mean = measure(&outcome, "summary", "slowdown_mean")[0];
     assert!((mean - sum / all as f64).abs() < 1e-9 * mean, "{mean}");
-    let at = |q| measures(&outcome, "summary", q)[0];
+    let at = |q| measure(&outcome, "summary", q)[0];
     let (median, p95, p99) = (
         at("slowdown_median"),
         at("slowdown_p95"),

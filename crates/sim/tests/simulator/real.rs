@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use tailback_scenario::Plan;
-use tailback_sim::{ColumnData, Counted, CountedPort, RunOutcome, Seen, SimError};
+use tailback_sim::{ColumnData, Counted, CountedPort, Seen, SimError};
 use tailback_sim::{real_hosts, tables_of_real_hosts};
 
-use crate::support::table;
+use crate::support::{table, value};
 
 const INCAST: &str = r#"
 name = "real"
@@ -155,23 +155,16 @@ fn counted() -> Counted {
     }
 }
 
-fn measure(outcome: &RunOutcome, name: &str) -> f64 {
-    match table(outcome, "summary").column(name) {
-        Some(ColumnData::F64(values)) => values[0],
-        other => panic!("{name}: {other:?}"),
-    }
-}
-
 #[test]
 fn tables_have_what_was_told_and_counted_and_nothing_else() {
     let plan = plan(&[]);
     let outcome =
         tables_of_real_hosts(&plan.runs[0], &told(250_000), &Seen::Network(counted())).unwrap();
     assert_eq!(outcome.hops, 400);
-    assert!((measure(&outcome, "completion_ms_mean") - 2.0).abs() < 1e-9);
-    assert!((measure(&outcome, "goodput_mbps_mean") - 500.0).abs() < 1e-6);
-    assert_eq!(measure(&outcome, "switch_drops_mean"), 3.5);
-    assert_eq!(measure(&outcome, "host_drops_mean"), 1.5);
+    assert!((value(&outcome, "completion_ms_mean") - 2.0).abs() < 1e-9);
+    assert!((value(&outcome, "goodput_mbps_mean") - 500.0).abs() < 1e-6);
+    assert_eq!(value(&outcome, "switch_drops_mean"), 3.5);
+    assert_eq!(value(&outcome, "host_drops_mean"), 1.5);
     assert!(
         table(&outcome, "summary")
             .column("queue_bytes_max")
@@ -249,7 +242,7 @@ fn flows_that_the_world_never_saw_are_counted_and_held_against_their_ideal() {
             Some(ColumnData::U64(vec![complete]))
         );
         // 125 kB take 1.07 ms of a link of 1 Gbit/s with their headers; they took 2 ms. What is not complete has none.
-        let slowdown = measure(&outcome, "slowdown_mean");
+        let slowdown = value(&outcome, "slowdown_mean");
         let known = (1.8..2.0).contains(&slowdown);
         assert!(known || complete == 0 && slowdown.is_nan(), "{slowdown}");
         assert_eq!(known, complete == 1);
@@ -340,7 +333,7 @@ fn of_programs_the_summary_has_what_kernels_and_interfaces_count_alone() {
         "duration_s_total",
     ];
     assert_eq!(names, measured);
-    assert_eq!(measure(&outcome, "retransmissions_mean"), 7.0);
-    assert_eq!(measure(&outcome, "timeouts_mean"), 2.0);
-    assert_eq!(measure(&outcome, "switch_drops_mean"), 7.0);
+    assert_eq!(value(&outcome, "retransmissions_mean"), 7.0);
+    assert_eq!(value(&outcome, "timeouts_mean"), 2.0);
+    assert_eq!(value(&outcome, "switch_drops_mean"), 7.0);
 }

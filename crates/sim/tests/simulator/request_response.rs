@@ -1,16 +1,14 @@
 //! Questions and answers, end to end.
 
-use tailback_scenario::Plan;
-use tailback_sim::{ColumnData, Control, RunOutcome, simulate};
+use tailback_sim::{ColumnData, RunOutcome};
 
-use crate::support::value;
+use crate::support::{simulated, value};
 
 fn run(workload: &str) -> RunOutcome {
     run_with(workload, &[])
 }
 
 fn run_with(workload: &str, overrides: &[&str]) -> RunOutcome {
-    let overrides: Vec<String> = overrides.iter().map(|o| (*o).to_owned()).collect();
     let text = format!(
         r#"
         name = "asking"
@@ -30,8 +28,7 @@ fn run_with(workload: &str, overrides: &[&str]) -> RunOutcome {
         {workload}
         "#
     );
-    let plan = Plan::from_toml(&text, "test", &overrides, None).expect("a good scenario");
-    simulate(&plan.runs[0], &Control::default()).expect("a good run")
+    simulated(&text, overrides)
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! Whole runs: figures that arithmetic gives, repeatability, and what every run must keep.
 
 use tailback_scenario::Plan;
-use tailback_sim::{ColumnData, Control, RunOutcome, SimError, simulate};
+use tailback_sim::{Control, RunOutcome, SimError, simulate};
 
-use crate::support::{simulated, table};
+use crate::support::{counts, simulated, table, value};
 
 const STAR: &str = r#"
 name = "star"
@@ -103,19 +103,8 @@ fn run(text: &str, overrides: &[&str]) -> RunOutcome {
     simulated(text, overrides)
 }
 
-fn figure(outcome: &RunOutcome, name: &str) -> f64 {
-    match table(outcome, "summary").column(name) {
-        Some(ColumnData::F64(values)) => values[0],
-        Some(ColumnData::U64(values)) => values[0] as f64,
-        other => panic!("{name}: {other:?}"),
-    }
-}
-
-fn total(outcome: &RunOutcome, table_name: &str, column: &str) -> u64 {
-    match table(outcome, table_name).column(column) {
-        Some(ColumnData::U64(values)) => values.iter().sum(),
-        other => panic!("{column}: {other:?}"),
-    }
+fn total(outcome: &RunOutcome, table: &str, column: &str) -> u64 {
+    counts(outcome, table, column).iter().sum()
 }
 
 #[test]
@@ -130,7 +119,7 @@ fn one_jumbo_sender_is_bound_by_the_receiver_at_its_published_rate() {
         ],
     );
     let least_ms = 8e6 / 8948.0 * (1.18 + 0.681 * 8.948) * 1e-3;
-    let completion_ms = figure(&outcome, "completion_ms_mean");
+    let completion_ms = value(&outcome, "completion_ms_mean");
     assert!(
         completion_ms > least_ms,
         "{completion_ms} ms is faster than the receiver, {least_ms}"
@@ -139,20 +128,20 @@ fn one_jumbo_sender_is_bound_by_the_receiver_at_its_published_rate() {
         completion_ms < least_ms + 0.6,
         "{completion_ms} ms is too far above {least_ms}"
     );
-    assert_eq!(figure(&outcome, "switch_drops_mean"), 0.0);
+    assert_eq!(value(&outcome, "switch_drops_mean"), 0.0);
 }
 
 #[test]
 fn a_congested_star_drops_recovers_and_delivers_everything() {
     let outcome = run(STAR, &[]);
-    assert!(figure(&outcome, "switch_drops_mean") > 10.0);
-    assert!(figure(&outcome, "retransmissions_mean") >= figure(&outcome, "switch_drops_mean"));
+    assert!(value(&outcome, "switch_drops_mean") > 10.0);
+    assert!(value(&outcome, "retransmissions_mean") >= value(&outcome, "switch_drops_mean"));
     assert_eq!(
         total(&outcome, "flows", "received_bytes"),
         8 * 2_000_000 * 5
     );
     assert_eq!(table(&outcome, "transactions").rows(), 5);
-    let dropped = (figure(&outcome, "switch_drops_mean") * 5.0).round() as u64;
+    let dropped = (value(&outcome, "switch_drops_mean") * 5.0).round() as u64;
     assert!(total(&outcome, "drops", "frames") >= dropped);
 }
 
@@ -180,7 +169,7 @@ fn recording_does_not_change_the_course() {
 fn a_larger_memory_drops_less_and_an_endless_one_nothing() {
     let drops = |shared: &str| {
         let shared = format!("network.switch.buffer.shared={shared}");
-        figure(&run(STAR, &[&shared]), "switch_drops_mean")
+        value(&run(STAR, &[&shared]), "switch_drops_mean")
     };
     let (small, large, endless) = (drops("300KB"), drops("1200KB"), drops("500MB"));
     assert!(
@@ -209,7 +198,7 @@ fn a_fabric_with_both_kinds_of_switch_delivers_everything() {
 #[test]
 fn lost_frames_are_counted_and_made_good() {
     let outcome = run(STAR, &["workload.servers=1", "network.link.loss=0.001"]);
-    assert!(figure(&outcome, "link_losses_mean") > 0.0);
+    assert!(value(&outcome, "link_losses_mean") > 0.0);
     assert_eq!(total(&outcome, "flows", "received_bytes"), 2_000_000 * 5);
 }
 
@@ -223,10 +212,10 @@ fn dctcp_behind_step_marking_keeps_the_queue_short_without_drops() {
         "network.switch.marking={ kind = \"step\", threshold = \"300KB\" }",
     ];
     let outcome = run(STAR, &overrides);
-    assert!(figure(&outcome, "marks_mean") > 100.0);
-    assert_eq!(figure(&outcome, "switch_drops_mean"), 0.0);
+    assert!(value(&outcome, "marks_mean") > 100.0);
+    assert_eq!(value(&outcome, "switch_drops_mean"), 0.0);
     let unmarked = run(STAR, &overrides[..2]);
-    assert!(figure(&outcome, "queue_bytes_max") < figure(&unmarked, "queue_bytes_max"));
+    assert!(value(&outcome, "queue_bytes_max") < value(&unmarked, "queue_bytes_max"));
 }
 
 #[test]
@@ -254,9 +243,9 @@ fn a_scripted_loss_costs_its_retransmissions() {
     // Data goes from the server's link forward to the switch, and backward on the client's.
     let lost = r#"{ script = [{ direction = "backward", frames = [50, 120], action = "drop" }] }"#;
     let outcome = impaired(lost);
-    assert_eq!(figure(&outcome, "link_losses_mean"), 2.0);
-    assert_eq!(figure(&outcome, "retransmissions_mean"), 2.0);
-    assert_eq!(figure(&outcome, "timeouts_mean"), 0.0);
+    assert_eq!(value(&outcome, "link_losses_mean"), 2.0);
+    assert_eq!(value(&outcome, "retransmissions_mean"), 2.0);
+    assert_eq!(value(&outcome, "timeouts_mean"), 0.0);
 }
 
 #[test]
@@ -265,10 +254,10 @@ fn a_late_frame_is_overtaken_and_delivered() {
         impaired(r#"{ script = [{ direction = "forward", frames = [1], action = "mark" }] }"#);
     let late = r#"{ script = [{ direction = "backward", frames = [100], action = "delay", by = "90us" }] }"#;
     let outcome = impaired(late);
-    assert_eq!(figure(&outcome, "link_losses_mean"), 0.0);
+    assert_eq!(value(&outcome, "link_losses_mean"), 0.0);
     assert_ne!(outcome.trajectory, plain.trajectory);
     assert!(
-        figure(&outcome, "retransmissions_mean") >= 1.0,
+        value(&outcome, "retransmissions_mean") >= 1.0,
         "more than three overtook it"
     );
 }
@@ -277,16 +266,16 @@ fn a_late_frame_is_overtaken_and_delivered() {
 fn a_duplicate_is_counted_and_its_bytes_are_read_once() {
     let twice = r#"{ script = [{ direction = "backward", frames = [60], action = "duplicate" }] }"#;
     let outcome = impaired(twice);
-    assert_eq!(figure(&outcome, "link_losses_mean"), 0.0);
-    assert_eq!(figure(&outcome, "retransmissions_mean"), 0.0);
+    assert_eq!(value(&outcome, "link_losses_mean"), 0.0);
+    assert_eq!(value(&outcome, "retransmissions_mean"), 0.0);
 }
 
 #[test]
 fn periodic_and_burst_loss_are_made_good() {
     let periodic = impaired("{ periodic_loss_frames = 50 }");
-    assert!(figure(&periodic, "link_losses_mean") >= 4.0);
+    assert!(value(&periodic, "link_losses_mean") >= 4.0);
     let bursts = impaired("{ gilbert_elliott = { p = 0.01, r = 0.3 } }");
-    assert!(figure(&bursts, "link_losses_mean") >= 1.0);
+    assert!(value(&bursts, "link_losses_mean") >= 1.0);
 }
 
 fn exchange(actions: &str) -> RunOutcome {
@@ -345,9 +334,9 @@ fn socket_options_are_set_by_their_names_for_all_hosts_or_one() {
     assert!(run(&text, &[]).hops > 4 * run(FABRIC, &[]).hops);
     let text = STAR.replace("[workload]", "[socket]\nSO_RCVBUF = \"8KB\"\n[workload]");
     let alone = ["workload.iterations=1", "workload.servers=1"];
-    let slow = figure(&run(&text, &alone), "completion_ms_mean");
+    let slow = value(&run(&text, &alone), "completion_ms_mean");
     assert!(
-        slow > 1.5 * figure(&run(STAR, &alone), "completion_ms_mean"),
+        slow > 1.5 * value(&run(STAR, &alone), "completion_ms_mean"),
         "{slow}"
     );
 }
@@ -403,8 +392,8 @@ duration = "1ms"
         "completion_ms_p99",
         "goodput_mbps_mean",
     ] {
-        assert!(figure(&none, column).is_nan(), "{column} of nothing");
-        assert!(figure(&some, column) > 0.0, "{column}");
+        assert!(value(&none, column).is_nan(), "{column} of nothing");
+        assert!(value(&some, column) > 0.0, "{column}");
     }
 }
 
@@ -491,7 +480,7 @@ duration = "5ms"
 fn uplinks_that_are_a_third_of_the_hosts_let_a_third_through() {
     let text = leaf_spine(1, ACROSS);
     let payload = 8972.0 / (8972.0 + 28.0 + 38.0);
-    let goodput = |overrides: &[&str]| figure(&run(&text, overrides), "goodput_mbps_mean");
+    let goodput = |overrides: &[&str]| value(&run(&text, overrides), "goodput_mbps_mean");
     // Two leaves send over one uplink each; what waits at the end is read too, over the time that takes.
     let third = goodput(&[]) / 1e3;
     assert!(
@@ -500,8 +489,8 @@ fn uplinks_that_are_a_third_of_the_hosts_let_a_third_through() {
     );
     // Three times as fast a spine: all of it, and not a frame is lost.
     let wide = run(&text, &["network.uplink={ rate = \"30Gbit\" }"]);
-    assert_eq!(figure(&wide, "datagrams_lost"), 0.0);
-    let whole = figure(&wide, "goodput_mbps_mean") / 1e3;
+    assert_eq!(value(&wide, "datagrams_lost"), 0.0);
+    let whole = value(&wide, "goodput_mbps_mean") / 1e3;
     assert!((whole / (6.0 * 9.9) - 1.0).abs() < 0.01, "{whole}");
     assert!(whole > 2.9 * third);
 }
@@ -515,8 +504,8 @@ fn without_oversubscription_a_permutation_fills_the_hosts_links() {
     );
     let gbps = |network: &str| {
         let outcome = run(&leaf_spine(1, &workload), &[network]);
-        let lost = figure(&outcome, "datagrams_lost");
-        (figure(&outcome, "goodput_mbps_mean") / 1e3, lost)
+        let lost = value(&outcome, "datagrams_lost");
+        (value(&outcome, "goodput_mbps_mean") / 1e3, lost)
     };
     let (all, lost) = gbps(r#"network.uplink.rate="30Gbit""#);
     assert_eq!(lost, 0.0);

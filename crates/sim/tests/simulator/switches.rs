@@ -1,9 +1,8 @@
 //! Switches of all kinds of memory: when a frame leaves, and what is marked.
 
-use tailback_scenario::Plan;
-use tailback_sim::{Control, RunOutcome, simulate};
+use tailback_sim::RunOutcome;
 
-use crate::support::measure;
+use crate::support::{measure, simulated};
 
 /// A star of four hosts without processing times, and datagrams.
 fn star(switch: &str, network: &str, workload: &str) -> RunOutcome {
@@ -30,9 +29,7 @@ socket_buffer = "10MB"
 }
 
 fn run(text: &str) -> RunOutcome {
-    let plan = Plan::from_toml(text, "switches.toml", &[], None);
-    let plan = plan.unwrap_or_else(|problems| panic!("{problems:?}"));
-    simulate(&plan.runs[0], &Control::default()).expect("it runs")
+    simulated(text, &[])
 }
 
 const VOQ: &str = r#"kind = "voq", port_buffer = "1MB", cell = "64B""#;

@@ -1,7 +1,9 @@
 //! The two hosts of that study, and what tables say of a run.
 
 use tailback_scenario::Plan;
-use tailback_sim::{ColumnData, Control, RunOutcome, simulate};
+use tailback_sim::{Control, RunOutcome, simulate};
+
+use crate::support::measure;
 
 /// Two hosts of that study on a direct cable.
 pub fn run(workload: &str, overrides: &[&str]) -> RunOutcome {
@@ -43,22 +45,6 @@ pub fn udp(rate: &str, overrides: &[&str]) -> RunOutcome {
 pub fn tcp(overrides: &[&str]) -> f64 {
     let outcome = run("kind = \"bulk\"\nduration = \"500ms\"", overrides);
     measure(&outcome, "summary", "goodput_mbps_mean")[0]
-}
-
-pub fn count(outcome: &RunOutcome, table: &str, column: &str) -> Vec<u64> {
-    let table = outcome.tables.iter().find(|t| t.name == table);
-    match table.and_then(|t| t.column(column)) {
-        Some(ColumnData::U64(values)) => values.clone(),
-        other => panic!("{column}: {other:?}"),
-    }
-}
-
-pub fn measure(outcome: &RunOutcome, table: &str, column: &str) -> Vec<f64> {
-    let table = outcome.tables.iter().find(|t| t.name == table);
-    match table.and_then(|t| t.column(column)) {
-        Some(ColumnData::F64(values)) => values.clone(),
-        other => panic!("{column}: {other:?}"),
-    }
 }
 
 pub const BOUND: &str = r#"host.machine.interrupts.affinity={ kind = "bound" }"#;

@@ -3,21 +3,21 @@
 use tailback_scenario::Plan;
 use tailback_sim::{Control, simulate};
 
-use super::common::{BALANCED, CROSSING, FREE, count, measure, run, udp};
-use crate::support::names;
+use super::common::{BALANCED, CROSSING, FREE, run, udp};
+use crate::support::{counts, measure, names};
 
 #[test]
 fn every_datagram_is_read_or_lost_at_a_place() {
     let outcome = udp("2400Mbit", &[]);
     let [sent, received, lost] = ["datagrams_sent", "datagrams_received", "datagrams_lost"]
-        .map(|column| count(&outcome, "summary", column)[0]);
+        .map(|column| counts(&outcome, "summary", column)[0]);
     assert!(lost > 1_000, "one core is overloaded at 2400 Mb/s: {lost}");
     assert_eq!(sent, received + lost);
     assert_eq!(
-        count(&outcome, "summary", "data_bytes_total"),
+        counts(&outcome, "summary", "data_bytes_total"),
         [received * 1470]
     );
-    let listed: u64 = count(&outcome, "lost", "datagrams").iter().sum();
+    let listed: u64 = counts(&outcome, "lost", "datagrams").iter().sum();
     assert_eq!(listed, lost);
 }
 
@@ -26,7 +26,7 @@ fn cores_say_which_of_them_is_the_limit() {
     let busy = |rate| {
         let outcome = udp(rate, &[]);
         let hosts = names(&outcome, "cores", "host");
-        assert_eq!(count(&outcome, "cores", "core"), [0, 1, 2, 3, 0, 1, 2, 3]);
+        assert_eq!(counts(&outcome, "cores", "core"), [0, 1, 2, 3, 0, 1, 2, 3]);
         assert!(hosts[..4].iter().all(|host| host == "ingress"));
         assert!(hosts[4..].iter().all(|host| host == "egress"));
         measure(&outcome, "cores", "busy_s")[4..].to_vec()
@@ -42,7 +42,7 @@ fn cores_say_which_of_them_is_the_limit() {
 fn a_sender_that_cannot_keep_up_stops_when_its_time_is_over() {
     // The application writes one in some 4.9 us: 102 000 in half a second, where 383 000 are due.
     let outcome = udp("9Gbit", &[]);
-    let sent = count(&outcome, "summary", "datagrams_sent")[0];
+    let sent = counts(&outcome, "summary", "datagrams_sent")[0];
     assert!((90_000..=104_000).contains(&sent), "{sent}");
     let goodput = measure(&outcome, "summary", "goodput_mbps_mean")[0];
     assert!(goodput < 2450.0, "{goodput}");
@@ -61,7 +61,7 @@ fn a_transmit_queue_holds_what_it_may_and_no_more() {
     let longest = measure(&outcome, "summary", "delay_us_max")[0];
     let full = (10.0 + 16.0) * 12.304;
     assert!((full - 20.0..full + 300.0).contains(&longest), "{longest}");
-    assert!(count(&outcome, "summary", "lost_tx_queue")[0] > 10_000);
+    assert!(counts(&outcome, "summary", "lost_tx_queue")[0] > 10_000);
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn a_sender_waits_while_its_socket_s_buffer_is_full() {
     let longest = measure(&outcome, "summary", "delay_us_max")[0];
     let full = 72.0 * 12.304;
     assert!((full - 20.0..full + 300.0).contains(&longest), "{longest}");
-    assert_eq!(count(&outcome, "summary", "lost_tx_queue"), [0]);
+    assert_eq!(counts(&outcome, "summary", "lost_tx_queue"), [0]);
     let sent = measure(&outcome, "summary", "sent_mbps")[0];
     assert!((955.0..960.0).contains(&sent), "{sent}");
 }
@@ -154,7 +154,7 @@ fn a_script_counts_frames_that_chance_would_lose() {
         ],
     );
     let [first, datagrams] =
-        ["first_datagram", "datagrams"].map(|column| count(&outcome, "lost", column)[0]);
+        ["first_datagram", "datagrams"].map(|column| counts(&outcome, "lost", column)[0]);
     assert!(
         first == 0 && (100..120).contains(&datagrams),
         "{first}, {datagrams}"
@@ -164,8 +164,8 @@ fn a_script_counts_frames_that_chance_would_lose() {
 #[test]
 fn datagrams_on_a_long_path_are_waited_for() {
     let outcome = udp("10Mbit", &["network.link.0.delay=2s"]);
-    let sent = count(&outcome, "summary", "datagrams_sent");
-    assert_eq!(count(&outcome, "summary", "datagrams_received"), sent);
+    let sent = counts(&outcome, "summary", "datagrams_sent");
+    assert_eq!(counts(&outcome, "summary", "datagrams_received"), sent);
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn drops_of_a_host_s_sockets_are_one_row() {
 
 #[test]
 fn interrupts_on_another_core_avoid_the_overload() {
-    let lost = |overrides| count(&udp("2400Mbit", overrides), "summary", "datagrams_lost")[0];
+    let lost = |overrides| counts(&udp("2400Mbit", overrides), "summary", "datagrams_lost")[0];
     assert!(lost(&[]) > 20 * lost(&[BALANCED]));
 }
 
@@ -192,7 +192,7 @@ fn interrupts_on_another_core_avoid_the_overload() {
 fn a_larger_buffer_makes_the_overload_worse() {
     let lost = |size: &str| {
         let size = format!("workload.socket_buffer={size}");
-        count(
+        counts(
             &udp("2400Mbit", &[&size, "workload.duration=2s"]),
             "summary",
             "datagrams_lost",
@@ -204,7 +204,7 @@ fn a_larger_buffer_makes_the_overload_worse() {
 #[test]
 fn below_2000_mbps_one_core_loses_nothing() {
     let outcome = udp("2000Mbit", &["workload.socket_buffer=4MiB"]);
-    assert_eq!(count(&outcome, "summary", "datagrams_lost"), [0]);
+    assert_eq!(counts(&outcome, "summary", "datagrams_lost"), [0]);
 }
 
 #[test]
@@ -242,7 +242,7 @@ fn what_a_client_has_sent_is_seen_to_before_the_answer_comes() {
             "host.machine.costs.complete_packet=5ms",
         ],
     );
-    assert!(count(&outcome, "summary", "data_bytes_total")[0] > 0);
+    assert!(counts(&outcome, "summary", "data_bytes_total")[0] > 0);
 }
 
 #[test]
@@ -250,7 +250,7 @@ fn what_a_program_does_about_what_it_has_read_is_done_at_once() {
     // This machine has no socket locks: calls end in one step.
     let workload = "kind = \"request-response\"\nduration = \"100ms\"";
     let outcome = run(workload, &["host=das2-p3-gbe"]);
-    let requests = count(&outcome, "summary", "requests")[0];
+    let requests = counts(&outcome, "summary", "requests")[0];
     assert!(requests > 100, "round trips take some 300 us: {requests}");
 }
 
@@ -263,9 +263,9 @@ fn machines_repeat_exactly() {
 fn the_drops_at_all_places_sum_to_what_is_missing() {
     let outcome = udp("2400Mbit", &["network.link.0.loss=0.001"]);
     let [sent, received] = ["datagrams_sent", "datagrams_received"]
-        .map(|column| count(&outcome, "summary", column)[0]);
-    let frames: u64 = count(&outcome, "drops", "frames").iter().sum();
-    let bytes: u64 = count(&outcome, "drops", "payload_bytes").iter().sum();
+        .map(|column| counts(&outcome, "summary", column)[0]);
+    let frames: u64 = counts(&outcome, "drops", "frames").iter().sum();
+    let bytes: u64 = counts(&outcome, "drops", "payload_bytes").iter().sum();
     assert_eq!(frames, sent - received);
     assert_eq!(bytes, (sent - received) * 1470);
     let causes = names(&outcome, "drops", "cause");
@@ -279,7 +279,7 @@ fn pollers_see_what_flows_bring() {
         &["record.interfaces=100ms"],
     );
     let interfaces = names(&outcome, "interfaces", "interface");
-    let octets = count(&outcome, "interfaces", "out_octets");
+    let octets = counts(&outcome, "interfaces", "out_octets");
     let there: Vec<u64> = (0..octets.len())
         .filter(|row| interfaces[*row] == "ingress>egress")
         .map(|row| octets[row])
@@ -287,7 +287,7 @@ fn pollers_see_what_flows_bring() {
     assert_eq!(there.len(), 5, "a poll every 100 ms");
     assert!(there.is_sorted());
     // What is on the wire beyond what is read: 70 bytes of headers and FCS with each 1448.
-    let read = count(&outcome, "summary", "data_bytes_total")[0] as f64;
+    let read = counts(&outcome, "summary", "data_bytes_total")[0] as f64;
     let polled = there[4] as f64 * 1448.0 / 1518.0;
     assert!((polled / read - 1.0).abs() < 0.02, "{polled} of {read}");
 }
@@ -298,12 +298,12 @@ fn a_mesh_measures_every_path_in_every_round() {
                     socket_buffer = \"1MiB\"\n\
                     schedule = { every = \"300ms\", rounds = 3 }";
     let outcome = run(workload, &["workload.pairs={ kind = \"mesh\" }"]);
-    assert_eq!(count(&outcome, "flows", "round"), [0, 0, 1, 1, 2, 2]);
+    assert_eq!(counts(&outcome, "flows", "round"), [0, 0, 1, 1, 2, 2]);
     let starts = measure(&outcome, "flows", "start_s");
     assert!((starts[4] - 0.6).abs() < 1e-3, "{starts:?}");
     // 100 ms at 10 Mb/s are 85.03 datagrams of 1470 bytes; the second pair starts half a gap later.
     assert_eq!(
-        count(&outcome, "flows", "datagrams_received"),
+        counts(&outcome, "flows", "datagrams_received"),
         [86, 85, 86, 85, 86, 85]
     );
 }
@@ -355,7 +355,7 @@ fn a_series_of_a_network_without_switches_has_no_queue() {
         "kind = \"bulk\"\nduration = \"10ms\"",
         &[r#"record.series={ interval = "1ms" }"#],
     );
-    let queued = count(&outcome, "network", "queue_bytes");
+    let queued = counts(&outcome, "network", "queue_bytes");
     assert!(
         queued.len() >= 9 && queued.iter().all(|bytes| *bytes == 0),
         "{queued:?}"
@@ -369,7 +369,7 @@ fn of_doubled_datagrams_both_are_read() {
         &["network.link.0.impairment={ duplicate = 0.5 }"],
     );
     let [sent, received] = ["datagrams_sent", "datagrams_received"]
-        .map(|column| count(&outcome, "summary", column)[0]);
+        .map(|column| counts(&outcome, "summary", column)[0]);
     assert!(received > sent, "{received} of {sent}");
 }
 
@@ -377,7 +377,7 @@ fn of_doubled_datagrams_both_are_read() {
 fn a_datagram_that_crosses_keeps_its_reader_busier_and_whoever_sees_to_what_left() {
     let busy = |crossing: &str| {
         let outcome = udp("2000Mbit", &[BALANCED, crossing]);
-        assert_eq!(count(&outcome, "summary", "datagrams_lost"), [0]);
+        assert_eq!(counts(&outcome, "summary", "datagrams_lost"), [0]);
         let busy = measure(&outcome, "cores", "busy_s");
         [&busy[..4], &busy[4..]].map(|cores| cores.iter().sum::<f64>())
     };

@@ -2,8 +2,8 @@
 
 use tailback_sim::RunOutcome;
 
-use super::common::{BALANCED, BOUND, CROSSING, FREE, count, measure, run, tcp, udp};
-use crate::support::names;
+use super::common::{BALANCED, BOUND, CROSSING, FREE, run, tcp, udp};
+use crate::support::{counts, measure, names};
 
 #[test]
 fn tcp_over_a_direct_cable_brings_what_the_machine_was_fitted_to() {
@@ -32,8 +32,8 @@ fn a_long_path_loses_acknowledgements_at_the_sender_and_no_data() {
     );
     assert_eq!(names(&outcome, "drops", "place"), ["ingress"]);
     assert_eq!(names(&outcome, "drops", "cause"), ["rx-ring-full"]);
-    assert!(count(&outcome, "drops", "frames")[0] > 100);
-    assert_eq!(count(&outcome, "drops", "data_frames"), [0]);
+    assert!(counts(&outcome, "drops", "frames")[0] > 100);
+    assert_eq!(counts(&outcome, "drops", "data_frames"), [0]);
 }
 
 #[test]
@@ -57,8 +57,8 @@ fn four_flows_over_a_long_path_lose_in_rings_and_acknowledgements_most() {
     );
     assert_eq!(names(&outcome, "drops", "place"), ["ingress", "egress"]);
     let (all, data) = (
-        count(&outcome, "drops", "frames"),
-        count(&outcome, "drops", "data_frames"),
+        counts(&outcome, "drops", "frames"),
+        counts(&outcome, "drops", "data_frames"),
     );
     assert_eq!(data[0], 0, "at the sender acknowledgements are lost");
     assert_eq!(all[1], data[1], "at the receiver data are");
@@ -143,7 +143,7 @@ fn four_flows(overrides: &[&str]) -> RunOutcome {
 fn frames_that_join_make_a_receiver_faster_and_acknowledge_less() {
     let mbps = |outcome: &RunOutcome| measure(outcome, "summary", "goodput_mbps_mean")[0];
     let per_byte = |outcome: &RunOutcome| {
-        outcome.hops as f64 / count(outcome, "summary", "data_bytes_total")[0] as f64
+        outcome.hops as f64 / counts(outcome, "summary", "data_bytes_total")[0] as f64
     };
     let each = four_flows(&[]);
     let gro = four_flows(&["host.machine.merging={kind=\"gro\",merge_frame=\"300ns\"}"]);

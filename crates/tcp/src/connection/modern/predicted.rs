@@ -184,7 +184,7 @@ impl Connection {
             let resend = self.alert(now, self.snd_una, 0, &mut news);
             return (news.set_timer, resend);
         }
-        // Nothing is lost: all that is out was sent after what has been delivered, and once.
+        // Nothing is lost: nothing that is out was sent before what has been delivered.
         self.modern.rack.advanced = false;
         if ece {
             self.prior_ssthresh = 0;
