@@ -25,9 +25,9 @@ use crate::record::Recorder;
 use crate::route::{self, Attachments, Graph, Routes};
 use crate::samples::Samples;
 use crate::world::{
-    Background, Card, HostState, Interfaces, Label, Ledger, LinkState, MachineState, PortState,
-    PushBack, QueuedSwitch, Retired, Series, Sink, Spread, SwitchBuffer, SwitchState, Totals,
-    Unsent, World,
+    Background, Card, HostState, Interfaces, Label, Lead, Ledger, LinkState, MachineState,
+    PortState, PushBack, QueuedSwitch, Retired, Series, Sink, Spread, SwitchBuffer, SwitchState,
+    Totals, Unsent, World,
 };
 
 /// The world of a run, before anything has happened.
@@ -116,6 +116,7 @@ pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
         done: false,
         runs_alone: false,
         turns: None,
+        lead: Lead::default(),
         in_order: false,
         crowded,
         hops: 0,

@@ -94,6 +94,13 @@ impl Routes {
 }
 
 impl Routes {
+    /// Whether a host is on this very switch.
+    #[inline]
+    pub(crate) fn is_last(&self, attachments: &Attachments, destination: u16) -> bool {
+        let (_, _, home) = attachments.hosts[usize::from(destination)];
+        self.own == Some(home)
+    }
+
     /// The way to a host will be asked for soon: brings it into the processor's cache.
     #[inline]
     pub(crate) fn prefetch(&self, attachments: &Attachments, destination: u16) {

@@ -55,6 +55,7 @@ fn join_links(parts: &mut [World], cut: &Cut) {
 fn take_components(whole: &mut World, part: &mut World, (cut, number): (&Cut, usize)) {
     for host in (0..whole.hosts.len()).filter(|host| cut.of_host(*host) == number) {
         std::mem::swap(&mut whole.hosts[host], &mut part.hosts[host]);
+        whole.lead.take(&mut part.lead, host);
     }
     for switch in (0..whole.switches.len()).filter(|switch| cut.of_switch(*switch) == number) {
         std::mem::swap(&mut whole.switches[switch], &mut part.switches[switch]);
@@ -89,6 +90,7 @@ fn take_counts(whole: &mut World, part: World, (cut, number): (&Cut, usize)) {
     whole.ledger.sent += part.ledger.sent;
     whole.ledger.delivered += part.ledger.delivered;
     whole.retired += part.retired;
+    whole.lead.join(&part.lead);
     whole.flows.extend(part.flows);
     whole.sources.extend(part.sources);
     if let (Workload::Flows(app), Workload::Flows(other)) = (&mut whole.workload, &part.workload) {

@@ -408,6 +408,20 @@ impl FlowsApp {
         self.read_bytes += bytes;
     }
 
+    /// All hosts are modelled.
+    pub(crate) fn is_modelled(&self) -> bool {
+        !self.outside.contains(&true)
+    }
+
+    /// Bytes of its flow that the destination at this endpoint has not read; zero at a source.
+    #[inline]
+    pub(crate) fn left(&self, id: EndpointId) -> u64 {
+        if id.0.is_multiple_of(2) {
+            return 0;
+        }
+        self.left.get((id.0 / 2) as usize).copied().unwrap_or(0)
+    }
+
     /// None ends by itself.
     pub(crate) fn are_endless(&self) -> bool {
         self.flows.iter().all(|flow| flow.bytes.is_none())

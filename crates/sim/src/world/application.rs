@@ -97,7 +97,7 @@ impl World {
     pub(crate) fn wake_app_at(&mut self, id: EndpointId, at: Time) {
         let endpoint = &mut self.endpoints[id.0 as usize];
         endpoint.app_wake = at;
-        endpoint.arm(self.first_timer + id.0, &mut self.calendar);
+        endpoint.arm(self.first_timer + id.0, &mut self.calendar, &mut self.lead);
     }
 }
 

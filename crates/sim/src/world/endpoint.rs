@@ -5,6 +5,7 @@ use tailback_tcp::Connection;
 use tailback_units::Time;
 
 use super::backlog::Backlog;
+use super::lead::Lead;
 use super::machines::NO_TASK;
 use crate::event::{Calendar, Wait};
 use crate::workload::Ending;
@@ -99,7 +100,7 @@ impl Endpoint {
     /// Sees to it that the calendar looks at this endpoint by its deadline. A deadline that moved
     /// away is found out when the calendar looks; only one that came closer costs anything now.
     #[inline(always)]
-    pub(super) fn arm(&mut self, rank: u32, calendar: &mut Calendar) {
+    pub(super) fn arm(&mut self, rank: u32, calendar: &mut Calendar, lead: &mut Lead) {
         let Armed {
             first, first_tick, ..
         } = self.armed;
@@ -111,7 +112,7 @@ impl Endpoint {
                 None => true,
             };
         if sooner {
-            self.arm_sooner(rank, calendar);
+            self.arm_sooner(rank, calendar, lead);
         }
         debug_assert!(
             self.deadline() >= self.armed.near.min(self.armed.far),
@@ -130,10 +131,11 @@ impl Endpoint {
 
     /// The same where it may be that a deadline has come closer.
     #[inline(never)]
-    fn arm_sooner(&mut self, rank: u32, calendar: &mut Calendar) {
+    fn arm_sooner(&mut self, rank: u32, calendar: &mut Calendar, lead: &mut Lead) {
         let deadline = self.deadline();
         let armed = &mut self.armed;
         if deadline < armed.near.min(armed.far) {
+            lead.will_look(self.host, deadline);
             match calendar.schedule(rank, deadline) {
                 Wait::Near => armed.near = deadline,
                 Wait::Far => armed.far = deadline,

@@ -112,7 +112,7 @@ impl World {
                 schedule_launch(&mut self.calendar, &mut self.turns, uplink, first);
             }
         }
-        endpoint.arm(self.first_timer + id.0, &mut self.calendar);
+        endpoint.arm(self.first_timer + id.0, &mut self.calendar, &mut self.lead);
         if woken {
             self.wake_thread(id);
         }

@@ -234,7 +234,11 @@ impl World {
         if sends {
             self.send_all(frame.to);
         } else {
-            endpoint.arm(self.first_timer + frame.to.0, &mut self.calendar);
+            endpoint.arm(
+                self.first_timer + frame.to.0,
+                &mut self.calendar,
+                &mut self.lead,
+            );
         }
         if noticed && !self.actions.is_empty() {
             self.do_actions();
@@ -290,6 +294,7 @@ impl World {
     #[inline(never)]
     pub(super) fn handle_timer(&mut self, id: EndpointId) {
         let now = self.now;
+        self.looks_at(id);
         let endpoint = &mut self.endpoints[id.0 as usize];
         if !endpoint.armed.fires(now) {
             return;
@@ -320,7 +325,7 @@ impl World {
         let now = self.now;
         let endpoint = &mut self.endpoints[id.0 as usize];
         let Some(connection) = &mut endpoint.connection else {
-            return endpoint.arm(self.first_timer + id.0, &mut self.calendar);
+            return endpoint.arm(self.first_timer + id.0, &mut self.calendar, &mut self.lead);
         };
         let mut noticed = false;
         let mut woken = false;
@@ -383,7 +388,7 @@ impl World {
         if connection.may_have_output() {
             self.send_all(id);
         } else {
-            endpoint.arm(self.first_timer + id.0, &mut self.calendar);
+            endpoint.arm(self.first_timer + id.0, &mut self.calendar, &mut self.lead);
         }
         if woken {
             self.begin_call(id);
@@ -428,7 +433,7 @@ impl World {
                 self.calendar.schedule(uplink, first);
             }
         }
-        endpoint.arm(self.first_timer + id.0, &mut self.calendar);
+        endpoint.arm(self.first_timer + id.0, &mut self.calendar, &mut self.lead);
     }
 
     /// The same on a host with a machine, or with a link on which something may happen to frames.
@@ -466,7 +471,7 @@ impl World {
                 schedule_launch(&mut self.calendar, &mut self.turns, uplink, first);
             }
         }
-        endpoint.arm(self.first_timer + id.0, &mut self.calendar);
+        endpoint.arm(self.first_timer + id.0, &mut self.calendar, &mut self.lead);
     }
 
     /// The rest of [`World::drive`] on a host whose card holds frames back.
@@ -504,7 +509,11 @@ impl World {
             }
         }
         self.serve_card(host);
-        self.endpoints[id.0 as usize].arm(self.first_timer + id.0, &mut self.calendar);
+        self.endpoints[id.0 as usize].arm(
+            self.first_timer + id.0,
+            &mut self.calendar,
+            &mut self.lead,
+        );
         if noticed && !self.actions.is_empty() {
             self.do_actions();
         }

@@ -23,6 +23,7 @@ mod gro;
 mod held;
 mod hosts;
 mod interfaces;
+mod lead;
 mod ledger;
 mod machines;
 mod network;
@@ -57,6 +58,7 @@ pub(crate) use flow::{FlowRecord, Retired, ToldBySender};
 pub(crate) use gro::Gro;
 pub(crate) use hosts::HostState;
 pub(crate) use interfaces::{Interfaces, Unsent};
+pub(crate) use lead::Lead;
 pub(crate) use ledger::Ledger;
 pub(crate) use machines::MachineState;
 pub(crate) use network::{Label, LinkState, PortState, Sink, SwitchBuffer, SwitchState};
@@ -122,7 +124,9 @@ pub(crate) struct World {
     pub(crate) arrivals: Vec<(HostId, Flight)>,
     /// Hosts far apart that are worked off in turn.
     pub(crate) turns: Option<Box<turns::Turns>>,
-    /// They are not, whatever they are.
+    /// Hosts that are ahead of the others.
+    pub(crate) lead: Lead,
+    /// No host is worked off but in the order of time.
     pub(crate) in_order: bool,
     /// What the workload asked for and has not been done yet.
     pub(crate) actions: VecDeque<Action>,
@@ -164,6 +168,7 @@ impl World {
             }
         }
         control.check(self.workload.progress())?;
+        self.lead.end(self.now);
         self.settle_machines();
         self.check_deadlock()
     }
@@ -205,6 +210,7 @@ impl World {
 
     /// Lets the applications begin.
     pub(crate) fn start(&mut self) {
+        self.begin_lead();
         self.workload.start(self.now, &mut self.actions);
         self.do_actions();
         self.start_beside();
@@ -287,6 +293,7 @@ impl World {
     /// Does what the workload asked for, and what it asks for in turn.
     #[inline(never)]
     pub(crate) fn do_actions(&mut self) {
+        self.lead.show();
         while let Some(action) = self.actions.pop_front() {
             match action {
                 Action::Connect { client } => self.connect(client),
@@ -307,6 +314,7 @@ impl World {
                 Action::Tell { endpoint } => self.tell_peer(endpoint),
                 Action::Alarm { at } => {
                     self.calendar.schedule(self.first_timer - 1, at);
+                    self.lead.alarm_at(at);
                 }
                 Action::Write { endpoint, bytes } => self.app_write(endpoint, bytes),
                 Action::Hold { endpoint } => self.endpoints[endpoint.0 as usize].holds = true,

@@ -10,9 +10,6 @@ use super::World;
 use super::network::{Sink, SwitchBuffer, cut_through_from};
 use crate::capture::Note;
 
-/// So many connections are in the processor's cache, and need not be fetched ahead.
-const CACHED: usize = 256;
-
 impl World {
     /// The first frame of a link is there.
     #[inline(always)]
@@ -24,6 +21,15 @@ impl World {
         }
         let frame = state.link.land();
         let sink = state.sink;
+        if let Sink::Host {
+            host,
+            at_once: true,
+        } = sink
+            && self.lead.is_on()
+        {
+            self.hops += 1;
+            return self.receive_run(rank, host, frame);
+        }
         let next_at = state.link.next_at();
         if next_at != Time::NEVER {
             self.calendar.schedule(rank, next_at);
@@ -36,7 +42,7 @@ impl World {
         if let Sink::Host { .. } = sink {
             // The next comes a frame's line time later: what it needs may come from memory meanwhile. In a crowd
             // that is seen to for all events.
-            if (self.frames.is_large() || self.endpoints.len() > CACHED) && !self.crowded {
+            if self.is_large() && !self.crowded {
                 self.fetch_next(rank);
             }
             if self.datagrams.is_empty() {
@@ -58,24 +64,6 @@ impl World {
             Sink::Host { .. } => self.receive_datagram(frame),
             Sink::Onward { link } => self.go_onward(link, frame),
             Sink::Outside { host } => self.arrivals.push((host, frame)),
-        }
-    }
-
-    /// Fetches what the next frame of a link to a host needs.
-    #[inline(never)]
-    fn fetch_next(&mut self, rank: u32) {
-        let Some(next) = self.links[rank as usize].link.next() else {
-            return;
-        };
-        if self.frames.is_large() {
-            self.frames.prefetch(next.frame);
-        }
-        if self.endpoints.len() > CACHED {
-            // A ping is for no endpoint.
-            let endpoint = self.endpoints.get(next.to.0 as usize);
-            if let Some(connection) = endpoint.and_then(|e| e.connection.as_ref()) {
-                connection.prefetch(next.payload_bytes > 0);
-            }
         }
     }
 
@@ -146,6 +134,7 @@ impl World {
                 let queued_bytes =
                     buffer.leaves(in_port, out_port, frame.frame_bytes, admitted, finish);
                 port.queued_bytes_max = port.queued_bytes_max.max(queued_bytes);
+                let is_alone = queued_bytes == u64::from(frame.frame_bytes);
                 if let Some(at) = egress.launch_from_switch(
                     finish,
                     &frame,
@@ -153,6 +142,10 @@ impl World {
                     &mut self.hosts,
                     &mut self.ledger,
                 ) {
+                    if self.lead.is_on() && is_alone {
+                        let sink = egress.sink;
+                        return self.receive_or_schedule(out_link, sink, at);
+                    }
                     self.calendar.schedule(out_link, at);
                 }
             }

@@ -121,9 +121,9 @@ impl World {
         }
     }
 
-    /// Hosts took turns and something showed in which order: it is to be run again, in the order of time.
+    /// Something showed that hosts were not worked off in the order of time: it is to be run again, in that.
     pub(crate) fn has_shown_order(&self) -> bool {
-        self.turns.as_ref().is_some_and(|turns| turns.shown)
+        self.lead.is_shown() || self.turns.as_ref().is_some_and(|turns| turns.shown)
     }
 
     /// Runs until the workload is done, or something shows in which order hosts are worked off.
