@@ -399,6 +399,7 @@ fn hosts(run: &Run, wiring: &Wiring, outside: &[bool], first_machine: u32) -> Ve
     let state = |(number, host): (usize, &tailback_scenario::Host)| HostState {
         machine: machine(number, host),
         careful: host.config.machine.is_some() || host.config.rx_queues > 1,
+        counts_sent: ReceiveRing::new(&host.config).counts_sent(),
         spread: Spread::new(host, rss_key(run, number)),
         name: host.name.clone(),
         kernel_control: is_outside(outside, number)

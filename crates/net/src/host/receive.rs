@@ -129,6 +129,12 @@ impl ReceiveRing {
             && self.moderation.is_none()
     }
 
+    /// Whether it makes a difference what the card sends: [`ReceiveRing::sent`] need not be told else.
+    #[must_use]
+    pub fn counts_sent(&self) -> bool {
+        self.gap.is_some() || self.moderation.is_some()
+    }
+
     /// The card has got a packet at `now` that leaves it at `leaves`: a completion that moderation counts.
     #[inline]
     pub fn sent(&mut self, now: Time, leaves: Time) {

@@ -12,6 +12,7 @@ use crate::ring::Ring;
 
 /// A transmit queue.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct TransmitQueue {
     limit: usize,
     /// When each packet in the queue will have left, in order.

@@ -10,34 +10,41 @@ use super::machines::NO_TASK;
 use crate::event::{Calendar, Wait};
 use crate::workload::Ending;
 
-/// One end of a connection, with the application on top of it.
+/// One end of a connection, with the application on top of it: two lines of the processor's cache, in the first of
+/// which is what every packet needs.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Endpoint {
     pub(crate) connection: Option<Box<Connection>>,
-    pub(crate) host: HostId,
-    pub(crate) peer: EndpointId,
-    pub(crate) peer_host: HostId,
-    /// What the application has to write and the send buffer has no room for.
-    pub(crate) backlog: Backlog,
-    pub(crate) written_bytes: u64,
+    /// When the application wants to be woken.
+    pub(crate) app_wake: Time,
     pub(crate) read_bytes: u64,
-    /// It makes a connection of a SYN that comes.
-    pub(crate) listens: bool,
+    /// When the calendar will look at this endpoint; no later than its true deadline.
+    pub(crate) armed: Armed,
+    pub(crate) peer: EndpointId,
+    pub(crate) host: HostId,
+    pub(crate) peer_host: HostId,
     /// The application does not read, or reads by a thread.
     pub(crate) holds: bool,
     /// The priority of the packets it sends: a switch's traffic class.
     pub(crate) priority: u8,
+    /// It makes a connection of a SYN that comes.
+    pub(crate) listens: bool,
+    /// Its thread's lock of the socket is modelled.
+    pub(crate) locks: bool,
     /// Its thread on the host's machine, if that is modelled.
     pub(crate) task: u32,
-    /// That thread's lock of the socket is modelled.
-    pub(crate) locks: bool,
+    // So far the first line.
+    pub(crate) written_bytes: u64,
+    /// What the application has to write and the send buffer has no room for.
+    pub(crate) backlog: Backlog,
     /// How the application ends the connection once TCP has taken all it has to write.
     pub(crate) ending: Option<Ending>,
-    /// When the application wants to be woken.
-    pub(crate) app_wake: Time,
-    /// When the calendar will look at this endpoint; no later than its true deadline.
-    pub(crate) armed: Armed,
 }
+
+// Whoever fetches an endpoint ahead fetches its first line.
+const _: () =
+    assert!(size_of::<Endpoint>() == 128 && std::mem::offset_of!(Endpoint, written_bytes) == 64);
 
 /// When the calendar will look at an endpoint: its event that comes soon and its event that comes
 /// late. What the calendar holds beside these two is out of date.
@@ -45,9 +52,9 @@ pub(crate) struct Endpoint {
 pub(crate) struct Armed {
     near: Time,
     far: Time,
-    /// The earlier of the two, and its tick by the connection's clock; never where nothing is known.
-    first: Time,
+    /// The tick of the earlier of the two by the connection's clock, if that is known.
     first_tick: u32,
+    is_known: bool,
 }
 
 impl Armed {
@@ -55,8 +62,8 @@ impl Armed {
     pub(crate) const NEVER: Armed = Armed {
         near: Time::NEVER,
         far: Time::NEVER,
-        first: Time::NEVER,
         first_tick: 0,
+        is_known: false,
     };
 
     /// The event at `at` has come; false if it is out of date.
@@ -69,7 +76,7 @@ impl Armed {
         let fires = *armed == at;
         if fires {
             *armed = Time::NEVER;
-            self.first = Time::NEVER;
+            self.is_known = false;
         }
         fires
     }
@@ -102,10 +109,14 @@ impl Endpoint {
     #[inline(always)]
     pub(super) fn arm(&mut self, rank: u32, calendar: &mut Calendar, lead: &mut Lead) {
         let Armed {
-            first, first_tick, ..
+            near,
+            far,
+            first_tick,
+            is_known,
         } = self.armed;
+        let first = near.min(far);
         // Mostly none has come closer; then it need not be known when it is.
-        let sooner = first == Time::NEVER
+        let sooner = !is_known
             || self.app_wake < first
             || match &self.connection {
                 Some(connection) => connection.may_time_out_before(first, first_tick),
@@ -141,12 +152,12 @@ impl Endpoint {
                 Wait::Far => armed.far = deadline,
             }
         }
-        armed.first = Time::NEVER;
+        armed.is_known = false;
         let first = armed.near.min(armed.far);
         let tick = self.connection.as_ref().and_then(|c| c.first_tick(first));
         if let Some(tick) = tick {
-            armed.first = first;
             armed.first_tick = tick;
+            armed.is_known = true;
         }
     }
 }

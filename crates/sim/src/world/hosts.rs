@@ -22,18 +22,20 @@ use crate::workload::{BackgroundFlowsApp, Notice};
 
 /// One host.
 #[derive(Debug)]
-#[repr(C)]
+#[repr(C, align(64))]
 pub(crate) struct HostState {
-    // In the order of memory: what every packet needs comes first.
+    // In the order of memory: what every packet needs comes first, in one line of the processor's cache.
     pub(crate) uplink: u32,
     /// Its machine is not modelled here: a real kernel.
     pub(crate) outside: bool,
     /// CE becomes ECT(1) before TCP sees it.
     pub(crate) ce_to_ect1: bool,
-    /// The machine with its parts, in place of `ring`, if it is modelled.
-    pub(crate) machine: Option<Box<MachineState>>,
     /// It has a machine, or a card with several receive queues.
     pub(crate) careful: bool,
+    /// Its receive ring counts what is sent, too.
+    pub(crate) counts_sent: bool,
+    /// The machine with its parts, in place of `ring`, if it is modelled.
+    pub(crate) machine: Option<Box<MachineState>>,
     pub(crate) queue: TransmitQueue,
     pub(crate) ring: ReceiveRing,
     /// Its kernel puts frames together.
@@ -427,7 +429,9 @@ impl World {
             };
             let (first, last) = send_plainly(&mut state.link, books, now, whole);
             sender.queue.leaves(last);
-            sender.ring.sent(now, last);
+            if sender.counts_sent {
+                sender.ring.sent(now, last);
+            }
             connection.handed_over(now, Some(last));
             if let Some(first) = first {
                 self.calendar.schedule(uplink, first);
