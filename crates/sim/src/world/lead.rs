@@ -152,6 +152,15 @@ impl World {
             .looks(self.endpoints[id.0 as usize].host, self.now);
     }
 
+    /// An end is to be taken away: one that is up, for the other has given up, may have got frames that come
+    /// later.
+    #[cold]
+    pub(super) fn show_lead(&mut self, id: EndpointId) {
+        let connection = &self.endpoints[id.0 as usize].connection;
+        let is_up = connection.as_ref().is_some_and(|tcp| tcp.is_up());
+        self.lead.shown |= is_up && self.lead.reached > self.now;
+    }
+
     /// A frame has come to a host over a link: it is handled, and so are those behind it as far as the host
     /// may be ahead.
     #[inline(never)]

@@ -1,9 +1,12 @@
 //! Hosts that are ahead give what the order of time gives.
 
 use proptest::prelude::*;
+use tailback_net::frame::EndpointId;
 use tailback_scenario::{Plan, Run};
 use tailback_units::Time;
 
+use crate::workload::Action;
+use crate::world::Endpoint;
 use crate::{Control, RunOutcome, build, outcome, simulate_on};
 
 /// Hosts whose receive path takes no time.
@@ -141,6 +144,34 @@ fn most_of_what_comes_to_a_busy_host_costs_no_event() {
     );
 }
 
+/// A source that gives up takes its flow's other end with it, which may be ahead.
+#[test]
+fn a_flow_that_is_given_up_ends_as_in_order() {
+    let mut given_up = 0;
+    for seed in 0..30 {
+        let overrides = [
+            r#"workload={ kind = "bulk", pairs = { kind = "permutation" }, duration = "20s", size = "300kB" }"#,
+            "network.link.loss=0.15",
+            "stack.tcp_retries2=1",
+            &format!("run.seed={seed}"),
+        ];
+        let planned = planned(STAR, &overrides.map(str::to_owned));
+        let ((ahead, led), (order, _)) = (run(&planned, false), run(&planned, true));
+        assert!(!led || ahead.tables == order.tables, "seed {seed}");
+        let simulated = simulate_on(1, &planned, &Control::default()).expect("a good run");
+        assert_eq!(simulated.tables, order.tables, "seed {seed}");
+        let mut world = build::world(&planned, &[]);
+        world.start();
+        world.run(&Control::default()).expect("a good run");
+        given_up += world
+            .flows
+            .iter()
+            .filter(|flow| flow.completed.is_none())
+            .count();
+    }
+    assert!(given_up > 0);
+}
+
 /// What [`simulate_on`] runs again.
 #[test]
 fn what_must_not_be_ahead_shows() {
@@ -154,6 +185,24 @@ fn what_must_not_be_ahead_shows() {
     beyond_the_end.lead.reached = Time::from_ps(1 << 60);
     let ran = beyond_the_end.run(&Control::default());
     assert!(ran.is_ok() && beyond_the_end.has_shown_order());
+    let mut taken_away = world();
+    for _ in 0..2000 {
+        taken_away.step().expect("a good run");
+    }
+    taken_away.lead.shown = false;
+    taken_away.lead.reached = Time::from_ps(1 << 60);
+    let up = |end: &Endpoint| end.connection.as_ref().is_some_and(|tcp| tcp.is_up());
+    let end = taken_away
+        .endpoints
+        .iter()
+        .position(up)
+        .expect("some are up");
+    taken_away.actions.push_back(Action::Retire {
+        endpoint: EndpointId(end as u32),
+        complete: false,
+    });
+    taken_away.do_actions();
+    assert!(taken_away.has_shown_order());
     let mut asked_for_something = world();
     asked_for_something.lead.ahead = true;
     asked_for_something.do_actions();

@@ -304,6 +304,7 @@ impl World {
                 } => self.open(source, destination, priority),
                 Action::Retire { endpoint, complete } => {
                     self.show_order();
+                    self.show_lead(endpoint);
                     self.retire(endpoint, complete);
                 }
                 Action::Complete { endpoint } => {

@@ -14,6 +14,7 @@
 mod accurate_ecn;
 mod ack;
 mod events;
+mod foresee;
 mod handshake;
 mod input;
 mod interface;
@@ -491,35 +492,6 @@ impl Connection {
     #[must_use]
     pub fn readable(&self) -> u64 {
         u64::from(self.receive.readable())
-    }
-
-    /// Most bytes that could be read once this segment is in.
-    #[inline]
-    #[must_use]
-    pub fn readable_with(&self, segment: &crate::Header) -> u64 {
-        let receive = &self.receive;
-        let mut end = segment.end_seq();
-        if let Some(last) = receive.reassembly.last_end()
-            && end.before(last)
-        {
-            end = last;
-        }
-        let beyond = if receive.rcv_nxt.before(end) {
-            end - receive.rcv_nxt
-        } else {
-            0
-        };
-        self.readable() + u64::from(beyond)
-    }
-
-    /// Whether the connection is up, and goes on once this segment is in.
-    #[inline]
-    #[must_use]
-    pub fn goes_on_with(&self, segment: &crate::Header) -> bool {
-        let ends = crate::Flags::SYN
-            .with(crate::Flags::FIN)
-            .with(crate::Flags::RST);
-        self.life == Life::Established && !segment.flags.intersects(ends)
     }
 
     /// What the congestion control sees.
