@@ -125,10 +125,6 @@ impl World {
             Workload::Flows(flows) => flows.is_modelled(),
             _ => false,
         };
-        let unseen = self.series.is_none()
-            && self.interfaces.is_none()
-            && self.ledger.capture.is_none()
-            && self.recorder.next().0 == Time::NEVER;
         let plain = self.pushback.is_none()
             && self.background.is_none()
             && self.beside.flows().is_empty()
@@ -137,7 +133,7 @@ impl World {
             && self.hosts.iter().all(|host| host.machine.is_none());
         let at_once = |link: &LinkState| matches!(link.sink, Sink::Host { at_once: true, .. });
         let worth = self.links.iter().any(at_once);
-        self.lead.on = alone && unseen && plain && worth && !self.in_order;
+        self.lead.on = alone && self.is_unseen() && plain && worth && !self.in_order;
         if self.lead.on {
             let hosts = self.hosts.len();
             self.lead.due.resize_with(hosts, BinaryHeap::new);

@@ -208,6 +208,14 @@ impl World {
         }
     }
 
+    /// Nobody looks at the whole at times of their own: no series, samples, polls of interfaces or captures.
+    fn is_unseen(&self) -> bool {
+        self.series.is_none()
+            && self.interfaces.is_none()
+            && self.ledger.capture.is_none()
+            && self.recorder.next().0 == Time::NEVER
+    }
+
     /// Lets the applications begin.
     pub(crate) fn start(&mut self) {
         self.begin_lead();

@@ -88,10 +88,6 @@ impl World {
             Workload::Udp(_) => true,
             _ => false,
         };
-        let unseen = self.series.is_none()
-            && self.interfaces.is_none()
-            && self.ledger.capture.is_none()
-            && self.recorder.next().0 == Time::NEVER;
         let plain = self.switches.is_empty()
             && self.pushback.is_none()
             && self.background.is_none()
@@ -101,7 +97,7 @@ impl World {
             && self.links.iter().all(|link| link.plain_to_machine);
         let least = self.links.iter().map(|link| link.link.arrival(Time::ZERO));
         let window = least.min()?.since(Time::ZERO).min(WINDOW_MAX);
-        (alone && unseen && plain && window >= WINDOW_MIN).then_some(window)
+        (alone && self.is_unseen() && plain && window >= WINDOW_MIN).then_some(window)
     }
 
     /// By link, the host with a machine that it leads to; nothing if one leads elsewhere.
