@@ -45,6 +45,12 @@ pub(crate) struct Lead {
 }
 
 impl Lead {
+    /// Whether hosts may be ahead.
+    #[inline(always)]
+    pub(super) fn is_on(&self) -> bool {
+        self.on
+    }
+
     /// The calendar will look at an endpoint of this host.
     #[inline]
     pub(super) fn will_look(&mut self, host: HostId, at: Time) {
@@ -55,13 +61,7 @@ impl Lead {
         }
     }
 
-    /// Whether hosts may be ahead.
-    #[inline(always)]
-    pub(super) fn is_on(&self) -> bool {
-        self.on
-    }
-
-    /// It looks.
+    /// The calendar looks at an endpoint of this host.
     #[inline]
     fn looks(&mut self, host: HostId, at: Time) {
         if let Some(due) = self.due.get_mut(usize::from(host.0)) {
