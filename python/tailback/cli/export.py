@@ -31,8 +31,7 @@ def command(folder: Path, table: str, kind: str, output: Path | None) -> None:
 
     Or, with flent, each run of a test of Flent's as a file that Flent opens.
     """
-    import io
-
+    from tailback.export.tables import encoded
     from tailback.results import Results
     from tailback.results.storage import explained, write_bytes
 
@@ -45,21 +44,13 @@ def command(folder: Path, table: str, kind: str, output: Path | None) -> None:
         return
     if output is not None and output.is_dir():
         raise click.UsageError(f"{output} is a folder: name a file with -o")
-    frame = Results(folder).table(table)
-    buffer = io.BytesIO()
-    match kind:
-        case "csv":
-            frame.write_csv(buffer)
-        case "jsonl":
-            frame.write_ndjson(buffer)
-        case _:
-            frame.write_parquet(buffer)
+    content = encoded(Results(folder).table(table), kind)
     if output is not None:
         with explained(output, "name a file that can be written with -o"):
             output.parent.mkdir(parents=True, exist_ok=True)
-            write_bytes(output, buffer.getbuffer())
+            write_bytes(output, content)
         return
     if kind == "parquet" and sys.stdout.isatty():
         raise click.UsageError("Parquet is no text for a terminal: name a file with -o")
-    sys.stdout.buffer.write(buffer.getbuffer())
+    sys.stdout.buffer.write(content)
     sys.stdout.buffer.flush()

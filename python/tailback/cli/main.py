@@ -21,6 +21,7 @@ COMMANDS = {
     "schema": "The JSON Schema of scenario files, for editors.",
     "run": "Run a scenario's sweep and write its results.",
     "report": "One HTML file with the charts of a results folder.",
+    "serve": "All results of a folder in a browser.",
     "compare": "Two results folders, or one and a published table, beside each other.",
     "reproduce": "Run a published study and hold it against what was published.",
     "fit": "Search the values of parameters that predict a table best.",

@@ -1,30 +1,26 @@
 """From a run folder to its report."""
 
-import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 
-import jinja2
 import vl_convert
-from markupsafe import Markup, escape
 
 from tailback.analysis.beside import named
 from tailback.analysis.view import View
 from tailback.report.page.contents import contents
 from tailback.report.page.model import Page
 from tailback.report.page.several import several
+from tailback.report.page.template import asset, environment, stylesheet
 from tailback.report.plots import Plots
-from tailback.report.theme import DARK, FONT, LIGHT
+from tailback.report.theme import DARK, LIGHT
 from tailback.results import Results
 from tailback.results.damage import blamed
 from tailback.results.storage import explained, write_bytes
 
 _VEGA_LITE = "6.4"
 """Version of Vega-Lite that Altair writes for."""
-_BACKTICKS = re.compile("`([^`]+)`")
 _EXPORTS = "window.vegaEmbed = vegaEmbed;"
 """What the page's own script uses of the bundle."""
 
@@ -96,28 +92,18 @@ def render(results: Results, beside: Sequence[Results] = ()) -> str:
 
 
 def _html(page: Page) -> str:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("tailback.report", "page"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+    return (
+        environment("tailback.report")
+        .get_template("report.html.jinja")
+        .render(
+            page=page,
+            themes={"light": LIGHT, "dark": DARK},
+            style=stylesheet(),
+            script=asset("tailback.report", "report.js"),
+            bundle=_vega(),
+            written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        )
     )
-    environment.filters["code"] = _code
-    return environment.get_template("report.html.jinja").render(
-        page=page,
-        font=FONT,
-        themes={"light": LIGHT, "dark": DARK},
-        style=_asset("report.css"),
-        script=_asset("report.js"),
-        bundle=_vega(),
-        written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-    )
-
-
-def _code(text: str) -> Markup:
-    """Text in which backticks stand around commands and paths, as in the scenario's file."""
-    return Markup(_BACKTICKS.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704 - escaped
 
 
 def _results(of: str | Path | Results) -> Results:
@@ -130,7 +116,3 @@ def _vega() -> str:
     bundle = vl_convert.javascript_bundle(_EXPORTS, _VEGA_LITE)
     # Within a page, "</script" would end the script wherever it stands.
     return bundle.replace("</script", "<\\/script")
-
-
-def _asset(name: str) -> str:
-    return files("tailback.report").joinpath("page", name).read_text(encoding="utf-8")

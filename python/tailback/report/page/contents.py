@@ -62,7 +62,9 @@ def contents(view: View, kept: Collection[str] = ()) -> Page:
     sections = [make(key, view) for key, make in _SECTIONS.items() if not kept or key in kept]
     return Page(
         title=manifest["title"],
-        description=" ".join(filter(None, (manifest["description"].strip(), facts.unlike(view)))),
+        description=" ".join(
+            filter(None, (manifest["description"].strip(), facts.unlike(manifest["scenario"])))
+        ),
         strap=facts.strap(view),
         facts=facts.facts(view),
         findings=key_findings(view),
@@ -201,7 +203,11 @@ def _published(key: str, view: View) -> Section | None:
         return None
     title = "Against what was published"
     if view.departures:
-        return Section(key, title, lead=f"{claims.source} Not judged. {facts.unlike(view)}")
+        return Section(
+            key,
+            title,
+            lead=f"{claims.source} Not judged. {facts.unlike(view.results.manifest['scenario'])}",
+        )
     checks = claims.judge(view)
     if not checks:
         return None
@@ -218,7 +224,10 @@ def _published(key: str, view: View) -> Section | None:
     section = Section(
         key,
         title,
-        lead=" ".join(filter(None, (claims.source, facts.unlike(view)))) + verdict,
+        lead=" ".join(
+            filter(None, (claims.source, facts.unlike(view.results.manifest["scenario"])))
+        )
+        + verdict,
         tables=[tables.checks(checks, claims.note)],
     )
     if view.table is not None:

@@ -1,8 +1,11 @@
 """What was run, on what, and how long it took, as pairs of words."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from tailback.analysis.anatomy import Anatomy
 from tailback.analysis.axes import Axis
-from tailback.analysis.differences import share
+from tailback.analysis.differences import departures, share
 from tailback.analysis.view import View
 from tailback.analysis.words import few, number, written
 from tailback.results.columns import own_column
@@ -56,12 +59,12 @@ def duration(seconds: float) -> str:
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
 
 
-def unlike(view: View) -> str:
+def unlike(scenario: Mapping[str, Any]) -> str:
     """Return what a run has other than the built-in scenario of its name: nothing, most often."""
-    name = view.results.name
-    if view.departures:
-        return f"This run differs from the built-in {name} in {few(view.departures)}."
-    fewer = share(view.results.manifest["scenario"])
+    name = scenario["name"]
+    if other := departures(scenario):
+        return f"This run differs from the built-in {name} in {few(other)}."
+    fewer = share(scenario)
     return f"This run has {' and '.join(fewer)} of the built-in {name}." if fewer else ""
 
 
