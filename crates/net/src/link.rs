@@ -107,6 +107,7 @@ pub struct Link {
 /// What most frames do not need, so that the rest of many links stays in the processor's cache.
 #[derive(Debug)]
 struct Rare {
+    rate: Rate,
     /// The delay without what the other end takes to handle a frame.
     propagation: Duration,
     /// A frame is lost if a random 64-bit number is below this.
@@ -134,6 +135,7 @@ impl Link {
             flying: Ring::default(),
             next_at: Time::NEVER,
             rare: Box::new(Rare {
+                rate: config.rate,
                 propagation: config.delay,
                 loss_below: random::threshold(config.loss),
                 stream,
@@ -165,7 +167,7 @@ impl Link {
     /// The line rate.
     #[must_use]
     pub fn rate(&self) -> Rate {
-        self.byte_time.rate()
+        self.rare.rate
     }
 
     /// When the transmitter will be free.
