@@ -12,13 +12,14 @@ from tailback.report.page.contents import contents
 from tailback.results import Results
 
 
-def view(path: Path, *, factor: float = 1.0, leave_out: str = "") -> View:
-    """A run that has every published cell, times a factor."""
+def view(path: Path, *, factor: float = 1.0, leave_out: str = "", of: str = "") -> View:
+    """A run that has every published cell, times a factor; with another congestion control `of`."""
     table = published.load("ecn-iperf3").frame
     rows = [
         {
             "run": run,
             **{axis: row[axis] for axis in AXES},
+            **({"tcp_congestion_control": of} if of else {}),
             "repetition": 0,
             "iterations": 1,
             "bandwidth_gbps_mean": row["bandwidth_gbps_mean"] * factor,
@@ -56,6 +57,14 @@ def test_the_report_has_tables_and_errors_beside_the_published(tmp_path: Path) -
     section = next(s for s in page.sections if s.key == "published")
     assert [figure.key for figure in section.small] == ["errors-bandwidth_gbps_mean"]
     assert len(section.tables) == 2
+
+
+def test_cells_that_are_not_published_have_a_report_too(tmp_path: Path) -> None:
+    other = view(tmp_path / "own", of="dctcp")
+    assert (other.table, other.published) == (None, None)
+    section = next(s for s in contents(other).sections if s.key == "published")
+    assert section.small == []
+    assert len(section.tables) == 1
 
 
 def test_the_study_s_own_rows_hold(tmp_path: Path) -> None:

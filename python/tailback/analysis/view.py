@@ -117,20 +117,22 @@ class View:
 
     @cached_property
     def table(self) -> PublishedTable | None:
-        """The published table that this scenario predicts, if its axes are in the sweep."""
-        found = self.predicts
-        if found is None or not set(found.axes) <= set(self.axes.all_names):
-            return None
-        return found
+        """The published table that this scenario predicts, if it has any of the points run."""
+        return None if self._published_rows is None else self.predicts
 
     @cached_property
     def published(self) -> pl.DataFrame | None:
         """The published rows for the points that were run, labelled like ours."""
-        if self.table is None:
+        return None if self._published_rows is None else self.labelled(self._published_rows)
+
+    @cached_property
+    def _published_rows(self) -> pl.DataFrame | None:
+        found = self.predicts
+        if found is None or not set(found.axes) <= set(self.axes.all_names):
             return None
-        keys = [*self.table.axes]
-        rows = self.table.frame.join(self.points.select(keys).unique(), on=keys, how="semi")
-        return None if rows.is_empty() else self.labelled(rows)
+        ours = self.points.select(found.axes).unique()
+        rows = found.frame.join(ours, on=[*found.axes], how="semi")
+        return None if rows.is_empty() else rows
 
     @cached_property
     def beside(self) -> pl.DataFrame:
