@@ -20,8 +20,11 @@ import pytest
 import tailback
 from helpers import Command, start
 from synthetic import incast_folder
+from tailback._native import Control
+from tailback.backends.sim import Simulator
 from tailback.errors import InputError
-from tailback.results.folder import open_folder
+from tailback.results import Results, SoFar
+from tailback.results.folder import PartialFolder, open_folder
 from tailback.results.manifest import new
 from tailback.serve import LOOPBACK, Server
 
@@ -222,24 +225,54 @@ def test_what_is_not_there_is_said(browser: Browser, path: str, status: int, sai
     assert "Traceback" not in content.decode()
 
 
-def test_unfinished_results_are_listed_with_how_far_they_are(
-    small: tailback.Scenario, tmp_path: Path
-) -> None:
+@pytest.fixture
+def unfinished(small: tailback.Scenario, tmp_path: Path) -> PartialFolder:
+    """A sweep of four runs, of which two are finished: 3 servers at each switch."""
     folder = open_folder(tmp_path / "out", new(small, "sim", 1))
-    frame = pl.DataFrame({"x": [1]})
-    folder.save(small, 2, {"summary": frame})
-    with serving(tmp_path) as browser:
-        running = row(browser.text("/"), "out")
-        assert '<progress value="1" max="4">' in running
-        assert "running" in running
-        assert "1 of 4" in running
-        assert "is unfinished" in browser.text("/report?of=out.partial", 400)
-        folder.close("interrupted")
-        assert "stopped" in row(browser.text("/"), "out")
+    for index in (1, 3):
+        folder.save(small, index, Simulator().run(small.plan, index, Control()))
+    return folder
+
+
+def test_unfinished_results_are_listed_with_how_far_they_are(unfinished: PartialFolder) -> None:
+    with serving(unfinished.path.parent) as browser:
+        running = row(browser.text("/"), '<input type="checkbox" name="of" value="out.partial"')
+        assert '<a href="report?of=out.partial">out</a>' in running
+        assert '<progress value="2" max="4">' in running
+        assert '"state">running' in running
+        assert "2 of 4" in running
+        unfinished.close("interrupted")
+        assert '"state">stopped' in browser.text("/")
         # A program that was killed leaves "running" behind, and no lock.
-        manifest = json.loads((folder.path / "manifest.json").read_text()) | {"status": "running"}
-        (folder.path / "manifest.json").write_text(json.dumps(manifest))
-        assert "stopped" in row(browser.text("/"), "out")
+        file = unfinished.path / "manifest.json"
+        file.write_text(json.dumps(json.loads(file.read_text()) | {"status": "running"}))
+        assert '"state">stopped' in browser.text("/")
+
+
+def test_what_is_finished_has_a_report_that_says_so(
+    unfinished: PartialFolder, small: tailback.Scenario
+) -> None:
+    with serving(unfinished.path.parent) as browser:
+        html = browser.text("/report?of=out.partial")
+        assert "Only 2 of 4 runs are finished so far." in html
+        assert "Not judged. Only 2 of 4 runs" in html
+        for index in (0, 2):
+            unfinished.save(small, index, Simulator().run(small.plan, index, Control()))
+        assert "Only 4 of 4 runs" in browser.text("/report?of=out.partial")
+        so_far = {name: SoFar(unfinished.path).table(name) for name in ("summary", "flows")}
+        out = unfinished.complete()
+        assert all(Results(out).table(name).equals(so_far[name]) for name in so_far)
+        assert out.name == "out"
+        assert "runs are finished so far" not in browser.text("/report?of=out")
+        browser.text("/report?of=out.partial", 404)
+    unfinished.close("interrupted")
+
+
+def test_what_has_no_finished_run_has_no_report(small: tailback.Scenario, tmp_path: Path) -> None:
+    open_folder(tmp_path / "out", new(small, "sim", 1)).close("interrupted")
+    with serving(tmp_path) as browser:
+        assert "0 of 4" in row(browser.text("/"), "</td>\n<td>out")
+        assert "no run is finished yet" in browser.text("/report?of=out.partial", 400)
 
 
 def test_looking_keeps_nobody_from_a_folder(small: tailback.Scenario, tmp_path: Path) -> None:

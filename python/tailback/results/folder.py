@@ -55,7 +55,7 @@ class PartialFolder:
         """Indices of the runs that are already there."""
         if self.manifest["status"] == "complete":  # stopped while being given its name
             return set(range(self.manifest["runs"]))
-        return {int(entry.name) for entry in self._runs.glob("[0-9]*")}
+        return {int(run.name) for run in finished_runs(self.path)}
 
     def save(self, scenario: Scenario, index: int, tables: Mapping[str, pl.DataFrame]) -> None:
         """Keeps the tables of one finished run; safe to call from several threads."""
@@ -178,6 +178,11 @@ def default_target(name: str, manifest: Manifest) -> Path:
 def partial_path(target: Path) -> Path:
     """Where the results of `target` are while they are incomplete."""
     return target.with_name(f"{target.name}.partial")
+
+
+def finished_runs(partial: Path) -> list[Path]:
+    """The folders of the runs that are finished, in the order of the plan."""
+    return sorted((partial / "runs").glob("[0-9]*"), key=lambda run: int(run.name))
 
 
 def _resumable(path: Path, manifest: Manifest) -> Manifest:

@@ -35,7 +35,8 @@ class Results:
         if self.manifest["status"] != "complete":
             raise InputError(
                 f"{self.path}: is unfinished ({self.manifest['status']}); "
-                f"give the same `tailback run {self.manifest['name']} …` again to finish it"
+                f"give the same `tailback run {self.manifest['name']} …` again to finish it; "
+                "`tailback serve` shows what there is"
             )
 
     @property
@@ -48,6 +49,11 @@ class Results:
         """The swept parameters, first axis first: columns of every table."""
         return self.manifest["parameters"]
 
+    @property
+    def unfinished(self) -> str:
+        """How many runs are still to come, in a sentence; nothing if none are."""
+        return ""
+
     @cached_property
     def tables(self) -> list[str]:
         """Names of the tables there are."""
@@ -59,6 +65,9 @@ class Results:
             raise InputError(
                 f"{self.path}: has no table '{name}'; there are {', '.join(self.tables)}"
             )
+        return self._read(name)
+
+    def _read(self, name: str) -> pl.DataFrame:
         file = self.path / f"{name}.parquet"
         try:
             return pl.read_parquet(file)

@@ -9,6 +9,7 @@ from typing import Literal
 from tailback.errors import InputError
 from tailback.report.page.facts import unlike
 from tailback.results import manifest as manifests
+from tailback.results.folder import finished_runs
 from tailback.results.manifest import Manifest
 
 _DEPTH = 3
@@ -81,7 +82,7 @@ class Folders:
                     state: State = "failed"
                 case _:
                     state = "running" if path.stat().st_ino in held else "stopped"
-            done = sum(1 for _ in (path / "runs").glob("[0-9]*"))
+            done = len(finished_runs(path))
             return Listed(key, path, state, done, manifest=manifest, said=said)
         except InputError as error:
             return Listed(key, path, "damaged", said=str(error)) if path.exists() else None

@@ -10,7 +10,7 @@ from tailback.export.tables import KINDS, encoded
 from tailback.report.page.facts import duration
 from tailback.report.page.template import asset, environment, stylesheet
 from tailback.report.write import render
-from tailback.results import Results
+from tailback.results import Results, SoFar
 from tailback.results.manifest import FILE_NAME
 from tailback.serve.folders import Folders, Listed
 
@@ -50,17 +50,21 @@ class Shelf:
 
         Raises:
             Missing: there are none of this name.
-            InputError: they are unfinished or damaged, or do not fit together.
+            InputError: no run of them is finished, they are damaged, or do not fit together.
         """
         if not keys:
             raise InputError("no results are named; tick some in the list")
         chosen = [self._find(key) for key in dict.fromkeys(keys)]
-        key = tuple((one.key, (one.path / FILE_NAME).stat().st_mtime_ns) for one in chosen)
+        key = tuple(
+            (one.key, (one.path / FILE_NAME).stat().st_mtime_ns, one.done) for one in chosen
+        )
         with self._lock:
             if key in self._reports:
                 self._reports.move_to_end(key)
                 return self._reports[key]
-        results = [Results(one.path) for one in chosen]
+        results = [
+            Results(one.path) if one.state == "complete" else SoFar(one.path) for one in chosen
+        ]
         html = render(results[0], results[1:])
         with self._lock:
             self._reports[key] = html

@@ -60,11 +60,14 @@ def contents(view: View, kept: Collection[str] = ()) -> Page:
     """Return the report of one run folder: all of its sections, or those of the keys `kept`."""
     manifest = view.results.manifest
     sections = [make(key, view) for key, make in _SECTIONS.items() if not kept or key in kept]
+    told = (
+        manifest["description"].strip(),
+        facts.unlike(manifest["scenario"]),
+        view.results.unfinished,
+    )
     return Page(
         title=manifest["title"],
-        description=" ".join(
-            filter(None, (manifest["description"].strip(), facts.unlike(manifest["scenario"])))
-        ),
+        description=" ".join(filter(None, told)),
         strap=facts.strap(view),
         facts=facts.facts(view),
         findings=key_findings(view),
@@ -202,12 +205,10 @@ def _published(key: str, view: View) -> Section | None:
     if claims is None:
         return None
     title = "Against what was published"
-    if view.departures:
-        return Section(
-            key,
-            title,
-            lead=f"{claims.source} Not judged. {facts.unlike(view.results.manifest['scenario'])}",
-        )
+    unlike = facts.unlike(view.results.manifest["scenario"])
+    if view.departures or view.results.unfinished:
+        why = view.results.unfinished or unlike
+        return Section(key, title, lead=f"{claims.source} Not judged. {why}")
     checks = claims.judge(view)
     if not checks:
         return None
@@ -224,10 +225,7 @@ def _published(key: str, view: View) -> Section | None:
     section = Section(
         key,
         title,
-        lead=" ".join(
-            filter(None, (claims.source, facts.unlike(view.results.manifest["scenario"])))
-        )
-        + verdict,
+        lead=" ".join(filter(None, (claims.source, unlike))) + verdict,
         tables=[tables.checks(checks, claims.note)],
     )
     if view.table is not None:
