@@ -211,6 +211,7 @@ def test_a_table_comes_in_each_format(
         ("/report?of=broken", 400, "is not a run folder"),
         ("/table?of=ours&name=../../secret", 404, "has no table"),
         ("/table?of=ours&name=none", 404, "has no table"),
+        ("/table?of=ours&name=a%0d%0ab:%22%C4%85", 404, "has no table"),
         ("/table?of=ours&name=summary&kind=xlsx", 400, "there are csv, parquet, jsonl"),
         ("/page?name=secret.txt", 404, "there is no such page"),
         ("/page?name=../studies.html", 404, "there is no such page"),

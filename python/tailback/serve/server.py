@@ -70,8 +70,11 @@ class _Handler(RequestHandler):
         if not self.server.opens(shown or ""):
             self.say(HTTPStatus.FORBIDDEN, "open the address that `tailback serve` has printed")
 
-    async def made(self, make: Callable[[], str | bytes]) -> None:
-        """Answer with what `make` gives, which may take seconds: on another thread."""
+    async def made(self, make: Callable[[], str | bytes], **headers: str) -> None:
+        """Answer with what `make` gives, which may take seconds: on another thread.
+
+        `headers` are of that answer, and of no error; their names are written with `_` for `-`.
+        """
         try:
             loop = asyncio.get_running_loop()
             content = await loop.run_in_executor(self.server.pool, make)
@@ -80,6 +83,8 @@ class _Handler(RequestHandler):
         except TailbackError as error:
             self.say(HTTPStatus.BAD_REQUEST, str(error))
         else:
+            for name, value in headers.items():
+                self.set_header(name.replace("_", "-"), value)
             self.finish(content)
 
     def say(self, status: HTTPStatus, words: str) -> None:
@@ -118,14 +123,18 @@ class _Table(_Handler):
     async def get(self) -> None:
         key, name, kind = (self.get_query_argument(one, "") for one in ("of", "name", "kind"))
         kind = kind or "csv"
-        self.set_header("Content-Type", _TYPES.get(kind, "application/octet-stream"))
-        stem = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in key)
-        self.set_header("Content-Disposition", f'attachment; filename="{stem}-{name}.{kind}"')
-        await self.made(lambda: self.server.shelf.table(key, name, kind))
+        await self.made(
+            lambda: self.server.shelf.table(key, name, kind),
+            Content_Type=_TYPES.get(kind, ""),
+            Content_Disposition=f'attachment; filename="{_plain(key)}-{_plain(name)}.{kind}"',
+        )
 
-    def say(self, status: HTTPStatus, words: str) -> None:
-        self.clear_header("Content-Disposition")
-        super().say(status, words)
+
+def _plain(text: str) -> str:
+    """A text as part of a file's name, whatever the header's and the reader's rules."""
+    return "".join(
+        one if (one.isascii() and one.isalnum()) or one in "-_." else "-" for one in text
+    )
 
 
 class _Nothing(_Handler):
