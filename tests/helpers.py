@@ -3,7 +3,7 @@
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -103,3 +103,14 @@ def tables_of(folder: Path) -> dict[str, bytes]:
         for path in sorted(folder.glob("*.parquet"))
         if path.stem != "performance"
     }
+
+
+def programs() -> Iterator[tuple[int, list[bytes]]]:
+    """The programs that run, by process number, with their arguments; one may end meanwhile."""
+    for process in Path("/proc").iterdir():
+        if process.name.isdecimal():
+            try:
+                words = (process / "cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            yield int(process.name), words

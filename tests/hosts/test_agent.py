@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from helpers import programs
 from tailback.kernel.guest import agent
 
 SINK = {"kind": "sink", "port": 20_001}
@@ -60,13 +61,7 @@ def comes(condition: Callable[[], bool]) -> bool:
 
 def running(words: bytes) -> bool:
     """Whether a program with this argument runs."""
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            if words in path.read_bytes().split(b"\0"):
-                return True
-        except OSError:
-            continue
-    return False
+    return any(words in arguments for _, arguments in programs())
 
 
 def test_a_connection_that_was_lost_without_a_word_does_not_keep_it(

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import tailback
-from helpers import Command, start, wait_for
+from helpers import Command, programs, start, wait_for
 from laboratory import HOSTS, Laboratory, laboratory, unable
 from tailback.errors import InputError, RunsFailed, SimulationError
 from tailback.hosts import tools
@@ -176,15 +176,8 @@ def test_what_a_killed_run_left_here_is_removed_by_the_next(
 
 def agents(lab: Laboratory, how: bytes = b"--attached") -> list[int]:
     """Agents that are running tasks."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            words = path.read_bytes().split(b"\0")
-        except OSError:
-            continue
-        if how in words and words[0].startswith(str(lab.folder).encode()):
-            found.append(int(path.parent.name))
-    return found
+    own = str(lab.folder).encode()
+    return [pid for pid, words in programs() if how in words and words[0].startswith(own)]
 
 
 def test_what_login_shells_say_is_none_of_the_agents(tmp_path: Path) -> None:
