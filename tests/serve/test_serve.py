@@ -13,6 +13,7 @@ from concurrent.futures import Future
 from contextlib import closing, contextmanager
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -22,11 +23,13 @@ from helpers import Command, start
 from synthetic import incast_folder
 from tailback._native import Control
 from tailback.backends.sim import Simulator
+from tailback.cli import serve
 from tailback.errors import InputError
 from tailback.results import Results, SoFar
 from tailback.results.folder import PartialFolder, open_folder
 from tailback.results.manifest import new
-from tailback.serve import LOOPBACK, Server
+from tailback.serve import DEFAULT_PORT, LOOPBACK, Server
+from tailback.serve.folders import Folders
 
 TOKEN = "not-to-be-guessed"  # noqa: S105
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
@@ -278,10 +281,54 @@ def test_what_has_no_finished_run_has_no_report(small: tailback.Scenario, tmp_pa
 
 def test_looking_keeps_nobody_from_a_folder(small: tailback.Scenario, tmp_path: Path) -> None:
     open_folder(tmp_path / "out", new(small, "sim", 1)).close("interrupted")
-    with serving(tmp_path) as browser:
-        for _ in range(20):
-            browser.text("/")
+    folders, done = Folders(tmp_path), threading.Event()
+
+    def look() -> None:
+        while not done.is_set():
+            folders.listed()
+
+    looking = threading.Thread(target=look)
+    looking.start()
+    try:
+        for _ in range(300):
             open_folder(tmp_path / "out", new(small, "sim", 1)).close("interrupted")
+    finally:
+        done.set()
+        looking.join()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda manifest: manifest["scenario"].pop("name"),
+        lambda manifest: manifest["scenario"]["sweep"].update(servers=7),
+        lambda manifest: manifest["scenario"].update(sweep="x", workload={}),
+        lambda manifest: manifest.update(runs="x"),
+    ],
+)
+def test_one_damaged_folder_does_not_hide_the_others(
+    tmp_path: Path, damage: Callable[[dict[str, Any]], object]
+) -> None:
+    incast_folder(tmp_path / "good", servers=[2], iterations=2)
+    file = incast_folder(tmp_path / "bad", servers=[2], iterations=2) / "manifest.json"
+    manifest = json.loads(file.read_text())
+    damage(manifest)
+    file.write_text(json.dumps(manifest))
+    with serving(tmp_path) as browser:
+        html = browser.text("/")
+    assert '<a href="report?of=good">' in html
+    assert "bad" in html
+
+
+def test_a_token_fits_into_an_address_and_a_cookie(tmp_path: Path) -> None:
+    for token in ("two words", "a;b", "\u0105", "a\n"):
+        with pytest.raises(InputError, match="a token is of letters"):
+            Server(tmp_path, port=0, token=token)
+
+
+def test_the_command_listens_where_the_server_does() -> None:
+    defaults = {option.name: option.default for option in serve.command.params}
+    assert (defaults["host"], defaults["port"]) == (LOOPBACK, DEFAULT_PORT)
 
 
 def test_a_run_folder_itself_can_be_served(shelf: Path) -> None:

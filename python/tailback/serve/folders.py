@@ -101,7 +101,12 @@ def _said(manifest: Manifest) -> str:
     """By what results are told from others of the same scenario."""
     sweep = ", ".join(manifest["parameters"])
     swept = f"Sweep of {sweep}, seed" if sweep else "Seed"
-    return f"{swept} {manifest['seed']}. {unlike(manifest['scenario'])}".strip()
+    try:
+        apart = unlike(manifest["scenario"])
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+        # A scenario that is none: its report says so, and the others are to be listed all the same.
+        apart = "It cannot be compared with the built-in scenario."
+    return f"{swept} {manifest['seed']}. {apart}".strip()
 
 
 def _walk(folder: Path, depth: int) -> Iterator[Path]:

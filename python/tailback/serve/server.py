@@ -8,6 +8,7 @@ GET.
 import asyncio
 import hmac
 import ipaddress
+import re
 import secrets
 import socket
 from collections.abc import Callable
@@ -25,6 +26,7 @@ from tailback.serve.shelf import Missing, Shelf
 
 LOOPBACK = "127.0.0.1"
 DEFAULT_PORT = 8470
+_TOKEN = re.compile("[A-Za-z0-9._~-]+")
 _EVERYWHERE = ("0.0.0.0", "::", "")  # noqa: S104 - compared with, not bound to
 _HEADERS = {
     # A report holds its own script, and Vega compiles expressions.
@@ -82,6 +84,8 @@ class _Handler(RequestHandler):
             self.say(HTTPStatus.NOT_FOUND, str(error))
         except TailbackError as error:
             self.say(HTTPStatus.BAD_REQUEST, str(error))
+        except OSError as error:  # finished, or removed, since the list was made
+            self.say(HTTPStatus.NOT_FOUND, f"{error.filename}: {error.strerror}; look again")
         else:
             for name, value in headers.items():
                 self.set_header(name.replace("_", "-"), value)
@@ -149,10 +153,12 @@ class Server:
         folder: where run folders are, or a run folder.
         host: the address to listen on.
         port: the port; 0 is any that is free.
-        token: what lets a browser in; by default one that nobody can guess.
+        token: what lets a browser in, of letters, digits and `-._~`; by default one that nobody can
+            guess.
 
     Raises:
-        InputError: there is no such folder, or the address cannot be listened on.
+        InputError: there is no such folder, the address cannot be listened on, or the token does
+            not fit into an address.
     """
 
     def __init__(
@@ -165,6 +171,8 @@ class Server:
     ) -> None:
         self.shelf = Shelf(Path(folder))
         self._token = token or secrets.token_urlsafe(16)
+        if not _TOKEN.fullmatch(self._token):
+            raise InputError("a token is of letters, digits and -._~ alone, as it is in an address")
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         try:
             self._socket = socket.create_server((host, port), family=family)

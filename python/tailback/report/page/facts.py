@@ -61,7 +61,7 @@ def duration(seconds: float) -> str:
 
 def unlike(scenario: Mapping[str, Any]) -> str:
     """Return what a run has other than the built-in scenario of its name: nothing, most often."""
-    name = scenario["name"]
+    name = scenario.get("name")
     if other := departures(scenario):
         return f"This run differs from the built-in {name} in {few(other)}."
     fewer = share(scenario)
