@@ -33,9 +33,10 @@ use crate::world::{
 /// The world of a run, before anything has happened.
 /// `outside` says which hosts' machines are not modelled here, by their numbers; missing: they are.
 pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
-    let wiring = Wiring::new(run);
+    let mut wiring = Wiring::new(run);
     let links = links(run, &wiring, outside);
-    let switches = switches(run, &wiring, &links);
+    let routes = std::mem::take(&mut wiring.routes);
+    let switches = switches(run, &wiring, routes, &links);
     let ports: usize = switches.iter().map(|s| s.ports.len()).sum();
     let first_card = (links.len() + ports) as u32;
     let pushback = pushback(run, &wiring, &links, first_card);
@@ -294,10 +295,16 @@ fn is_at_once(host: &tailback_scenario::Host) -> bool {
     state.is_instant() && !host.config.ce_to_ect1
 }
 
-fn switches(run: &Run, wiring: &Wiring, links: &[LinkState]) -> Vec<SwitchState> {
+fn switches(
+    run: &Run,
+    wiring: &Wiring,
+    routes: Vec<Routes>,
+    links: &[LinkState],
+) -> Vec<SwitchState> {
     let mut first_rank = links.len() as u32;
     let mut states = Vec::new();
-    for (number, switch) in run.network.switches.iter().enumerate() {
+    let all = run.network.switches.iter().zip(routes).enumerate();
+    for (number, (switch, routes)) in all {
         let config = &switch.config;
         let node = wiring.hosts + number;
         let ports: Vec<PortState> = wiring.ports[node].iter().copied().map(port).collect();
@@ -332,7 +339,7 @@ fn switches(run: &Run, wiring: &Wiring, links: &[LinkState]) -> Vec<SwitchState>
             ),
             cut_through: config.forwarding == Forwarding::CutThrough,
             latency: config.latency,
-            routes: wiring.routes[number].clone(),
+            routes,
             ports,
             first_rank,
         });

@@ -31,17 +31,49 @@ impl Graph {
     fn vlans_of(&self, host: usize) -> &[u16] {
         self.vlans[host].first().map_or(&[], Vec::as_slice)
     }
+}
 
-    /// Ports of a node over which frames for hosts of these VLANs may go, and whither.
-    fn ways<'a>(
-        &'a self,
-        node: usize,
-        vlans: &'a [u16],
-    ) -> impl Iterator<Item = (usize, usize)> + 'a {
-        let ports = self.neighbours[node].iter().zip(&self.vlans[node]);
-        let ports = ports.enumerate();
-        ports
-            .filter_map(move |(port, (to, carried))| carries(carried, vlans).then_some((port, *to)))
+/// Between switches: for each, of those ports that lead to another, the other's number and the VLANs that the link
+/// carries. Hosts are left out: nothing goes through them, and they are most of a network.
+struct Core<'a>(Vec<Vec<(Port, usize, &'a [u16])>>);
+
+impl<'a> Core<'a> {
+    /// Of a network whose first `hosts` nodes are hosts.
+    fn new(graph: &'a Graph, hosts: usize) -> Core<'a> {
+        let ways = |node: usize| {
+            let ports = graph.neighbours[node].iter().zip(&graph.vlans[node]);
+            let ways = ports.enumerate().filter_map(|(port, (to, carried))| {
+                Some((port as Port, to.checked_sub(hosts)?, carried.as_slice()))
+            });
+            ways.collect()
+        };
+        Core((hosts..graph.neighbours.len()).map(ways).collect())
+    }
+
+    /// Ports of a switch over which frames for hosts of these VLANs may go to another, and to which.
+    fn ways<'b>(
+        &'b self,
+        switch: usize,
+        vlans: &'b [u16],
+    ) -> impl Iterator<Item = (Port, usize)> + 'b {
+        let ways = self.0[switch].iter();
+        ways.filter_map(move |(port, to, carried)| carries(carried, vlans).then_some((*port, *to)))
+    }
+
+    /// Hops from every switch to the switch `destination`.
+    fn distances(&self, destination: usize, vlans: &[u16]) -> Vec<usize> {
+        let mut distance = vec![usize::MAX; self.0.len()];
+        distance[destination] = 0;
+        let mut queue = VecDeque::from([destination]);
+        while let Some(switch) = queue.pop_front() {
+            for (_, neighbour) in self.ways(switch, vlans) {
+                if distance[neighbour] == usize::MAX {
+                    distance[neighbour] = distance[switch] + 1;
+                    queue.push_back(neighbour);
+                }
+            }
+        }
+        distance
     }
 }
 
@@ -117,7 +149,9 @@ pub(crate) fn shortest_paths(graph: &Graph, hosts: usize, seed: u64) -> (Attachm
     let mut line_of: BTreeMap<(usize, &[u16]), u16> = BTreeMap::new();
     let mut home_of = vec![None; nodes];
     let attachment = |host: usize| {
-        let Some(switch) = graph.neighbours[host].first().copied() else {
+        let first = graph.neighbours[host].first().copied();
+        // Two hosts at the ends of one link need no way.
+        let Some(switch) = first.filter(|node| *node >= hosts) else {
             return (0, 0, 0);
         };
         let key = (switch, graph.vlans_of(host));
@@ -140,18 +174,16 @@ pub(crate) fn shortest_paths(graph: &Graph, hosts: usize, seed: u64) -> (Attachm
             salt: Stream::new(seed, "ecmp", (node - hosts) as u64).next_u64(),
         })
         .collect();
+    let core = Core::new(graph, hosts);
     for (destination, vlans) in lines {
-        let distance = distances(graph, destination, hosts, vlans);
-        for (routes, node) in routes.iter_mut().zip(hosts..) {
+        let distance = core.distances(destination - hosts, vlans);
+        for (switch, routes) in routes.iter_mut().enumerate() {
             let first = routes.ports.len() as u32;
-            for (port, neighbour) in graph.ways(node, vlans) {
-                if neighbour >= hosts
-                    && distance[neighbour] != usize::MAX
-                    && distance[neighbour] + 1 == distance[node]
-                {
-                    routes.ports.push(port as Port);
-                }
-            }
+            let nearer = core.ways(switch, vlans).filter(|(_, neighbour)| {
+                let far = distance[*neighbour];
+                far != usize::MAX && far + 1 == distance[switch]
+            });
+            routes.ports.extend(nearer.map(|(port, _)| port));
             routes.spans.push(Span {
                 first,
                 count: (routes.ports.len() as u32 - first) as u16,
@@ -160,22 +192,6 @@ pub(crate) fn shortest_paths(graph: &Graph, hosts: usize, seed: u64) -> (Attachm
         }
     }
     (attachments, routes)
-}
-
-/// Hops from every switch to the switch `destination`; hosts do not forward.
-fn distances(graph: &Graph, destination: usize, hosts: usize, vlans: &[u16]) -> Vec<usize> {
-    let mut distance = vec![usize::MAX; graph.neighbours.len()];
-    distance[destination] = 0;
-    let mut queue = VecDeque::from([destination]);
-    while let Some(node) = queue.pop_front() {
-        for (_, neighbour) in graph.ways(node, vlans) {
-            if neighbour >= hosts && distance[neighbour] == usize::MAX {
-                distance[neighbour] = distance[node] + 1;
-                queue.push_back(neighbour);
-            }
-        }
-    }
-    distance
 }
 
 #[cfg(test)]
