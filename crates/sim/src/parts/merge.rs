@@ -7,7 +7,7 @@ use tailback_net::frame::EndpointId;
 use super::cut::Cut;
 use super::mail::take_flying;
 use crate::workload::Workload;
-use crate::world::World;
+use crate::world::{Sink, World};
 
 /// One world of all parts.
 pub(super) fn merge(mut parts: Vec<World>, cut: &Cut) -> World {
@@ -43,10 +43,15 @@ fn join_links(parts: &mut [World], cut: &Cut) {
         let whole = &mut parts[0];
         let state = &mut whole.links[link];
         state.plain |= from != to;
+        let polled = matches!(state.sink, Sink::Polled { .. });
         for (at, frame) in flying {
             let flight = whole.frames.put(at, &frame);
-            // Its event is among those that the calendars hold.
-            state.link.launch(flight);
+            // Its event is among those that the calendars hold: its own, or that of the host which polls.
+            if polled {
+                state.link.launch_for_poll(flight);
+            } else {
+                state.link.launch(flight);
+            }
         }
     }
 }
@@ -55,6 +60,9 @@ fn join_links(parts: &mut [World], cut: &Cut) {
 fn take_components(whole: &mut World, part: &mut World, (cut, number): (&Cut, usize)) {
     for host in (0..whole.hosts.len()).filter(|host| cut.of_host(*host) == number) {
         std::mem::swap(&mut whole.hosts[host], &mut part.hosts[host]);
+        if let Some(spread) = &mut whole.hosts[host].spread {
+            spread.move_frames(&mut part.frames, &mut whole.frames);
+        }
         whole.lead.take(&mut part.lead, host);
     }
     for switch in (0..whole.switches.len()).filter(|switch| cut.of_switch(*switch) == number) {

@@ -68,6 +68,18 @@ impl Spread {
         self.queues.iter().flat_map(|queue| queue.flying.iter())
     }
 
+    /// Frames on their way to the queues go from one pool to another.
+    pub(crate) fn move_frames(&mut self, from: &mut FramePool, to: &mut FramePool) {
+        for queue in &mut self.queues {
+            for index in 0..queue.flying.len() {
+                let flight = queue.flying.get_mut(index);
+                let moved = to.put(flight.at, &from.frame(flight));
+                from.release(flight.frame);
+                *flight = moved;
+            }
+        }
+    }
+
     /// What was lost because rings were full.
     pub(super) fn dropped(&self) -> Losses {
         let mut dropped = Losses::default();

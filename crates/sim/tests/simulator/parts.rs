@@ -123,6 +123,26 @@ fn hosts_and_switches_with_clocks_of_their_own_are_the_same_in_parts() {
     }
 }
 
+/// Hosts that poll, of one receive queue and of several, and such as have several and take each frame alone.
+const HOSTS: [&[&str]; 3] = [
+    &["host.preset=\"uml-virtio\""],
+    &["host.preset=\"server-25g\""],
+    &["host.preset=\"server-25g\"", "host.gro=false"],
+];
+
+#[test]
+fn hosts_that_poll_and_cards_with_several_queues_are_the_same_in_parts() {
+    for host in HOSTS {
+        let fast = [host, &["network.switch.buffer.shared=\"64kB\""][..]].concat();
+        assert_same_on(&[2, 3, 4], &planned(FAT_TREE, &fast));
+        assert_same_on(&[2], &planned(TWO_STARS, host));
+        // Some frames are on their way to hosts when time is up.
+        let endless = ["workload.duration=\"3ms\"", "workload.drain=\"0ms\""];
+        let endless = [host, &endless[..]].concat();
+        assert_same_on(&[2, 3], &planned(FAT_TREE, &endless));
+    }
+}
+
 #[test]
 fn a_run_whose_time_is_up_stops_where_it_stops_alone() {
     let endless = ["workload.duration=\"3ms\"", "workload.drain=\"0ms\""];
@@ -170,6 +190,7 @@ proptest! {
         (load, memory_kb, delay_ns) in (0.2_f64..0.9, 8_u32..200, 0_u32..3000),
         (latency_ns, cut_through) in (0_u32..1000, any::<bool>()),
         (stack, marks, bulk) in (0_usize..2, any::<bool>(), any::<bool>()),
+        host in prop::sample::select([&[&[][..]], &HOSTS[..]].concat()),
         clock_ppm in prop::sample::select(vec![0, 50, 100]),
     ) {
         let forwarding = if cut_through { "cut-through" } else { "store-and-forward" };
@@ -191,7 +212,8 @@ proptest! {
         } else {
             format!("workload.load={load}")
         });
-        let overrides: Vec<&str> = overrides.iter().map(String::as_str).collect();
+        let mut overrides: Vec<&str> = overrides.iter().map(String::as_str).collect();
+        overrides.extend(host);
         let run = planned(FAT_TREE, &overrides);
         let (alone, together) = (on(1, &run), on(threads, &run));
         // Without any delay between switches there is nothing to cut.
