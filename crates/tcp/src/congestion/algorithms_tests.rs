@@ -6,7 +6,7 @@ use tailback_units::Bytes;
 use super::CongestionKind as Kind;
 use super::path::Path;
 use super::tests::FULL;
-use super::{AckSample, CwndEvent, cubic};
+use super::{AckKind, AckSample, CwndEvent, cubic};
 use crate::connection::CaState;
 
 /// Growth over one window.
@@ -88,6 +88,21 @@ fn westwood_goes_back_to_what_the_bandwidth_needs() {
 }
 
 #[test]
+fn westwood_of_an_end_that_receives_gigabytes_counts_on() {
+    let mut path = Path::new(Kind::Westwood, 10, 1_000);
+    let data = AckKind {
+        slow_path: true,
+        ..AckKind::default()
+    };
+    // More than 2^32 bytes, a segment each.
+    for _ in 0..3_000_000 {
+        path.congestion
+            .in_ack_event(&mut path.window, &path.view, data);
+    }
+    assert_eq!(path.window.cwnd, 10);
+}
+
+#[test]
 fn htcp_grows_with_the_time_since_congestion() {
     let mut path = Path::new(Kind::Htcp, 10_000, 100_000);
     path.rounds(1);
@@ -101,6 +116,25 @@ fn htcp_grows_with_the_time_since_congestion() {
     path.rounds(1);
     let grown = growth(&mut path);
     assert!((21..=26).contains(&grown), "{grown}");
+}
+
+#[test]
+fn htcp_counts_the_time_since_congestion_in_words_that_wrap() {
+    let grown_after = |seconds: u64| {
+        let mut path = Path::new(Kind::Htcp, 100_000, 100_000);
+        path.rounds(1);
+        path.lose();
+        path.view.now_us += 1_000_000 * seconds;
+        // The first step is still by the growth of before.
+        path.rounds(2);
+        growth(&mut path)
+    };
+    // 1 + 10 (125 - 1) + ((125 - 1) / 2)^2 = 5085, less what is lost by whole acknowledgements: one in eleven.
+    let grown = grown_after(125);
+    assert!((4_000..=5_085).contains(&grown), "{grown}");
+    // 67 000 ticks squared are 194 032 704 beyond 2^32: 1 + 1340 + 194, and it rises anew.
+    let grown = grown_after(135);
+    assert!((1_300..=1_600).contains(&grown), "{grown}");
 }
 
 #[test]

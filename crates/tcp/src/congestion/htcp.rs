@@ -2,7 +2,8 @@
 //! as in Linux net/ipv4/tcp_htcp.c (7.2), with its fixed-point arithmetic in jiffies. The window
 //! grows by alpha a round trip, alpha rising with the time since the last congestion; it is cut to
 //! beta = least / greatest round trip, within 0.5 and 0.8, or to 0.5 if the throughput has
-//! changed by more than a fifth. Segments are counted as the last acknowledgement told, as there.
+//! changed by more than a fifth. Segments are counted as the last acknowledgement told, as there, and words of 32 bits
+//! wrap as there: 131 s after congestion, at 1000 ticks a second, growth falls to a third and begins to rise anew.
 //! Left out: nothing.
 
 use schemars::JsonSchema;
@@ -135,19 +136,19 @@ impl State {
     fn update_alpha(&mut self, now: Jiffies) {
         let hz = self.hz;
         let since = now.wrapping_sub(self.last_congestion);
-        let mut factor = 1;
+        // In 32 bits that wrap, as there: where congestion was more than 2^17 ticks ago, the square begins anew.
+        let mut factor = 1_u32;
         if since > hz {
             let beyond = since - hz;
-            let half = u64::from(beyond / 2);
-            let square = half * half / u64::from(hz);
-            factor = 1 + ((10 * u64::from(beyond) + square) / u64::from(hz)) as u32;
+            let square = (beyond / 2).wrapping_mul(beyond / 2) / hz;
+            factor = 1 + beyond.wrapping_mul(10).wrapping_add(square) / hz;
         }
         if self.parameters.use_rtt_scaling && self.rtt_min > 0 {
             // 100 ms over the round trip, in eighths.
             let scale = ((hz << 3) / (10 * self.rtt_min)).clamp(4, 80);
             factor = ((factor << 3) / scale).max(1);
         }
-        self.alpha = 2 * factor * (ONE - self.beta);
+        self.alpha = (2 * (ONE - self.beta)).wrapping_mul(factor);
         if self.alpha == 0 {
             self.alpha = ONE;
         }
@@ -188,7 +189,7 @@ impl CongestionControl for Htcp {
             return;
         }
         let state = &mut *self.0;
-        if (u64::from(window.cwnd_count) * u64::from(state.alpha)) >> 7 >= u64::from(window.cwnd) {
+        if window.cwnd_count.wrapping_mul(state.alpha) >> 7 >= window.cwnd {
             window.cwnd = (window.cwnd + 1).min(window.cwnd_clamp);
             window.cwnd_count = 0;
             state.update_alpha(view.now);

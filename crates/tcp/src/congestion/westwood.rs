@@ -54,7 +54,8 @@ impl Westwood {
     /// many for what duplicates have not stood for (westwood_acked_count).
     fn bytes_of(&mut self, progress: u32, mss: u32) -> u32 {
         if progress == 0 {
-            self.accounted += mss;
+            // An end that receives gigabytes counts all of its acknowledgements here: the sum wraps, as there.
+            self.accounted = self.accounted.wrapping_add(mss);
             return mss;
         }
         if progress <= mss {
@@ -131,7 +132,7 @@ impl CongestionControl for Westwood {
         let from = *self.counted_to.get_or_insert(view.snd_una);
         self.close_interval(view);
         let progress = view.snd_una - from;
-        self.acked_bytes = self.acked_bytes.saturating_add(if kind.slow_path {
+        self.acked_bytes = self.acked_bytes.wrapping_add(if kind.slow_path {
             self.bytes_of(progress, view.mss)
         } else {
             progress
