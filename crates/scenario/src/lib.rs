@@ -10,6 +10,7 @@ mod check;
 mod columns;
 mod dat;
 mod document;
+mod extent;
 mod identity;
 mod kernel;
 mod kernel_sysctl;

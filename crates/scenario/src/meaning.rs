@@ -9,6 +9,7 @@ use tailback_net::switch::shared::{SharedConfig, TxLimit};
 use tailback_net::switch::{BufferConfig, SwitchConfig};
 use tailback_units::{Bytes, Duration, Rate};
 
+use crate::extent;
 use crate::meaning_congestion;
 use crate::meaning_dcqcn;
 use crate::meaning_host;
@@ -95,6 +96,12 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
     }
     match Topology::new(scenario) {
         Ok(topology) => {
+            // What follows lists all that is asked for.
+            let vast = extent::findings(scenario, &topology);
+            if !vast.is_empty() {
+                findings.extend(vast);
+                return Err(findings);
+            }
             findings.extend(meaning_pushback::network_findings(&topology));
             findings.extend(meaning_dcqcn::network_findings(scenario, &topology));
             let workload = scenario.workload.name_findings(&topology);

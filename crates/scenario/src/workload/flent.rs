@@ -14,6 +14,7 @@ use tailback_units::{Duration, Time};
 
 use super::flow::Flow;
 use super::measured::{MeasuredFlow, Measurement, PingLine};
+use crate::period;
 use crate::problem::Finding;
 
 /// A test of Flent's between clients and host 0.
@@ -191,6 +192,10 @@ impl Flent {
                 format!("pings every {} are a load of their own", self.step_size),
                 "at least 100us",
             ));
+        }
+        if !self.length.is_zero() {
+            // The time of a row, where it is less than `step_size`.
+            found.extend(period::too_short("length", self.length));
         }
         found
     }

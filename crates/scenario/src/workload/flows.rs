@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailback_net::random::Stream;
 use tailback_tcp::congestion::CongestionKind;
-use tailback_units::{Duration, Time};
+use tailback_units::{Duration, Rate, Time};
 
 use super::flow::{self, Flow};
 use super::sizes::Sizes;
@@ -57,10 +57,7 @@ impl Flows {
         let hosts = network.hosts.len();
         let mut flows = Vec::new();
         for (source, (rate, _)) in flow::host_lines(network).into_iter().enumerate() {
-            // In 2^-32, so that the same number comes out everywhere.
-            let load = (self.load * 4_294_967_296.0) as u128;
-            let line = u128::from(rate.time_for(sizes.mean_bytes()).as_ps());
-            let gap_ps = ((line << 32) / load.max(1)).min(u128::from(u64::MAX)) as u64;
+            let gap_ps = self.gap_ps(rate, sizes.mean_bytes());
             let mut stream = Stream::new(seed, "flows", source as u64);
             let mut start = stream.exponential(gap_ps);
             let mut number = 0;
@@ -80,6 +77,25 @@ impl Flows {
         }
         flows.sort_by_key(|flow| (flow.start, flow.source));
         flows
+    }
+
+    /// Mean time between the flows of a host with this line, picoseconds.
+    fn gap_ps(&self, rate: Rate, mean_bytes: u64) -> u64 {
+        // In 2^-32, so that the same number comes out everywhere.
+        let load = (self.load * 4_294_967_296.0) as u128;
+        let line = u128::from(rate.time_for(mean_bytes).as_ps());
+        ((line << 32) / load.max(1)).min(u128::from(u64::MAX)) as u64
+    }
+
+    /// How many flows arrive on `network`, on average; none if sizes or times are not sound.
+    pub(crate) fn expected_flows(&self, network: &Topology) -> u64 {
+        if !self.findings().is_empty() {
+            return 0;
+        }
+        let mean_bytes = self.sizes.distribution().mean_bytes();
+        let of = |rate| self.duration.as_ps() / self.gap_ps(rate, mean_bytes).max(1);
+        let lines = flow::host_lines(network).into_iter();
+        lines.fold(0, |sum, (rate, _)| of(rate).saturating_add(sum))
     }
 
     /// Bytes that the run may bring, as if to ten hosts at 10 Gb/s.

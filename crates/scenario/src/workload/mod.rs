@@ -161,6 +161,19 @@ impl Workload {
         }
     }
 
+    /// What a workload that measures by itself comes down to, and its keys for the intervals of values and of pings.
+    pub(crate) fn measurement(&self) -> Option<([&'static str; 2], Measurement)> {
+        match self {
+            Workload::Iperf3(spec) => Some((["interval", "ping_interval"], spec.measurement(0))),
+            // Where that is shorter than its step, the length is the interval.
+            Workload::Flent(spec) if spec.length < spec.step_size => {
+                Some((["length", "step_size"], spec.measurement()))
+            }
+            Workload::Flent(spec) => Some((["step_size", "step_size"], spec.measurement())),
+            _ => None,
+        }
+    }
+
     /// How many iterations it has: the steps in which a run reports its progress.
     #[must_use]
     pub fn iterations(&self) -> u64 {
