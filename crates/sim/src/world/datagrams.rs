@@ -193,17 +193,24 @@ impl World {
         self.datagrams.get((id.0 / 2) as usize)?.reporter
     }
 
+    /// A sender whose calls take no time sends its next datagram. What it does then is among the actions that are being
+    /// done: in turn, not deeper and deeper.
     fn send_datagram(&mut self, id: EndpointId) {
         self.put_datagram(id);
-        self.datagram_sent(id);
+        self.note_sent(id);
     }
 
     fn datagram_sent(&mut self, id: EndpointId) {
+        self.note_sent(id);
+        self.do_actions();
+    }
+
+    /// The workload is told that a datagram has been sent.
+    fn note_sent(&mut self, id: EndpointId) {
         let flow = &mut self.datagrams[(id.0 / 2) as usize];
         let room = flow.send_buffer.room_at(self.now);
         self.workload
             .notice(self.now, id, Notice::Sent(room), &mut self.actions);
-        self.do_actions();
     }
 
     fn put_datagram(&mut self, id: EndpointId) {

@@ -92,3 +92,33 @@ socket_buffer = "1MiB"
     assert_eq!(value(&outcome, "datagrams_received") + lost, sent);
     assert!(value(&outcome, "delay_us_max") > 600e3);
 }
+
+#[test]
+fn what_a_full_queue_refuses_at_once_is_sent_in_turn() {
+    // Ten sockets of a host have more than its queue holds, and what that refuses takes none of a socket's room: one that
+    // has waited sends thousands at once.
+    let text = r#"
+name = "datagrams"
+host = "plain"
+stack = "linux-7.2"
+[network]
+topology = "star"
+switch = "plain"
+hosts = 11
+link = { rate = "1Gbit", delay = "1us", mtu = "1500B" }
+[workload]
+kind = "udp"
+pairs = { kind = "mesh" }
+rate = "10Gbit"
+datagram = "100B"
+duration = "5ms"
+socket_buffer = "64KiB"
+"#;
+    let outcome = simulated(text, &[]);
+    let due = value(&outcome, "datagrams_due");
+    assert_eq!(due, 110.0 * 62_500.0);
+    let sent = value(&outcome, "datagrams_sent");
+    assert!(sent > 0.1 * due && sent < due, "{sent}");
+    let received = value(&outcome, "datagrams_received");
+    assert!(received > 0.0 && received < 0.1 * sent, "{received}");
+}
