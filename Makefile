@@ -1,4 +1,4 @@
-# Targets: demo, test, bench, packetdrill, build, guided, lock, clean. `make` alone lists them.
+# Targets: demo, test, bench, drawn, packetdrill, build, guided, lock, clean. `make` alone lists them.
 # One virtual environment (.venv, exact versions from requirements/lock.txt) and one native
 # module, built in release, serve them all.
 
@@ -18,7 +18,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 AGENT := python/tailback/_agent
 
-.PHONY: help demo studies test bench bench-ns3 bench-guided bench-record packetdrill build guided agent kernel lock clean rust-lint rust-built rust-test python-lint python-test bench-programs test-packages
+.PHONY: help demo studies test bench bench-ns3 bench-guided bench-record drawn packetdrill build guided agent kernel lock clean rust-lint rust-built rust-test python-lint python-test bench-programs test-packages
 
 help:
 	@echo 'make demo   set everything up, run incast-8mb, print its table, write its report'
@@ -29,6 +29,8 @@ help:
 	@echo 'make bench-ns3  the same cases here and on ns-3 (Debian package), side by side'
 	@echo 'make bench-guided  the same cases by the plain build and by that of make guided, in turn'
 	@echo 'make bench-record  count instructions a hop and a segment anew: benches/instructions.json'
+	@echo 'make drawn DRAWN=5000 [DRAWN_FROM=150]'
+	@echo '            draw so many scenarios by lot and run what a check accepts, on one thread and on two'
 	@echo 'make packetdrill PACKETDRILL=binary SCRIPTS=folder'
 	@echo '            run packetdrill scripts against the TCP, print a table'
 	@echo 'make build  only set up: virtual environment, native module, agent'
@@ -99,6 +101,13 @@ bench-guided: guided
 
 bench-record: build
 	@$(BIN)/python benches/instructions.py
+
+# `make test` draws the first 150: these are others. Each is named before it runs.
+DRAWN ?= 5000
+DRAWN_FROM ?= 150
+drawn:
+	TAILBACK_DRAWN=$(DRAWN) TAILBACK_DRAWN_FROM=$(DRAWN_FROM) $(CARGO) test --locked --quiet \
+	  -p tailback-sim --test simulator drawn::what -- --nocapture
 
 # packetdrill itself is the user's to bring (docs/models/packetdrill.md).
 packetdrill:

@@ -5,6 +5,7 @@ mod background_flows;
 mod capture;
 mod columns;
 mod dcqcn;
+mod drawn;
 mod elsewhere;
 mod flent;
 mod flow_ends;
