@@ -147,7 +147,7 @@ fn too_many(path: &str, count: u64, most: u64) -> Option<Finding> {
         Finding::new(
             path,
             format!("it comes to about {count} flows, more than a machine's memory holds"),
-            format!("what comes to {most} at most"),
+            format!("fewer: {most} at most"),
         )
     })
 }
