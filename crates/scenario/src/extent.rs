@@ -53,19 +53,16 @@ fn asked(workload: &Workload, network: &Topology) -> (&'static str, u64, u64) {
     let (key, count) = match workload {
         Workload::Bulk(bulk) => {
             let pairs = count_pairs(&bulk.pairs, network);
-            of_pairs(pairs, bulk.connections)
+            of_pairs(pairs, ("connections", bulk.connections))
         }
         Workload::RequestResponse(asking) => {
             let pairs = count_pairs(&asking.pairs, network);
-            of_pairs(pairs, asking.connections)
+            of_pairs(pairs, ("connections", asking.connections))
         }
         Workload::Udp(udp) => {
             let pairs = count_pairs(&udp.pairs, network);
             let rounds = udp.schedule.as_ref().map_or(1, |schedule| schedule.rounds);
-            match of_pairs(pairs, rounds) {
-                ("connections", count) => ("schedule.rounds", count),
-                pairs => pairs,
-            }
+            of_pairs(pairs, ("schedule.rounds", rounds))
         }
         Workload::Ping(ping) => ("pairs", count_pairs(&ping.pairs, network)),
         Workload::Bernoulli(_) => ("kind", hosts * hosts.saturating_sub(1)),
@@ -82,13 +79,9 @@ fn asked(workload: &Workload, network: &Topology) -> (&'static str, u64, u64) {
     (key, count, AT_ONCE_MAX)
 }
 
-/// So many of each of so many pairs, and which of the two keys is to blame if these are too many.
-fn of_pairs(pairs: u64, each: u32) -> (&'static str, u64) {
-    let key = if pairs > AT_ONCE_MAX {
-        "pairs"
-    } else {
-        "connections"
-    };
+/// So many of each of so many pairs, as `key` says, and which key is to blame if these are too many.
+fn of_pairs(pairs: u64, (key, each): (&'static str, u32)) -> (&'static str, u64) {
+    let key = if pairs > AT_ONCE_MAX { "pairs" } else { key };
     (key, pairs.saturating_mul(each.into()))
 }
 
@@ -103,7 +96,7 @@ fn count_pairs(pairs: &Pairs, network: &Topology) -> u64 {
     }
 }
 
-/// Tables that would be too long.
+/// Tables that would be too long, where the run's end is known beforehand.
 fn rows(scenario: &Scenario, network: &Topology) -> Vec<Finding> {
     let (workload, record) = (&scenario.workload, &scenario.record);
     let mut tables = Vec::new();
@@ -142,6 +135,7 @@ fn rows(scenario: &Scenario, network: &Topology) -> Vec<Finding> {
     long.map(finding).collect()
 }
 
+/// What is wrong with so many flows as the key at `path` asks for.
 fn too_many(path: &str, count: u64, most: u64) -> Option<Finding> {
     (count > most).then(|| {
         Finding::new(

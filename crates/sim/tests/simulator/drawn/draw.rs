@@ -17,38 +17,6 @@ const SIZES: &[&str] = &[
     "4MB", "16MB",
 ];
 const MTUS: &[&str] = &["576B", "1280B", "1500B", "1500B", "4000B", "9000B"];
-/// The first of these have shared memory.
-const SWITCHES_SHARED: usize = 3;
-const SWITCHES: &[&str] = &[
-    "plain",
-    "arista-7124s",
-    "aruba-25g",
-    "plain-queued",
-    "cisco-nexus-5010",
-];
-const HOSTS: &[&str] = &[
-    "ideal",
-    "plain",
-    "plain",
-    "uml-virtio",
-    "server-25g",
-    "rhel-5.4-x5540-ne020",
-    "server-25g-machine",
-    "xeon-e7330-ixgbe",
-    "das2-p3-gbe",
-];
-/// The first of these have no machine.
-const HOSTS_PLAIN: usize = 6;
-const STACKS: &[&str] = &[
-    "linux-7.2",
-    "linux-7.2",
-    "linux-7.2",
-    "linux-2.6.18",
-    "linux-2.6.24",
-    "linux-2.4-web100",
-    "linux-sce",
-    "windows-xp",
-];
 
 /// Draws from a schema.
 pub(super) struct Draw<'a> {
@@ -59,23 +27,19 @@ pub(super) struct Draw<'a> {
 }
 
 impl<'a> Draw<'a> {
-    /// The scenario of that number. Every third has several switches and a workload that can be cut: few others have.
-    pub(super) fn scenario(schema: &'a Value, seed: u64) -> Value {
-        let stream = Stream::new(seed, "drawn-scenario", 0);
-        let divisible = seed.is_multiple_of(3);
+    /// The scenario of that number, drawn once more. A `divisible` one has several switches and a workload that can be
+    /// cut.
+    pub(super) fn scenario(schema: &'a Value, seed: u64, again: u64, divisible: bool) -> Value {
+        let stream = Stream::new(seed, "drawn-scenario", again);
         let mut draw = Draw {
             schema,
             stream,
             divisible,
         };
         let mut scenario = json!({ "name": "drawn", "network": draw.network() });
-        let hosts = if divisible {
-            &HOSTS[..HOSTS_PLAIN]
-        } else {
-            HOSTS
-        };
-        scenario["host"] = draw.laid_over(hosts, "HostConfigOverrides", 50);
-        scenario["stack"] = draw.laid_over(STACKS, "StackOverrides", 50);
+        let keys = &schema["properties"];
+        scenario["host"] = draw.laid_over(&keys["host"], "HostConfigOverrides", 50);
+        scenario["stack"] = draw.laid_over(&keys["stack"], "StackOverrides", 50);
         if draw.in_hundred(50) {
             scenario["stack"]["tcp_congestion_control"] = draw.of("CongestionKind");
         }
@@ -130,9 +94,12 @@ impl<'a> Draw<'a> {
         self.value(schema, "", 1)
     }
 
-    /// A preset, with a part of what may be laid over it.
-    fn laid_over(&mut self, presets: &[&str], definition: &str, percent: u64) -> Value {
-        let mut all = json!({ "preset": self.text(presets) });
+    /// A preset of those that a key of the schema names, with a part of what may be laid over it.
+    fn laid_over(&mut self, key: &'a Value, definition: &str, percent: u64) -> Value {
+        let presets = key["anyOf"][0]["enum"]
+            .as_array()
+            .expect("presets come first");
+        let mut all = json!({ "preset": self.one(presets) });
         if self.in_hundred(percent)
             && let Value::Object(drawn) = self.of(definition)
         {
@@ -153,7 +120,7 @@ impl<'a> Draw<'a> {
         });
         if let Value::Object(drawn) = self.of("LinkConfig") {
             for (key, value) in drawn {
-                if self.in_hundred(if self.divisible { 4 } else { 20 }) {
+                if self.in_hundred(if self.divisible { 5 } else { 20 }) {
                     link[key] = value;
                 }
             }
@@ -162,12 +129,8 @@ impl<'a> Draw<'a> {
     }
 
     fn network(&mut self) -> Value {
-        let (switches, percent) = if self.divisible {
-            (&SWITCHES[..SWITCHES_SHARED], 10)
-        } else {
-            (SWITCHES, 40)
-        };
-        let mut switch = self.laid_over(switches, "SwitchConfigOverrides", percent);
+        let key = &self.schema["$defs"]["Network"]["oneOf"][0]["properties"]["switch"];
+        let mut switch = self.laid_over(key, "SwitchConfigOverrides", 40);
         if self.in_hundred(70) {
             switch["ports"] = json!(48);
         }
@@ -178,7 +141,7 @@ impl<'a> Draw<'a> {
                 json!({ "topology": "star", "hosts": self.between(2, 6), "switch": switch, "link": link })
             }
             2 => json!({ "topology": "dumbbell", "pairs": self.between(1, 4), "switch": switch,
-                "link": link, "trunk": trunk }),
+                "link": link, "trunk": [trunk] }),
             3 => {
                 json!({ "topology": "leaf-spine", "leaves": self.between(2, 3), "spines": self.between(1, 2),
                 "hosts": self.between(1, 3), "switch": switch, "link": link })
@@ -206,13 +169,22 @@ impl<'a> Draw<'a> {
         let mut workload = self.value(kind, "workload", 0);
         // Their defaults are seconds to minutes.
         match workload["kind"].as_str() {
+            Some("bulk") if self.divisible => {
+                let pairs = self.text(&["to-first", "permutation", "mesh"]);
+                workload["pairs"] = json!({ "kind": pairs });
+            }
             Some("flent") => {
                 workload["length"] = self.text(SPANS);
                 workload["delay"] = self.text(SPANS);
                 workload["step_size"] = self.text(INTERVALS);
             }
             Some("iperf3") => workload["lead"] = self.text(SPANS),
-            Some("flows") => workload["drain"] = self.text(SPANS),
+            Some("flows") => {
+                workload["drain"] = self.text(SPANS);
+                if self.divisible {
+                    workload["sizes"] = json!({ "kind": "web-search" });
+                }
+            }
             Some("ping") => {
                 workload["interval"] = self.text(INTERVALS);
                 workload["wait"] = self.text(SPANS);

@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::Value;
 use tailback_scenario::{Plan, Problem, Run, Workload, schema};
-use tailback_sim::{Control, SimError, Table, simulate_on};
+use tailback_sim::{Control, SimError, Table, simulate_on, why_whole};
 
 use draw::Draw;
 
@@ -21,6 +21,8 @@ const DRAWN: u64 = 150;
 const FLOWS_MAX: usize = 2000;
 /// Datagrams of such a run.
 const DATAGRAMS_MAX: u64 = 1_000_000;
+/// One that is to be cut is drawn anew so often.
+const DRAWN_ANEW: u64 = 20;
 /// A scenario is mended so often.
 const MENDINGS: usize = 14;
 
@@ -104,6 +106,19 @@ fn is_short(run: &Run) -> bool {
     }
 }
 
+/// The run of a number, whose `scenario` that is. Every other is drawn until it can be cut: few would be else.
+fn drawn_run(schema: &Value, seed: u64, scenario: &mut Value) -> Option<Run> {
+    let divisible = seed.is_multiple_of(2);
+    let mut draw = |again| {
+        *scenario = Draw::scenario(schema, seed, again, divisible);
+        planned(scenario).filter(is_short)
+    };
+    if !divisible {
+        return draw(0);
+    }
+    (0..DRAWN_ANEW).find_map(|again| draw(again).filter(|run| why_whole(run).is_none()))
+}
+
 /// What must not depend on the threads: tables, trajectory and hops.
 type Course = (Vec<Table>, u64, u64);
 
@@ -121,9 +136,9 @@ fn what_a_check_accepts_runs_to_its_end_and_alike_on_two_threads() {
     let drawn = number("TAILBACK_DRAWN", DRAWN);
     let (mut accepted, mut cut, mut wrong) = (0, 0, Vec::new());
     for seed in from..from + drawn {
-        let mut scenario = Draw::scenario(&schema, seed);
+        let mut scenario = Value::Null;
         let tried = catch_unwind(AssertUnwindSafe(|| {
-            let run = planned(&mut scenario).filter(is_short)?;
+            let run = drawn_run(&schema, seed, &mut scenario)?;
             // With --nocapture, for one that does not end.
             println!("number {seed}:\n{}", toml(&scenario));
             Some([1, 2].map(|threads| course(threads, &run)))
@@ -155,6 +170,10 @@ fn what_a_check_accepts_runs_to_its_end_and_alike_on_two_threads() {
         wrong.push(format!("number {seed}: {what}\n{}", toml(&scenario)));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(3 * accepted > drawn, "{accepted} of {drawn} ran");
-    assert!(20 * cut > drawn, "{cut} of {drawn} ran in parts");
+    // Of a few that are looked at again nothing is to be counted.
+    if drawn < DRAWN {
+        return;
+    }
+    assert!(2 * accepted > drawn, "{accepted} of {drawn} ran");
+    assert!(10 * cut > drawn, "{cut} of {drawn} ran in parts");
 }
