@@ -53,6 +53,7 @@ def test_an_upload_says_what_was_measured_and_when(tmp_path: Path) -> None:
     one = data[0]
     assert one["version"] == 4
     assert one["metadata"]["NAME"] == "tcp_upload"
+    assert (one["metadata"]["HOST"], one["metadata"]["LOCAL_HOST"]) == ("host0", "host1")
     assert (one["metadata"]["LENGTH"], one["metadata"]["TOTAL_LENGTH"]) == (2.0, 2.8)
     assert one["x_values"] == [round(0.2 * i, 9) for i in range(14)]
     assert set(one["results"]) == {"TCP upload", "Ping (ms) ICMP"}

@@ -102,25 +102,22 @@ fn rows(scenario: &Scenario, network: &Topology) -> Vec<Finding> {
     let mut tables = Vec::new();
     if let Some(span) = workload.latest_end() {
         let every = |interval: Duration| span.as_ps().div_ceil(interval.as_ps().max(1));
-        let mut table = |path: &str, interval: Duration, each: usize| {
-            tables.push((path.to_owned(), every(interval).saturating_mul(each as u64)));
+        let mut table = |path: &str, interval: Duration, each: u64| {
+            tables.push((path.to_owned(), every(interval).saturating_mul(each)));
         };
         if let Some(interval) = record.interfaces {
-            table("record.interfaces", interval, 2 * network.links.len());
+            table(
+                "record.interfaces",
+                interval,
+                2 * network.links.len() as u64,
+            );
         }
         if let Some(series) = &record.series {
             table("record.series.interval", series.interval, 1);
         }
-        if let Some((keys, measured)) = workload.measurement() {
-            let flows = measured.flows.len();
-            table(&format!("workload.{}", keys[0]), measured.interval, flows);
-            if !measured.ping_interval.is_zero() {
-                let pings = measured.pings.len();
-                table(
-                    &format!("workload.{}", keys[1]),
-                    measured.ping_interval,
-                    pings,
-                );
+        for look in workload.looks() {
+            if !look.interval.is_zero() {
+                table(&format!("workload.{}", look.key), look.interval, look.count);
             }
         }
     }

@@ -28,16 +28,19 @@ pub(crate) fn applications(run: &Run, outside: &[bool]) -> (Vec<Endpoint>, Workl
     let is_outside = |host: usize| outside.get(host).copied().unwrap_or(false);
     match &run.workload {
         Spec::Incast(incast) => {
+            let order = incast.order(&run.network);
+            let client = order[0];
             let pairs = (0..incast.servers).flat_map(|index| {
-                let server = index as usize + 1;
+                let server = order[index as usize + 1];
                 [
-                    Endpoint::new(2 * index, 0, server),
-                    Endpoint::new(2 * index + 1, server, 0),
+                    Endpoint::new(2 * index, client, server),
+                    Endpoint::new(2 * index + 1, server, client),
                 ]
             });
             let endpoints = pairs.collect();
             let servers = (0..incast.servers).map(|index| {
-                let host = &run.network.hosts[index as usize + 1].config;
+                let server = order[index as usize + 1];
+                let host = &run.network.hosts[server].config;
                 Server {
                     answer_bytes: incast.answer_bytes(index),
                     service_latency: host.service_latency,
@@ -45,10 +48,10 @@ pub(crate) fn applications(run: &Run, outside: &[bool]) -> (Vec<Endpoint>, Workl
                     stream: Stream::new(run.seed, "service", u64::from(index)),
                     request_left: incast.request.get(),
                     answer_left: 0,
-                    outside: is_outside(index as usize + 1),
+                    outside: is_outside(server),
                 }
             });
-            let client = &run.network.hosts[0].config;
+            let client = &run.network.hosts[client].config;
             let latencies = Latencies {
                 send_call: client.send_call_cost,
                 client: client.client_latency,
@@ -77,16 +80,26 @@ pub(crate) fn applications(run: &Run, outside: &[bool]) -> (Vec<Endpoint>, Workl
             );
             (Vec::new(), Workload::Flows(app))
         }
-        Spec::Exchange(exchange) => (
-            vec![Endpoint::new(0, 0, 1), Endpoint::new(1, 1, 0)],
-            Workload::Exchange(ExchangeApp::new(exchange, [0, 1].map(is_outside))),
-        ),
+        Spec::Exchange(exchange) => {
+            let ends = exchange.ends(&run.network);
+            let [client, server] = ends;
+            (
+                vec![
+                    Endpoint::new(0, client, server),
+                    Endpoint::new(1, server, client),
+                ],
+                Workload::Exchange(ExchangeApp::new(exchange, ends.map(is_outside))),
+            )
+        }
         Spec::Iperf3(spec) => {
-            let app = MeasuredApp::new(spec.measurement(run.seed), outside);
+            let app = MeasuredApp::new(
+                spec.measurement(run.seed, &spec.order(&run.network)),
+                outside,
+            );
             (Vec::new(), Workload::Measured(app))
         }
         Spec::Flent(spec) => {
-            let app = MeasuredApp::new(spec.measurement(), outside);
+            let app = MeasuredApp::new(spec.measurement(&spec.order(&run.network)), outside);
             (Vec::new(), Workload::Measured(app))
         }
         Spec::Bernoulli(spec) => {

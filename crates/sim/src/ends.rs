@@ -12,19 +12,21 @@ pub(crate) fn of_workload(run: &Run) -> Vec<usize> {
             .collect()
     };
     match &run.workload {
-        Workload::Incast(incast) => (1..=incast.servers as usize)
-            .flat_map(|server| [0, server])
-            .collect(),
+        Workload::Incast(incast) => {
+            let order = incast.order(network);
+            let servers = order.iter().skip(1).take(incast.servers as usize);
+            servers.flat_map(|server| [order[0], *server]).collect()
+        }
         Workload::Bulk(bulk) => of(bulk.flows(run.seed, network)),
         Workload::Flows(flows) => of(flows.flows(run.seed, network)),
         Workload::RequestResponse(spec) => of(spec.flows(run.seed, network)),
-        Workload::Exchange(_) => vec![0, 1],
+        Workload::Exchange(exchange) => exchange.ends(network).to_vec(),
         Workload::Iperf3(spec) => {
-            let flows = spec.measurement(run.seed).flows;
+            let flows = spec.measurement(run.seed, &spec.order(network)).flows;
             of(flows.into_iter().map(|one| one.flow).collect())
         }
         Workload::Flent(spec) => {
-            let flows = spec.measurement().flows;
+            let flows = spec.measurement(&spec.order(network)).flows;
             of(flows.into_iter().map(|one| one.flow).collect())
         }
         Workload::Bernoulli(_) => {

@@ -42,7 +42,7 @@ pub(crate) fn summary(world: &World, app: &MeasuredApp, queue_bytes_max: u64) ->
         .filter(|a| (from..until).contains(&a.sent));
     let rtts: Vec<f64> = answers.map(|a| a.rtt().as_ms_f64()).collect();
     let way = |to_first: bool| {
-        let is = |one: &MeasuredFlow| (one.flow.destination == 0) == to_first;
+        let is = |one: &MeasuredFlow| (one.flow.destination == app.spec().receiver) == to_first;
         gbps(seen(world, app, is).0)
     };
     Table::new("summary")
@@ -77,22 +77,23 @@ pub(crate) fn summary(world: &World, app: &MeasuredApp, queue_bytes_max: u64) ->
         .measures("duration_s_total", [seconds])
 }
 
-/// The share of host 0's link that the flows took while they were measured, of the busier direction:
+/// The share of the first host's link that the flows took while they were measured, of the busier direction:
 /// payload received over what full segments could bring.
 fn utilisation(world: &World, app: &MeasuredApp) -> f64 {
     let way = |to_first: bool| {
-        let is = |one: &MeasuredFlow| (one.flow.destination == 0) == to_first;
+        let is = |one: &MeasuredFlow| (one.flow.destination == app.spec().receiver) == to_first;
         seen(world, app, is).0
     };
     let bytes = way(true).max(way(false));
-    let mtu = u32::from(world.hosts[0].config.mss) + IP_HEADER_BYTES + TCP_HEADER_BYTES;
+    let mtu =
+        u32::from(world.hosts[app.spec().receiver].config.mss) + IP_HEADER_BYTES + TCP_HEADER_BYTES;
     let mut stacks = world.hosts.iter().map(|host| &host.config.stack);
     let options = match stacks.all(|stack| stack.tcp_timestamps) {
         true => TIMESTAMPS_BYTES,
         false => 0,
     };
     let payload = mtu - IP_HEADER_BYTES - TCP_HEADER_BYTES - options;
-    let link = &world.links[world.hosts[0].uplink as usize].link;
+    let link = &world.links[world.hosts[app.spec().receiver].uplink as usize].link;
     let wire = link.wire_bytes((mtu + ETHERNET_BYTES) as u16);
     let bps = link.rate().as_bps() as f64 * f64::from(payload) / wire as f64;
     bytes as f64 * 8.0 / app.spec().duration().as_secs_f64() / bps

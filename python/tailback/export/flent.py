@@ -66,7 +66,7 @@ def export_flent(results: Results, folder: str | Path) -> list[Path]:
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     files = []
-    tables = {name: results.table(name) for name in ("intervals", "pings")}
+    tables = {name: results.table(name) for name in ("intervals", "pings", "flows")}
     for row in results.summary.iter_rows(named=True):
         run = {name: table.filter(run=row["run"]) for name, table in tables.items()}
         test = _Test.of(results, workload, row)
@@ -132,7 +132,7 @@ class _Test:
             results[series] = _combined(parts, how)
         return {
             "version": FORMAT_VERSION,
-            "metadata": self._metadata(client, total_s),
+            "metadata": self._metadata(client, total_s, _ends(tables["flows"])),
             "x_values": x_values,
             "results": results,
             "raw_values": raw,
@@ -157,7 +157,8 @@ class _Test:
                 values[step] = value
         return values
 
-    def _metadata(self, client: int, total_s: float) -> dict[str, Any]:
+    def _metadata(self, client: int, total_s: float, ends: tuple[str, str]) -> dict[str, Any]:
+        local, server = ends
         manifest = self.results.manifest
         time = self.began.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
         words = ", ".join(f"{p} {self.row[p]}" for p in self.results.parameters)
@@ -168,9 +169,9 @@ class _Test:
             f"seed {manifest['seed']}: {self.row.get('switch_drops', 0)} drops at switches",
             "TIME": time,
             "T0": time,
-            "HOST": "host 0",
-            "HOSTS": ["host 0"],
-            "LOCAL_HOST": f"client {client}",
+            "HOST": server,
+            "HOSTS": [server],
+            "LOCAL_HOST": local,
             "LENGTH": self.length_s,
             "TOTAL_LENGTH": total_s,
             "STEP_SIZE": self.step_s,
@@ -184,6 +185,13 @@ class _Test:
             "DATA_FILENAME": self.file_name(client),
             "SERIES_META": {},
         }
+
+
+def _ends(flows: pl.DataFrame) -> tuple[str, str]:
+    """Client and server, by their names."""
+    one = flows.row(0, named=True)
+    ends = (one["source"], one["destination"])
+    return ends if one["series"].startswith("TCP upload") else (ends[1], ends[0])
 
 
 def _is_part(name: str, of: str) -> bool:

@@ -9,7 +9,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailback_units::{Bytes, Duration};
 
+use super::order;
 use crate::problem::Finding;
+use crate::topology::Topology;
 
 /// One connection between the first two hosts, with timed actions of both ends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -20,6 +22,10 @@ pub struct Exchange {
     /// What the ends do; of actions at the same time the first listed goes first.
     #[schemars(length(min = 1))]
     pub action: Vec<TimedAction>,
+    /// Names of the client and of the server. Absent: the topology's first two hosts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(min = 2, max = 2), extend("examples" = [["host3", "host0"]]))]
+    pub hosts: Vec<String>,
 }
 
 /// One thing that one end does.
@@ -69,6 +75,13 @@ pub enum Deed {
 }
 
 impl Exchange {
+    /// Client and server among the hosts of `network`.
+    #[must_use]
+    pub fn ends(&self, network: &Topology) -> [usize; 2] {
+        let order = order::hosts(&self.hosts, network);
+        [order[0], order[1]]
+    }
+
     /// The actions in the order they are due.
     #[must_use]
     pub fn in_order(&self) -> Vec<TimedAction> {

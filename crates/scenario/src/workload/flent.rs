@@ -1,7 +1,7 @@
 //! Flent's tests: TCP both ways, with pings under load and before and after it.
 //!
-//! Models the tests `tcp_upload`, `tcp_download` and `rrul` of Flent (flent.org, tests/*.conf) between clients, hosts
-//! 1, 2, …, and host 0, which runs netserver: from `delay` on each client's connections send as fast as
+//! Models the tests `tcp_upload`, `tcp_download` and `rrul` of Flent (flent.org, tests/*.conf) between clients and
+//! the first host, which runs netserver: from `delay` on each client's connections send as fast as
 //! TCP lets them for `length`; pings go every `step_size` from the beginning until `delay` after their end.
 //! `rrul` has four connections each way, marked CS0 (BE), CS1 (BK), CS5 and EF, and beside the ICMP ping one
 //! of each of EF, BK and BE. Priorities are the class selectors' (EF has CS5's).
@@ -13,17 +13,19 @@ use serde::{Deserialize, Serialize};
 use tailback_units::{Duration, Time};
 
 use super::flow::Flow;
-use super::measured::{MeasuredFlow, Measurement, PingLine};
+use super::measured::{Look, MeasuredFlow, Measurement, PingLine};
+use super::order;
 use crate::period;
 use crate::problem::Finding;
+use crate::topology::Topology;
 
-/// A test of Flent's between clients and host 0.
+/// A test of Flent's between clients and the first host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Flent {
     /// The test.
     pub test: FlentTest,
-    /// Hosts that run it against host 0, all at once: hosts 1 to this.
+    /// Hosts that run it against the first, all at once: so many that come after it.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 65_535), default = "one")]
     pub clients: u32,
@@ -39,6 +41,11 @@ pub struct Flent {
     #[serde(default = "step_size")]
     #[schemars(default = "step_size")]
     pub step_size: Duration,
+    /// Names of the hosts that take part, in the order of their parts: first the server, then the clients.
+    /// Absent: all, in the topology's order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(min = 2), extend("examples" = [["host3", "host0"]]))]
+    pub hosts: Vec<String>,
 }
 
 /// The tests there are, by Flent's names.
@@ -114,16 +121,27 @@ impl FlentTest {
 }
 
 impl Flent {
-    /// What it comes down to.
+    /// Hosts of `network` in the order of their parts.
     #[must_use]
-    pub fn measurement(&self) -> Measurement {
+    pub fn order(&self, network: &Topology) -> Vec<usize> {
+        order::hosts(&self.hosts, network)
+    }
+
+    /// What it comes down to between hosts in this `order` of their parts.
+    #[must_use]
+    pub fn measurement(&self, order: &[usize]) -> Measurement {
+        let server = order[0];
         let start = Time::ZERO + self.delay;
         let mut flows = Vec::new();
         let mut pings = Vec::new();
         for sender in 1..=self.clients {
-            let client = sender as usize;
+            let client = order[sender as usize];
             for (upload, priority, series) in self.test.connections() {
-                let (source, destination) = if upload { (client, 0) } else { (0, client) };
+                let (source, destination) = if upload {
+                    (client, server)
+                } else {
+                    (server, client)
+                };
                 flows.push(MeasuredFlow {
                     sender,
                     measured: true,
@@ -141,7 +159,7 @@ impl Flent {
             for (priority, series) in self.test.pings() {
                 pings.push(PingLine {
                     source: client,
-                    destination: 0,
+                    destination: server,
                     priority,
                     sender,
                     series,
@@ -149,14 +167,44 @@ impl Flent {
             }
         }
         Measurement {
+            receiver: server,
             begin: Time::ZERO,
             load: (start, start + self.length),
-            end: start + self.length + self.delay,
+            end: self.end(),
             flows,
             pings,
             ping_interval: self.step_size,
             interval: self.step_size.min(self.length),
         }
+    }
+
+    /// When it ends, and the run with it.
+    #[must_use]
+    pub fn end(&self) -> Time {
+        Time::ZERO + self.delay + self.length + self.delay
+    }
+
+    /// What is looked at in equal steps: connections, then pings.
+    pub(super) fn looks(&self) -> [Look; 2] {
+        // Where that is shorter than its step, the length is the interval.
+        let (key, interval) = if self.length < self.step_size {
+            ("length", self.length)
+        } else {
+            ("step_size", self.step_size)
+        };
+        let clients = u64::from(self.clients);
+        [
+            Look {
+                key,
+                interval,
+                count: clients * self.test.connections().len() as u64,
+            },
+            Look {
+                key: "step_size",
+                interval: self.step_size,
+                count: clients * self.test.pings().len() as u64,
+            },
+        ]
     }
 
     /// What one 25 Gb/s link carries meanwhile.
@@ -166,12 +214,13 @@ impl Flent {
 
     pub(super) fn findings(&self, hosts: usize) -> Vec<Finding> {
         let mut found = Vec::new();
+        let (hosts, whose) = order::count(&self.hosts, hosts);
         let clients = self.clients as usize;
         if clients >= hosts {
             found.push(Finding::new(
                 "clients",
                 format!(
-                    "{clients} clients and the server need {} hosts, and the network has {hosts}",
+                    "{clients} clients and the server need {} hosts, and {whose} {hosts}",
                     clients + 1
                 ),
                 format!("at most {} clients, or more hosts", hosts.saturating_sub(1)),

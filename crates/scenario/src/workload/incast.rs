@@ -3,14 +3,16 @@
 //! Models the benchmark of the incast study (Principled Technologies 2010) and of Phanishayee et
 //! al. (FAST 2008): the client asks all servers back to back, each answers with its share, and
 //! the next iteration begins when the last byte of the last answer is in. Connections stay open
-//! over all iterations. Host 0 is the client, hosts 1 … `servers` are the servers.
+//! over all iterations. The first host is the client, the next `servers` are the servers.
 //! Left out: think time between iterations other than the client's own latency.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailback_units::Bytes;
 
+use super::order;
 use crate::problem::Finding;
+use crate::topology::Topology;
 
 /// One client asks many servers at once, again and again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -31,6 +33,11 @@ pub struct Incast {
     #[serde(default = "default_request")]
     #[schemars(default = "default_request")]
     pub request: Bytes,
+    /// Names of the hosts that take part, in the order of their parts: first the client, then the servers.
+    /// Absent: all, in the topology's order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(min = 2), extend("examples" = [["host3", "host0"]]))]
+    pub hosts: Vec<String>,
 }
 
 /// A short message; the study's tool does not publish its own. [assumed]
@@ -39,6 +46,12 @@ fn default_request() -> Bytes {
 }
 
 impl Incast {
+    /// Hosts of `network` in the order of their parts.
+    #[must_use]
+    pub fn order(&self, network: &Topology) -> Vec<usize> {
+        order::hosts(&self.hosts, network)
+    }
+
     /// Bytes that server `index` (from 0) sends in an iteration.
     ///
     /// Where a striped size does not divide evenly, the first servers send one byte more.
@@ -64,12 +77,13 @@ impl Incast {
 
     pub(super) fn findings(&self, hosts: usize) -> Vec<Finding> {
         let mut found = Vec::new();
+        let (hosts, whose) = order::count(&self.hosts, hosts);
         let servers = self.servers as usize;
         if servers >= hosts {
             found.push(Finding::new(
                 "servers",
                 format!(
-                    "{servers} servers and the client need {} hosts, and the network has {hosts}",
+                    "{servers} servers and the client need {} hosts, and {whose} {hosts}",
                     servers + 1
                 ),
                 format!("at most {} servers, or more hosts", hosts.saturating_sub(1)),

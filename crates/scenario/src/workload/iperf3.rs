@@ -1,6 +1,6 @@
 //! iperf3: continuous senders to one receiver, some of them measured.
 //!
-//! Models `iperf3 -c` from hosts 1, 2, … to host 0 as the ECN-switch study runs it (HPE 2019): either
+//! Models `iperf3 -c` from hosts to the first one as the ECN-switch study runs it (HPE 2019): either
 //! the first sender is measured for `duration` while the others, begun `lead` before, send on, or
 //! all start within `start_skew` and are measured from the first start. Beside them a ping (ICMP
 //! echo of 56 bytes) goes from the first sender to the receiver, as Flent's tests have it.
@@ -12,15 +12,17 @@ use tailback_net::random::Stream;
 use tailback_units::{Duration, Time};
 
 use super::flow::Flow;
-use super::measured::{MeasuredFlow, Measurement, PingLine};
+use super::measured::{Look, MeasuredFlow, Measurement, PingLine};
+use super::order;
 use crate::period;
 use crate::problem::Finding;
+use crate::topology::Topology;
 
 /// Continuous senders to one receiver, some of them measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Iperf3 {
-    /// Hosts that send to host 0: hosts 1 to this.
+    /// Hosts that send to the first: so many that come after it.
     #[schemars(range(min = 1, max = 65_535))]
     pub senders: u32,
     /// Whose throughput is measured.
@@ -38,7 +40,7 @@ pub struct Iperf3 {
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 1000), default = "one")]
     pub parallel: u32,
-    /// The other way round: host 0 sends to the others (iperf3's -R).
+    /// The other way round: the first host sends to the others (iperf3's -R).
     #[serde(default)]
     pub reverse: bool,
     /// Time between pings; zero: none.
@@ -49,6 +51,11 @@ pub struct Iperf3 {
     #[serde(default = "interval")]
     #[schemars(default = "interval")]
     pub interval: Duration,
+    /// Names of the hosts that take part, in the order of their parts: first the receiver, then the senders.
+    /// Absent: all, in the topology's order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(min = 2), extend("examples" = [["host3", "host0"]]))]
+    pub hosts: Vec<String>,
 }
 
 /// Whose throughput is measured.
@@ -81,6 +88,12 @@ fn interval() -> Duration {
 }
 
 impl Iperf3 {
+    /// Hosts of `network` in the order of their parts.
+    #[must_use]
+    pub fn order(&self, network: &Topology) -> Vec<usize> {
+        order::hosts(&self.hosts, network)
+    }
+
     /// When the measurement begins.
     #[must_use]
     pub fn begin(&self) -> Time {
@@ -96,29 +109,30 @@ impl Iperf3 {
         self.begin() + self.duration
     }
 
-    /// What it comes down to, with the starts of a seed.
+    /// What it comes down to between hosts in this `order` of their parts, with the starts of a seed.
     #[must_use]
-    pub fn measurement(&self, seed: u64) -> Measurement {
+    pub fn measurement(&self, seed: u64, order: &[usize]) -> Measurement {
         let ping = PingLine {
-            source: 1,
-            destination: 0,
+            source: order[1],
+            destination: order[0],
             priority: 0,
             sender: 1,
             series: "ping".to_owned(),
         };
         Measurement {
+            receiver: order[0],
             begin: self.begin(),
             load: (self.begin(), self.end()),
             end: self.end(),
-            flows: self.flows(seed),
+            flows: self.flows(seed, order),
             pings: vec![ping],
             ping_interval: self.ping_interval,
             interval: self.interval.min(self.duration),
         }
     }
 
-    /// The flows, in the order of their starts.
-    fn flows(&self, seed: u64) -> Vec<MeasuredFlow> {
+    /// The flows between hosts in this `order` of their parts, as they start.
+    fn flows(&self, seed: u64, order: &[usize]) -> Vec<MeasuredFlow> {
         let mut flows = Vec::new();
         for sender in 1..=self.senders {
             let mut stream = Stream::new(seed, "iperf3-start", u64::from(sender));
@@ -130,10 +144,11 @@ impl Iperf3 {
                 } else {
                     Duration::from_ps(stream.below(self.start_skew.as_ps().saturating_add(1)))
                 };
+                let (receiver, host) = (order[0], order[sender as usize]);
                 let (source, destination) = if self.reverse {
-                    (0, sender as usize)
+                    (receiver, host)
                 } else {
-                    (sender as usize, 0)
+                    (host, receiver)
                 };
                 flows.push(MeasuredFlow {
                     sender,
@@ -154,6 +169,22 @@ impl Iperf3 {
         flows
     }
 
+    /// What is looked at in equal steps: connections, then pings.
+    pub(super) fn looks(&self) -> [Look; 2] {
+        [
+            Look {
+                key: "interval",
+                interval: self.interval.min(self.duration),
+                count: u64::from(self.senders) * u64::from(self.parallel),
+            },
+            Look {
+                key: "ping_interval",
+                interval: self.ping_interval,
+                count: 1,
+            },
+        ]
+    }
+
     /// What one 25 Gb/s link carries meanwhile.
     pub(super) fn expected_bytes(&self) -> u64 {
         self.duration.as_us().saturating_mul(3125)
@@ -161,12 +192,13 @@ impl Iperf3 {
 
     pub(super) fn findings(&self, hosts: usize) -> Vec<Finding> {
         let mut found = Vec::new();
+        let (hosts, whose) = order::count(&self.hosts, hosts);
         let senders = self.senders as usize;
         if senders >= hosts {
             found.push(Finding::new(
                 "senders",
                 format!(
-                    "{senders} senders and the receiver need {} hosts, and the network has {hosts}",
+                    "{senders} senders and the receiver need {} hosts, and {whose} {hosts}",
                     senders + 1
                 ),
                 format!("at most {} senders, or more hosts", hosts.saturating_sub(1)),

@@ -2,6 +2,9 @@ use tailback_units::{Duration, Time};
 
 use super::{Iperf3, Measured};
 
+/// The receiver, and three senders.
+const ORDER: [usize; 4] = [0, 1, 2, 3];
+
 fn iperf3(measured: Measured) -> Iperf3 {
     Iperf3 {
         senders: 3,
@@ -13,13 +16,14 @@ fn iperf3(measured: Measured) -> Iperf3 {
         reverse: false,
         ping_interval: Duration::from_ms(20),
         interval: Duration::from_ms(200),
+        hosts: Vec::new(),
     }
 }
 
 #[test]
 fn the_measured_sender_comes_last_and_exactly_on_time() {
     let spec = iperf3(Measured::First);
-    let flows = spec.flows(1);
+    let flows = spec.flows(1, &ORDER);
     let senders: Vec<u32> = flows.iter().map(|one| one.sender).collect();
     assert_eq!(senders.len(), 6);
     assert_eq!(senders[4..], [1, 1]);
@@ -38,7 +42,7 @@ fn the_measured_sender_comes_last_and_exactly_on_time() {
 fn together_all_are_measured_from_the_start() {
     let spec = iperf3(Measured::All);
     assert_eq!(spec.begin(), Time::ZERO);
-    let flows = spec.flows(1);
+    let flows = spec.flows(1, &ORDER);
     assert!(
         flows
             .iter()
@@ -50,9 +54,9 @@ fn together_all_are_measured_from_the_start() {
             .iter()
             .all(|one| one.flow.source == one.sender as usize && one.flow.destination == 0)
     );
-    assert_ne!(flows, spec.flows(2), "another seed, other starts");
+    assert_ne!(flows, spec.flows(2, &ORDER), "another seed, other starts");
     assert!(flows.iter().all(|one| one.measured));
-    assert_eq!(spec.measurement(1).senders_measured(), 3);
+    assert_eq!(spec.measurement(1, &ORDER).senders_measured(), 3);
 }
 
 #[test]
@@ -70,7 +74,7 @@ fn the_other_way_round_the_receiver_sends() {
         reverse: true,
         ..iperf3(Measured::All)
     };
-    let flows = download.flows(1);
+    let flows = download.flows(1, &ORDER);
     assert!(
         flows
             .iter()
@@ -86,7 +90,23 @@ fn an_interval_ends_with_the_measurement() {
     };
     for (ms, interval_ms) in [(199, 199), (201, 200)] {
         assert_eq!(spec(ms).findings(4), []);
-        let interval = spec(ms).measurement(7).interval;
+        let interval = spec(ms).measurement(7, &ORDER).interval;
         assert_eq!(interval, Duration::from_ms(interval_ms));
     }
+}
+
+#[test]
+fn hosts_have_the_parts_that_their_order_gives_them() {
+    let run = iperf3(Measured::All).measurement(1, &[7, 2, 9, 4]);
+    let mut senders: Vec<_> = run
+        .flows
+        .iter()
+        .map(|one| (one.sender, one.flow.source))
+        .collect();
+    senders.sort_unstable();
+    senders.dedup();
+    assert_eq!(senders, [(1, 2), (2, 9), (3, 4)]);
+    assert!(run.flows.iter().all(|one| one.flow.destination == 7));
+    assert_eq!((run.receiver, run.pings[0].source), (7, 2));
+    assert_eq!(run.pings[0].destination, 7);
 }

@@ -10,6 +10,8 @@ use super::flow::Flow;
 /// Flows that are measured, and what is done beside them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Measurement {
+    /// The host with which all others have to do.
+    pub receiver: usize,
     /// When the measurement begins, and the time of the tables with it.
     pub begin: Time,
     /// From when and until when bandwidth is measured; what still sends then stops, unless the
@@ -25,6 +27,17 @@ pub struct Measurement {
     pub ping_interval: Duration,
     /// Time between looks at every flow.
     pub interval: Duration,
+}
+
+/// Things that are looked at in equal steps, each a row of a table at each step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Look {
+    /// The key that says the interval.
+    pub(crate) key: &'static str,
+    /// Time between looks; zero: none.
+    pub(crate) interval: Duration,
+    /// How many are looked at.
+    pub(crate) count: u64,
 }
 
 /// A flow of a measurement.

@@ -14,6 +14,7 @@ mod flows;
 mod incast;
 mod iperf3;
 mod measured;
+mod order;
 mod pareto;
 mod ping;
 mod reporter;
@@ -31,6 +32,7 @@ pub(crate) use flow::turn;
 pub use flows::Flows;
 pub use incast::Incast;
 pub use iperf3::{Iperf3, Measured};
+pub(crate) use measured::Look;
 pub use measured::{MeasuredFlow, Measurement, PingLine};
 pub use ping::{Ping, Pinger};
 pub use reporter::{Reporter, Rest};
@@ -97,12 +99,11 @@ impl Workload {
     #[must_use]
     pub fn name_findings(&self, network: &Topology) -> Vec<Finding> {
         match self {
-            Workload::Incast(_)
-            | Workload::Flows(_)
-            | Workload::Exchange(_)
-            | Workload::Iperf3(_)
-            | Workload::Flent(_)
-            | Workload::Bernoulli(_) => Vec::new(),
+            Workload::Flows(_) | Workload::Bernoulli(_) => Vec::new(),
+            Workload::Incast(incast) => order::findings(&incast.hosts, network),
+            Workload::Exchange(exchange) => order::findings(&exchange.hosts, network),
+            Workload::Iperf3(iperf3) => order::findings(&iperf3.hosts, network),
+            Workload::Flent(flent) => order::findings(&flent.hosts, network),
             Workload::Bulk(bulk) => bulk.pairs.name_findings(network),
             Workload::Udp(udp) => udp.name_findings(network),
             Workload::RequestResponse(asking) => asking.pairs.name_findings(network),
@@ -113,7 +114,18 @@ impl Workload {
 
     /// Hosts that exchange frames, where the workload names them; none: any two may.
     pub(crate) fn pairs(&self, network: &Topology) -> Option<Vec<(usize, usize)>> {
+        let with_first = |order: Vec<usize>, others: u32| {
+            let others = order.iter().skip(1).take(others as usize);
+            Some(others.map(|other| (*other, order[0])).collect())
+        };
         let pairs = match self {
+            Workload::Incast(incast) => return with_first(incast.order(network), incast.servers),
+            Workload::Iperf3(iperf3) => return with_first(iperf3.order(network), iperf3.senders),
+            Workload::Flent(flent) => return with_first(flent.order(network), flent.clients),
+            Workload::Exchange(exchange) => {
+                let [client, server] = exchange.ends(network);
+                return Some(vec![(client, server)]);
+            }
             Workload::Bulk(bulk) => &bulk.pairs,
             Workload::Udp(udp) => &udp.pairs,
             Workload::RequestResponse(asking) => &asking.pairs,
@@ -152,7 +164,7 @@ impl Workload {
             Workload::Flows(flows) => Some(flows.duration + flows.drain),
             Workload::Exchange(exchange) => Some(exchange.duration),
             Workload::Iperf3(iperf3) => Some(iperf3.end().since(Time::ZERO)),
-            Workload::Flent(flent) => Some(flent.measurement().end.since(Time::ZERO)),
+            Workload::Flent(flent) => Some(flent.end().since(Time::ZERO)),
             Workload::Bernoulli(bernoulli) => Some(bernoulli.duration),
             Workload::RequestResponse(asking) => Some(asking.duration),
             Workload::Ping(ping) => ping.latest_end(),
@@ -161,16 +173,12 @@ impl Workload {
         }
     }
 
-    /// What a workload that measures by itself comes down to, and its keys for the intervals of values and of pings.
-    pub(crate) fn measurement(&self) -> Option<([&'static str; 2], Measurement)> {
+    /// What a workload that measures by itself looks at.
+    pub(crate) fn looks(&self) -> Vec<Look> {
         match self {
-            Workload::Iperf3(spec) => Some((["interval", "ping_interval"], spec.measurement(0))),
-            // Where that is shorter than its step, the length is the interval.
-            Workload::Flent(spec) if spec.length < spec.step_size => {
-                Some((["length", "step_size"], spec.measurement()))
-            }
-            Workload::Flent(spec) => Some((["step_size", "step_size"], spec.measurement())),
-            _ => None,
+            Workload::Iperf3(spec) => spec.looks().to_vec(),
+            Workload::Flent(spec) => spec.looks().to_vec(),
+            _ => Vec::new(),
         }
     }
 

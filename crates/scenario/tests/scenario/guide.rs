@@ -1,5 +1,7 @@
 //! The examples of the guide are sound.
 
+use tailback_scenario::Workload;
+
 use crate::common::{STAR, plan};
 
 const GUIDE: &str = include_str!("../../../../docs/guide/scenario-files.md");
@@ -58,6 +60,7 @@ fn the_other_examples_fit_into_a_scenario() {
         preset,
         fabric,
         explicit,
+        parts,
         beside,
         capture,
     ] = blocks.as_slice()
@@ -85,6 +88,15 @@ fn the_other_examples_fit_into_a_scenario() {
         .replace(&STAR[star], explicit)
         .replace("servers = 3", "servers = 1");
     assert_eq!(plan(&text, &[]).runs[0].network.links.len(), 2);
+    let across = plan(
+        &format!("name = \"across\"\nhost = \"plain\"\n{parts}"),
+        &[],
+    );
+    assert_eq!(across.runs.len(), 4);
+    let Workload::Flent(flent) = &across.runs[0].workload else {
+        panic!("{:?}", across.runs[0].workload)
+    };
+    assert_eq!(flent.order(&across.runs[0].network), [3, 0, 1]);
     let captured = plan(&format!("{STAR}{capture}"), &[]);
     assert_eq!(captured.scenario["record"]["pcap"]["snap"], "96B");
 }

@@ -18,7 +18,7 @@ fn an_unknown_key_is_named_with_the_nearest_right_one() {
     assert_eq!(
         problem(&star("servers = 3", "servers = 3\ncolour = 20"), &[]),
         "s.toml:18:1: workload.colour: there is no key \"colour\" here; the keys here are kind, \
-         servers, size, striped, iterations, request"
+         servers, size, striped, iterations, request, hosts"
     );
     // Of the hundred of a stack not all are listed.
     let said = problem(&star("[stack]", "[stack]\ncolour = 1"), &[]);
@@ -165,6 +165,28 @@ fn more_servers_than_hosts_beside_the_client_are_told() {
         problem(&star("servers = 3", "servers = 4"), &[]),
         "s.toml:17:11: workload.servers: 4 servers and the client need 5 hosts, and the network has \
          4; at most 3 servers, or more hosts"
+    );
+}
+
+#[test]
+fn hosts_that_are_none_or_too_few_for_the_parts_are_told() {
+    let named = |hosts: &str| {
+        let set = format!("workload.hosts={hosts}");
+        let said = problem(&star("servers = 3", "servers = 3"), &[&set]);
+        said.replace(&format!("--set {set}: "), "")
+    };
+    assert_eq!(
+        named(r#"["host2", "hots1", "host1", "host0"]"#),
+        "workload.hosts[1]: there is no host \"hots1\"; did you mean \"host1\"?"
+    );
+    assert_eq!(
+        named(r#"["host2", "host1", "host2", "host0"]"#),
+        "workload.hosts[2]: \"host2\" is named twice; each host once"
+    );
+    assert_eq!(
+        named(r#"["host2", "host0"]"#),
+        "s.toml:17:11: workload.servers: 3 servers and the client need 4 hosts, and `hosts` names 2; \
+         at most 1 servers, or more hosts"
     );
 }
 

@@ -26,7 +26,7 @@ pub(super) fn looks(spec: &Iperf3) -> Vec<Time> {
 /// Puts into the world what guests told of a measured window.
 pub(super) fn fill_window(world: &mut World, run: &Run, spec: &Iperf3, records: &Records) {
     let ends = [spec.begin(), spec.end()];
-    let flows = spec.measurement(run.seed).flows;
+    let flows = spec.measurement(run.seed, &spec.order(&run.network)).flows;
     let mut told: BTreeMap<usize, BTreeMap<Time, Told>> = BTreeMap::new();
     let mut pings = Vec::new();
     for (host, records) in records {

@@ -160,11 +160,13 @@ fn to_world(at: Time) -> Time {
 /// Whether any modelled application opens connections of its own accord.
 fn starts_in_the_world(run: &Run, outside: &[bool]) -> bool {
     match &run.workload {
-        // Host 0 is the client.
-        Workload::Incast(_) => !outside[0],
+        // The first host is the client.
+        Workload::Incast(incast) => !outside[incast.order(&run.network)[0]],
         Workload::Bulk(_) | Workload::Flows(_) => !outside.iter().all(|is| *is),
-        // The first two hosts are its ends.
-        Workload::Exchange(_) => outside[..2].contains(&false),
+        Workload::Exchange(exchange) => {
+            let ends = exchange.ends(&run.network);
+            ends.iter().any(|host| !outside[*host])
+        }
         Workload::Command(_) => false,
         Workload::Ping(spec) => {
             let pingers = spec.pingers(run.seed, &run.network);

@@ -17,9 +17,8 @@ pub fn not_applied_by_kernels(run: &Run, outside: &[bool]) -> Vec<String> {
             "socket: programs of yours set the options of their sockets themselves".to_owned(),
         );
     }
-    // Host 0 is the client.
-    if let Workload::Incast(_) = run.workload
-        && outside[0]
+    if let Workload::Incast(incast) = &run.workload
+        && outside[incast.order(&run.network)[0]]
         && run.record.anatomy_iteration.is_some()
     {
         said.push(

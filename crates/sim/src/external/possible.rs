@@ -1,6 +1,6 @@
 //! What runs with kernels cannot do, told before any is made.
 
-use tailback_scenario::{Run, Workload};
+use tailback_scenario::{PingLine, Run, Workload};
 use tailback_wire::plan;
 
 use super::beside;
@@ -88,14 +88,22 @@ fn of_workload(run: &Run, outside: &[bool]) -> Vec<String> {
              incast, bulk, flows, request-response, exchange, iperf3, udp, ping or command"
         )
     };
+    let name = |host: usize| run.network.hosts[host].name.as_str();
     let said = match &run.workload {
         Workload::Bernoulli(_) => Some(modelled_only("bernoulli")),
         Workload::Flent(_) => Some(modelled_only("flent")),
-        Workload::Iperf3(spec) if !spec.ping_interval.is_zero() && outside[0] != outside[1] => Some(
-            "pings go between hosts 0 and 1, of which one is a kernel and one is modelled: make both \
-             alike, or set workload.ping_interval to \"0s\""
-                .to_owned(),
-        ),
+        Workload::Iperf3(spec) if !spec.ping_interval.is_zero() => {
+            let pings = spec.measurement(run.seed, &spec.order(&run.network)).pings;
+            let apart = |line: &&PingLine| outside[line.source] != outside[line.destination];
+            pings.iter().find(apart).map(|line| {
+                format!(
+                    "pings go from {} to {}, of which one is a kernel and one is modelled: make both \
+                     alike, or set workload.ping_interval to \"0s\"",
+                    name(line.source),
+                    name(line.destination)
+                )
+            })
+        }
         Workload::Udp(udp) if udp.ecn => Some(
             "datagrams of kernels are not ECN-capable: use modelled hosts, or leave workload.ecn out"
                 .to_owned(),
@@ -120,7 +128,6 @@ fn of_workload(run: &Run, outside: &[bool]) -> Vec<String> {
         Workload::Ping(spec) => {
             let mut pingers = spec.pingers(run.seed, &run.network).into_iter();
             let pair = pingers.find(|one| outside[one.source] != outside[one.destination]);
-            let name = |host: usize| run.network.hosts[host].name.as_str();
             pair.map(|pair| {
                 format!(
                     "{} pings {}, of which one is a kernel and one is modelled: make both alike \

@@ -447,7 +447,8 @@ pub(super) fn least(run: &Run) -> Duration {
     let network = &run.network;
     let workload = match &run.workload {
         Workload::Incast(incast) => {
-            let link = network.links_of(Node::Host(0)).next();
+            let client = incast.order(network)[0];
+            let link = network.links_of(Node::Host(client)).next();
             let bytes = incast.iteration_bytes();
             let one = link.map(|link| network.links[link].config.rate.time_for(bytes));
             one.unwrap_or_default() * u64::from(incast.iterations)

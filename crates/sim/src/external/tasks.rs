@@ -55,7 +55,7 @@ fn workload_tasks(run: &Run, after_look: Duration, at: &Addresses) -> Vec<(usize
         }
         Workload::Exchange(exchange) => [End::Client, End::Server]
             .into_iter()
-            .map(|end| exchange_task(exchange, end, at))
+            .map(|end| exchange_task(run, exchange, end, at))
             .collect(),
         Workload::Iperf3(spec) => iperf3_tasks(run, spec, after_look, at),
         Workload::Udp(udp) => udp_tasks(run, udp, at),
@@ -87,14 +87,15 @@ fn port(number: usize, at: &Addresses) -> u16 {
 }
 
 fn incast_tasks(run: &Run, incast: &Incast, at: &Addresses) -> Vec<(usize, Task)> {
-    const CLIENT: usize = 0;
+    let order = incast.order(&run.network);
+    let client_host = order[0];
     let servers = 0..incast.servers;
     let answerers = servers.clone().map(|index| Answerer {
-        address: at.of(index as usize + 1),
+        address: at.of(order[index as usize + 1]),
         port: port(index as usize, at),
         answer_bytes: incast.answer_bytes(index),
     });
-    let client = &run.network.hosts[CLIENT].config;
+    let client = &run.network.hosts[client_host].config;
     let ask = Task::IncastClient(IncastClient {
         servers: answerers.collect(),
         request_bytes: incast.request.get(),
@@ -104,9 +105,9 @@ fn incast_tasks(run: &Run, incast: &Incast, at: &Addresses) -> Vec<(usize, Task)
         start_ns: kernel_ns(Time::ZERO),
     });
     // The client ends when it has done its iterations, and closes its connections then.
-    let mut tasks = vec![(CLIENT, ask)];
+    let mut tasks = vec![(client_host, ask)];
     for index in servers {
-        let host = index as usize + 1;
+        let host = order[index as usize + 1];
         let config = &run.network.hosts[host].config;
         let answer = Task::IncastServer(IncastServer {
             port: port(index as usize, at),
@@ -124,10 +125,11 @@ fn incast_tasks(run: &Run, incast: &Incast, at: &Addresses) -> Vec<(usize, Task)
 }
 
 /// Each end of an exchange is over by itself.
-fn exchange_task(exchange: &Exchange, end: End, at: &Addresses) -> (usize, Task) {
+fn exchange_task(run: &Run, exchange: &Exchange, end: End, at: &Addresses) -> (usize, Task) {
+    let [client, server] = exchange.ends(&run.network);
     let (host, server) = match end {
-        End::Client => (0, Some(at.of(1))),
-        End::Server => (1, None),
+        End::Client => (client, Some(at.of(server))),
+        End::Server => (server, None),
     };
     let own = exchange.in_order().into_iter().filter(|a| a.end == end);
     let action = |action: TimedAction| config::Action {
@@ -160,7 +162,8 @@ fn iperf3_tasks(
 ) -> Vec<(usize, Task)> {
     let end_ns = Some(kernel_ns(spec.end() + after_look));
     let mut tasks = Vec::new();
-    let flows = spec.measurement(run.seed).flows;
+    let measurement = spec.measurement(run.seed, &spec.order(&run.network));
+    let flows = &measurement.flows;
     for (number, flow) in flows.iter().map(|one| one.flow).enumerate() {
         let send = Task::Bulk(Bulk {
             address: at.of(flow.destination),
@@ -185,10 +188,11 @@ fn iperf3_tasks(
         tasks.push((flow.source, send));
         tasks.push((flow.destination, receive));
     }
-    if !spec.ping_interval.is_zero() {
+    let pings = (!spec.ping_interval.is_zero()).then_some(&measurement.pings);
+    for line in pings.into_iter().flatten() {
         let count = spec.duration.as_ps().div_ceil(spec.ping_interval.as_ps());
         let ping = Task::Ping(Ping {
-            address: at.of(0),
+            address: at.of(line.destination),
             count: count as u32,
             interval_ns: ns(spec.ping_interval),
             payload_bytes: PING_PAYLOAD_BYTES,
@@ -196,7 +200,7 @@ fn iperf3_tasks(
             wait_ns: ns(PING_WAIT),
             line: 0,
         });
-        tasks.push((1, ping));
+        tasks.push((line.source, ping));
     }
     tasks
 }

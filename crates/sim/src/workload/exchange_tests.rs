@@ -26,6 +26,7 @@ fn us(us: u64) -> Time {
 #[test]
 fn actions_come_at_their_time_and_not_before_the_connection() {
     let exchange = Exchange {
+        hosts: Vec::new(),
         duration: Duration::from_us(100),
         action: vec![
             action(50, End::Client, Deed::Shutdown, 0),
@@ -76,6 +77,7 @@ fn actions_come_at_their_time_and_not_before_the_connection() {
 #[test]
 fn ends_outside_do_their_part_themselves() {
     let exchange = Exchange {
+        hosts: Vec::new(),
         duration: Duration::from_us(100),
         action: vec![
             action(0, End::Client, Deed::Write, 5),
@@ -99,6 +101,7 @@ fn ends_outside_do_their_part_themselves() {
 #[test]
 fn an_end_may_read_so_much_at_most_and_resets_when_all_is_written() {
     let exchange = Exchange {
+        hosts: Vec::new(),
         duration: Duration::from_us(100),
         action: vec![
             action(1, End::Server, Deed::Read, 700),

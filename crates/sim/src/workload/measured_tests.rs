@@ -27,8 +27,9 @@ fn looking_every(interval_ms: u64) -> MeasuredApp {
         reverse: false,
         ping_interval: Duration::from_ms(4),
         interval: Duration::from_ms(interval_ms),
+        hosts: Vec::new(),
     };
-    MeasuredApp::new(spec.measurement(1), &[])
+    MeasuredApp::new(spec.measurement(1, &[0, 1, 2]), &[])
 }
 
 /// What it asks for, and when, up to its end.
@@ -143,8 +144,9 @@ fn flents_load_begins_and_ends_within_its_pings() {
         length: Duration::from_ms(30),
         delay: Duration::from_ms(10),
         step_size: Duration::from_ms(5),
+        hosts: Vec::new(),
     };
-    let mut app = MeasuredApp::new(spec.measurement(), &[]);
+    let mut app = MeasuredApp::new(spec.measurement(&[0, 1, 2]), &[]);
     let asked = play(&mut app);
     let times = |wanted: fn(&Action) -> bool| -> Vec<Time> {
         asked

@@ -19,6 +19,7 @@ mod l4s;
 mod machines;
 mod measured;
 mod mixed;
+mod order;
 mod parts;
 mod ping;
 mod pushback;
