@@ -57,6 +57,18 @@ def test_flows_are_judged_by_their_slowdown(flows: Results) -> None:
     assert "per transaction" not in " ".join([*page.findings, *charts.values()])
 
 
+def test_a_rate_up_to_the_last_flow_s_end_is_none_of_all(
+    flows: Results, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = contents(View(flows))
+    assert "goodput_mbps_mean" not in drawn(page)
+    assert "Goodput (Mb/s)" not in str(page)
+    print_summary(flows)
+    printed = capsys.readouterr().out.lower()
+    assert "goodput" not in printed
+    assert "flows" in printed.splitlines()[2]
+
+
 def test_flows_that_were_not_complete_are_told_of(flows: Results) -> None:
     counts = flows.summary.select("flows", "flows_complete").sum().row(0)
     unfinished = counts[0] - counts[1]

@@ -105,6 +105,10 @@ pub struct RunOptions {
     /// The seed all randomness derives from.
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64))]
     pub seed: u64,
+    /// All points of the sweep draw alike, as far as what they draw for is: a run's seed comes from its repetition
+    /// alone, not from its swept values.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub common_random_numbers: bool,
 }
 
 impl Default for RunOptions {
@@ -112,6 +116,7 @@ impl Default for RunOptions {
         RunOptions {
             repetitions: 1,
             seed: 1,
+            common_random_numbers: false,
         }
     }
 }

@@ -134,7 +134,11 @@ impl Plan {
                     let mut run = run.clone();
                     run.index = runs.len();
                     run.repetition = repetition;
-                    run.seed = identity::seed(options.seed, &run.parameters, repetition);
+                    let told_apart: &[_] = match options.common_random_numbers {
+                        true => &[],
+                        false => &run.parameters,
+                    };
+                    run.seed = identity::seed(options.seed, told_apart, repetition);
                     runs.push(run);
                 }
             }

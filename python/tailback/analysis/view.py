@@ -27,6 +27,8 @@ _TIMED = {"bulk", "bernoulli", "flows", "request-response"}
 
 _OF_TRANSFERS = ("completion_ms", "goodput_mbps")
 """Metrics of what the workload transfers: programs do so by themselves, unseen."""
+_OF_ALL = ("goodput_mbps",)
+"""Rates of all that was transferred over the time until its end."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +47,8 @@ class View:
     def summary(self) -> pl.DataFrame:
         """The table `summary`: one row per run."""
         found = self.results.summary
-        if self.programs:
-            found = found.drop(c for c in found.columns if c.startswith(_OF_TRANSFERS))
+        unsaid = _OF_TRANSFERS if self.programs else _OF_ALL if self.until_last else ()
+        found = found.drop(c for c in found.columns if c.startswith(unsaid))
         return self.labelled(found)
 
     @cached_property
@@ -77,6 +79,11 @@ class View:
     def programs(self) -> bool:
         """Whether what was run are programs of the user's (workload `command`)."""
         return str(self.results.manifest["scenario"]["workload"]["kind"]) == "command"
+
+    @property
+    def until_last(self) -> bool:
+        """Whether runs end with their last flow (`flows`): its time gives no rate of them all."""
+        return str(self.results.manifest["scenario"]["workload"]["kind"]) == "flows"
 
     @cached_property
     def timed(self) -> bool:

@@ -12,6 +12,7 @@ from tailback.results import Results
 
 _SHOWN = {
     "completion_ms_mean": ("completion\nms", 2),
+    "flows": ("flows\n", 0),
     "slowdown_median": ("slowdown\nmedian", 2),
     "slowdown_p99": ("slowdown\np99", 1),
     "latency_us_mean": ("latency\nus", 1),
@@ -58,6 +59,8 @@ def print_summary(results: Results) -> None:
         metrics = [name for name in metrics if name not in RATES]
     if view.timed:
         metrics = [name for name in metrics if name != "completion_ms_mean"]
+    if not view.until_last:
+        metrics = [name for name in metrics if name != "flows"]
     for name in metrics:
         table.add_column(_SHOWN[name][0], justify="right", no_wrap=True)
     places = {name: _decimals(summary, name) for name in metrics}
@@ -82,9 +85,10 @@ def print_summary(results: Results) -> None:
     mbps = totals.goodput_mbps
     console.out.out(
         f"Total data      {totals.data_bytes / 10**power:,.3f} {unit}\n"
-        f"Total duration  {totals.duration_s:,.3f} s\n"
-        f"Goodput         {mbps:,.{decimals(mbps, 1)}f} Mb/s"
+        f"Total duration  {totals.duration_s:,.3f} s"
     )
+    if not view.until_last:
+        console.out.out(f"Goodput         {mbps:,.{decimals(mbps, 1)}f} Mb/s")
 
 
 def _decimals(summary: pl.DataFrame, metric: str) -> int:

@@ -101,9 +101,10 @@ def of_results(results: "Results") -> Side:
 
 def _of_results(results: "Results") -> Side:
     axes = tuple(results.parameters)
+    view = View(results)
     metrics = tuple(
         name
-        for name, kind in results.summary.schema.items()
+        for name, kind in view.summary.schema.items()
         if kind.is_numeric() and name not in _NOT_METRICS and name not in axes
     )
     summary = results.summary
@@ -112,7 +113,7 @@ def _of_results(results: "Results") -> Side:
         if axes
         else summary.select(pl.col(m).mean() for m in metrics)
     )
-    timed = View(results).timed
+    timed = view.timed
     scenario = results.manifest["scenario"]
     spread = _spread(summary, axes, metrics) if "repetition" in summary.columns else None
     roles = choose(summary, axes)

@@ -58,6 +58,17 @@ fn every_run_has_a_seed_of_its_own_that_others_do_not_move() {
 }
 
 #[test]
+fn with_common_random_numbers_only_repetitions_draw_differently() {
+    let text = format!("{STAR}[sweep]\nservers = [1, 2, 3]\n[run]\nrepetitions = 3\n");
+    let own = plan(&text, &[]);
+    let common = plan(&text, &["run.common_random_numbers=true"]);
+    let seeds: Vec<u64> = common.runs.iter().map(|r| r.seed).collect();
+    assert_eq!(seeds[..3].iter().collect::<BTreeSet<_>>().len(), 3);
+    assert_eq!(seeds, [&seeds[..3]; 3].concat());
+    assert_ne!(own.hash, common.hash);
+}
+
+#[test]
 fn seeds_are_the_same_in_every_version() {
     // First 8 bytes of the SHA-256 of [1,[["servers",2]],0], as other tools compute it.
     let plan = plan(&format!("{STAR}[sweep]\nservers = [2]\n"), &[]);

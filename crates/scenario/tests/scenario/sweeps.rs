@@ -120,6 +120,10 @@ fn axes_that_lead_nowhere_are_told() {
         ),
         ("name = [\"a\"]", "no value is named \"name\""),
         (
+            "\"run.common_random_numbers\" = [true]",
+            "run.common_random_numbers cannot be varied within a scenario",
+        ),
+        (
             "\"run.seed\" = [1, 2]",
             "sweep.\"run.seed\": run.seed cannot be varied within a scenario",
         ),

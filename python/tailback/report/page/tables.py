@@ -77,18 +77,20 @@ def totals(view: View) -> Table:
     places = decimals(max(t.goodput_mbps for t in found.values()), 1)
     heads = [Cell("Curve")] if named else []
     heads += [
-        Cell(h, number=True)
-        for h in (f"Total data ({unit})", "Total duration (s)", "Goodput (Mb/s)")
+        Cell(f"Total data ({unit})", number=True),
+        Cell("Total duration (s)", number=True),
     ]
+    rates = [] if view.until_last else [Cell("Goodput (Mb/s)", number=True)]
     rows = [
         [
             *([Cell(group)] if named else []),
             Cell(f"{total.data_bytes / 10**power:,.3f}", number=True),
             Cell(f"{total.duration_s:,.3f}", number=True),
-            Cell(f"{total.goodput_mbps:,.{places}f}", number=True),
+            *(Cell(f"{total.goodput_mbps:,.{places}f}", number=True) for _ in rates),
         ]
         for group, total in found.items()
     ]
+    heads += rates
     return Table(heads=heads, rows=rows, caption=f"{unit} is 10^{power} bytes, Mb/s 10^6 bit/s.")
 
 
