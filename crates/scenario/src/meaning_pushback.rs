@@ -35,7 +35,7 @@ pub(crate) fn findings(switch: &SwitchConfig) -> Vec<Finding> {
                 Finding::new(
                     path,
                     "when a frame leaves this kind of buffer is settled as it arrives",
-                    "a buffer of kind \"queued\"",
+                    "a buffer of kind \"queued\", as the preset plain-queued has",
                 )
             })
             .collect();

@@ -30,6 +30,13 @@ fn the_own_network_is_six_runs_under_every_change_that_its_page_names() {
     for changes in [vec![], vec![marking, dctcp], vec![limit]] {
         assert_eq!(plan(office, &changes).runs.len(), 6);
     }
+    let paused = [
+        "network.switch=plain-queued",
+        "sweep.shared=[\"200KB\", \"500KB\"]",
+        "sweep.flow_control=[{ kind = \"off\" }, { kind = \"pause\", high_watermark = \"130KB\", \
+         low_watermark = \"110KB\" }]",
+    ];
+    assert_eq!(plan(office, &paused).runs.len(), 4);
     let controls = "sweep.tcp_congestion_control=[\"cubic\", \"bbr\"]";
     assert_eq!(plan(office, &[controls]).runs.len(), 12);
 }

@@ -11,7 +11,7 @@ fn pushing_back_needs_queues_that_can_be_stopped() {
     assert_eq!(plan(STAR, &[QUEUED, PAUSE, QCN]).runs.len(), 1);
     said(
         &[PAUSE],
-        "network.switch.flow_control: when a frame leaves this kind of buffer is settled as it arrives; a buffer of kind \"queued\"",
+        "network.switch.flow_control: when a frame leaves this kind of buffer is settled as it arrives; a buffer of kind \"queued\", as the preset plain-queued has",
     );
     said(&[QCN], "network.switch.congestion_management: when a frame");
 }
