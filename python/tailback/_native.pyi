@@ -73,6 +73,9 @@ class Plan:
     def hash(self) -> str:
         """Hash of the scenario as resolved, seed included: equal hash, equal tables."""
     @property
+    def warnings(self) -> list[Problem]:
+        """What is odd about the scenario and keeps no run from being made."""
+    @property
     def runs(self) -> list[PlannedRun]: ...
     def run(self, index: int, control: Control, *, threads: int) -> RunResult:
         """Simulates one run without holding the GIL, on so many threads if it can be cut.

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from helpers import SMALL_ARGS, Command
 from synthetic import write_folder
 from tailback.cli.summary import print_summary
 from tailback.results import Results
@@ -74,3 +75,15 @@ def test_of_many_runs_two_hundred_rows(tmp_path: Path, capsys: pytest.CaptureFix
     assert sum(line.startswith("│") for line in lines) == 200
     assert f"and 1,034 runs more: tailback export {folder}" in lines
     assert "Total duration  1,234.000 s" in lines
+
+
+def test_what_is_odd_about_a_scenario_is_told_before_its_runs(
+    command: Command, tmp_path: Path
+) -> None:
+    marking = 'network.switch.marking={ kind = "step", threshold = "60KB" }'
+    changes = ["--set", marking, "--set", "stack.preset=linux-7.2"]
+    done = command("run", "incast-8mb", *SMALL_ARGS, *changes, "--out", str(tmp_path / "r"))
+    assert done.code == 0
+    assert "warning: " in done.err
+    assert "no host asks for ECN" in done.err
+    assert done.err.index("warning: ") < done.err.index("100%")

@@ -69,6 +69,13 @@ def test_every_table_is_among_the_files() -> None:
         {"kind": "ping", "pairs": {"kind": "to-first"}, "count": 2},
         {"kind": "bulk", "pairs": {"kind": "to-first"}, "size": "20KB", "duration": "5ms"},
         {"kind": "request-response", "pairs": {"kind": "to-first"}, "duration": "2ms"},
+        {
+            "kind": "flows",
+            "load": 0.2,
+            "sizes": {"kind": "fixed", "bytes": "10KB"},
+            "duration": "2ms",
+            "queries": {"load": 0.1, "fan_in": 2, "size": "5KB"},
+        },
         {"kind": "iperf3", "senders": 2, "measured": "all", "duration": "10ms"},
     ],
     ids=lambda workload: str(workload["kind"]),

@@ -10,7 +10,7 @@ use tailback_scenario::{Host, HostKind, Run, Workload};
 use tailback_sim::{KernelSetup, RunOutcome, Seen, SimError};
 
 use crate::control::Control;
-use crate::errors::{input_error, scenario_error, sim_error, simulation_error};
+use crate::errors::{input_error, problem_list, scenario_error, sim_error, simulation_error};
 use crate::tables::to_ipc;
 
 /// A scenario checked and resolved, with all the runs of its sweep.
@@ -46,6 +46,12 @@ impl Plan {
     #[getter]
     fn hash(&self) -> String {
         self.inner.hash.clone()
+    }
+
+    /// What is odd about the scenario and keeps no run from being made.
+    #[getter]
+    fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        problem_list(py, &self.inner.warnings)
     }
 
     /// The runs, in the order of the plan.

@@ -87,6 +87,7 @@ impl BackgroundFlows {
                     bytes: self.size.map(Bytes::get),
                     congestion: turn(&self.congestion, number),
                     priority: turn(&self.priority, number).unwrap_or(0),
+                    query: None,
                 };
                 let until = self.until.map(|until| Time::ZERO + until);
                 flows.push(BackgroundFlow { flow, until });

@@ -40,6 +40,7 @@ mod sizes_file;
 mod socket;
 mod sweep;
 mod topology;
+mod unmarked;
 mod vlans;
 mod workload;
 
@@ -61,6 +62,6 @@ pub use topology::{Host, Link, Node, Switch, Topology};
 pub use vlans::carries;
 pub use workload::{
     Bernoulli, Bulk, Command, Commands, Deed, End, Exchange, Flent, FlentTest, Flow, Flows, Incast,
-    Iperf3, Measured, MeasuredFlow, Measurement, Pairs, Ping, PingLine, Pinger, Probe, Reporter,
-    RequestResponse, Rest, Schedule, SizePoint, Sizes, TimedAction, Udp, Workload,
+    Iperf3, Measured, MeasuredFlow, Measurement, Pairs, Ping, PingLine, Pinger, Probe, Queries,
+    Reporter, RequestResponse, Rest, Schedule, SizePoint, Sizes, TimedAction, Udp, Workload,
 };

@@ -27,6 +27,7 @@ use crate::schema;
 use crate::sizes_file;
 use crate::sweep::{self, Resolved};
 use crate::topology::Topology;
+use crate::unmarked;
 use crate::workload::Workload;
 
 /// All runs of a scenario.
@@ -153,6 +154,8 @@ impl Plan {
             return Err(sorted(problems));
         }
         let mut warnings = warnings(&document, &runs);
+        let unmarked = unmarked::finding(&document.root, &runs).into_iter();
+        warnings.extend(unmarked.map(|finding| document.problem(finding, Severity::Warning)));
         warnings.extend(late.into_iter().flatten());
         let scenario = resolved(&document, &axes, &presets, &used);
         Ok(Plan {

@@ -20,6 +20,7 @@ mod outcome_flows;
 mod outcome_measured;
 mod outcome_ping;
 mod outcome_ports;
+mod outcome_queries;
 mod outcome_udp;
 mod packets;
 mod parts;

@@ -11,6 +11,7 @@ use crate::outcome_flows;
 use crate::outcome_measured;
 use crate::outcome_ping;
 use crate::outcome_ports;
+use crate::outcome_queries;
 use crate::outcome_udp;
 use crate::tables::Table;
 use crate::world::{FlowRecord, HostState, LinkState, Totals, Transaction, World};
@@ -28,6 +29,7 @@ pub(crate) fn outcome(world: &World) -> RunOutcome {
     tables.extend(outcome_cores::table(world));
     tables.extend(outcome_ports::table(world));
     tables.extend(outcome_flows::table(world));
+    tables.extend(outcome_queries::table(world));
     tables.extend(world.series.as_ref().map(|series| series.table()));
     let names: Vec<&str> = world.links.iter().map(LinkState::name).collect();
     tables.extend(world.interfaces.as_ref().map(|polled| polled.table(&names)));
@@ -106,7 +108,7 @@ fn summary(world: &World) -> Table {
         .counts("data_bytes_total", [answer_bytes])
         .measures("duration_s_total", [total.as_secs_f64()]);
     match latencies {
-        None => outcome_flows::summary(table, world),
+        None => outcome_queries::summary(outcome_flows::summary(table, world), world),
         Some(sorted) => with_latencies(table, &sorted, total),
     }
 }
@@ -194,6 +196,13 @@ fn flows(world: &World) -> Table {
     };
     let listed = |f: &FlowRecord| app.flow(f.number as usize);
     let start = |f: &FlowRecord| listed(f).map_or(Time::ZERO, |l| l.start);
+    let table = match app.has_queries() {
+        true => {
+            let query = |f: &FlowRecord| u64::from(listed(f).and_then(|l| l.query).unwrap_or(0));
+            table.counts("query", flows.iter().map(query))
+        }
+        false => table,
+    };
     table
         .counts(
             "priority",

@@ -17,6 +17,11 @@ const SIZES: [u64; 6] = [10_000, 30_000, 100_000, 1_000_000, 10_000_000, u64::MA
 /// What a flow of so many bytes takes alone.
 pub(crate) fn ideal(world: &World, flow: &FlowRecord, bytes: u64) -> Duration {
     let (rate, delay) = world.way(flow.source, flow.destination, 2 * flow.number + 1);
+    rate.time_for(wire_bytes(world, flow, bytes)) + delay
+}
+
+/// What a flow of so many bytes takes of a line, with headers and gaps.
+pub(crate) fn wire_bytes(world: &World, flow: &FlowRecord, bytes: u64) -> u64 {
     let ends = [flow.source, flow.destination].map(|id| &world.hosts[usize::from(id.0)].config);
     let options = match ends.iter().all(|end| end.stack.tcp_timestamps) {
         true => TIMESTAMPS_BYTES,
@@ -24,8 +29,7 @@ pub(crate) fn ideal(world: &World, flow: &FlowRecord, bytes: u64) -> Duration {
     };
     let payload = u64::from(ends[0].mss).saturating_sub(options.into());
     let headers = TCP_HEADER_BYTES + options + IP_HEADER_BYTES + ETHERNET_BYTES + GAP_BYTES;
-    let wire = bytes + bytes.div_ceil(payload.max(1)) * u64::from(headers);
-    rate.time_for(wire) + delay
+    bytes + bytes.div_ceil(payload.max(1)) * u64::from(headers)
 }
 
 /// How much longer each complete flow took than alone, and its size; nothing of the others.
@@ -42,12 +46,29 @@ pub(crate) fn slowdowns(world: &World) -> Vec<Option<(u64, f64)>> {
     world.all_flows().iter().map(slowdown).collect()
 }
 
+/// The same, but for answers to queries.
+fn by_themselves(world: &World) -> Vec<Option<(u64, f64)>> {
+    let Some(app) = world.workload.flows() else {
+        return Vec::new();
+    };
+    let all = world.all_flows();
+    let answers = |flow: &FlowRecord| {
+        let listed = app.flow(flow.number as usize);
+        listed.is_some_and(|listed| listed.query.is_some())
+    };
+    let known = all.iter().zip(slowdowns(world));
+    known
+        .filter(|(flow, _)| !answers(flow))
+        .map(|(_, slowdown)| slowdown)
+        .collect()
+}
+
 /// `table` with what became of the flows: how many there were, how many are complete, and of those the slowdown.
 pub(crate) fn summary(table: Table, world: &World) -> Table {
     if world.workload.flows().is_none() {
         return table;
     }
-    let all = slowdowns(world);
+    let all = by_themselves(world);
     let mut complete: Vec<f64> = all
         .iter()
         .flatten()
@@ -64,7 +85,7 @@ pub(crate) fn summary(table: Table, world: &World) -> Table {
 }
 
 /// No number (NaN) of none: a slowdown of zero would be one of something.
-fn mean(values: &[f64]) -> f64 {
+pub(crate) fn mean(values: &[f64]) -> f64 {
     if values.is_empty() {
         return f64::NAN;
     }
@@ -72,7 +93,7 @@ fn mean(values: &[f64]) -> f64 {
 }
 
 /// The value below which the share `q` of sorted values lies (nearest rank); no number (NaN) of none.
-fn quantile(sorted: &[f64], q: f64) -> f64 {
+pub(crate) fn quantile(sorted: &[f64], q: f64) -> f64 {
     let rank = (q * sorted.len() as f64).ceil().max(1.0) as usize;
     let place = rank.min(sorted.len()).checked_sub(1);
     place.map_or(f64::NAN, |place| sorted[place])
@@ -80,7 +101,7 @@ fn quantile(sorted: &[f64], q: f64) -> f64 {
 
 /// The table `slowdowns`: a row for each class of sizes that has complete flows.
 pub(crate) fn table(world: &World) -> Option<Table> {
-    let mut all: Vec<(u64, f64)> = slowdowns(world).into_iter().flatten().collect();
+    let mut all: Vec<(u64, f64)> = by_themselves(world).into_iter().flatten().collect();
     if all.is_empty() {
         return None;
     }

@@ -31,6 +31,10 @@ _WORDS = {
     "slowdown": ("Slowdown of flows", ""),
     "flows": ("Flows", ""),
     "flows_complete": ("Complete flows", ""),
+    "queries": ("Queries", ""),
+    "queries_complete": ("Complete queries", ""),
+    "query_ms": ("Time to answer a query", "ms"),
+    "query_slowdown": ("Slowdown of queries", ""),
 }
 
 _BYTES = {"kB": 10**3, "MB": 10**6}
@@ -69,6 +73,8 @@ MAIN = (
     "completion_ms_mean",
     "slowdown_median",
     "slowdown_p99",
+    "query_ms_median",
+    "query_ms_p99",
     "latency_us_mean",
     "latency_us_p99",
     "requests_per_s",

@@ -17,7 +17,7 @@ from tailback.analysis.words import ALIKE, are_alike, counted, few, number, perc
 
 _METRIC = "completion_ms_mean"
 _OF_TIMED = (
-    ("slowdown_median", "slowdown_p99"),
+    ("slowdown_median", "slowdown_p99", "query_ms_p99"),
     ("latency_us_mean", "latency_us_p99"),
     ("ping_ms_median", "ping_ms_p99", "loss_percent"),
     ("bandwidth_gbps_mean", "utilisation", "switch_drops"),

@@ -95,10 +95,13 @@ def command(
     from tailback.cli import console
     from tailback.cli.progress import shown
     from tailback.cli.summary import print_summary
+    from tailback.errors import describe
 
     found = scenario_from(scenario, overrides)
     if pcap and "pcap" not in found.resolved.get("record", {}):
         found = found.set("record.pcap.hosts", [])
+    for warning in found.plan.warnings:
+        console.err.out(f"warning: {describe(warning)}")
     whole = {run["whole"] for run in found.plan.runs} if threads > 1 else set()
     for why in sorted(why for why in whole if why is not None):
         console.err.out(f"note: runs that take one thread: {why}")

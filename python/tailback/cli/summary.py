@@ -15,6 +15,8 @@ _SHOWN = {
     "flows": ("flows\n", 0),
     "slowdown_median": ("slowdown\nmedian", 2),
     "slowdown_p99": ("slowdown\np99", 1),
+    "query_ms_median": ("query\nms", 3),
+    "query_ms_p99": ("query\np99 ms", 3),
     "latency_us_mean": ("latency\nus", 1),
     "latency_us_p99": ("latency\np99 us", 1),
     "requests_per_s": ("requests\nper s", 0),

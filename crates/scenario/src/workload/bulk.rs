@@ -111,6 +111,7 @@ impl Bulk {
                     bytes: self.size.map(Bytes::get),
                     congestion: flow::turn(&self.congestion, number),
                     priority: flow::turn(&self.priority, number).unwrap_or(0),
+                    query: None,
                 });
             }
         }

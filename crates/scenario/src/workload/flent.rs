@@ -153,6 +153,7 @@ impl Flent {
                         bytes: None,
                         congestion: None,
                         priority,
+                        query: None,
                     },
                 });
             }

@@ -23,6 +23,16 @@ pub struct Flow {
     pub congestion: Option<CongestionKind>,
     /// The priority of its packets both ways, 0 to 7: a switch's traffic class.
     pub priority: u8,
+    /// The query, from 1, that it answers with others; none: it is by itself.
+    pub query: Option<u32>,
+}
+
+/// Mean time between what brings `bytes` each, where it makes a line of this rate carry `load` of it, picoseconds.
+pub(super) fn gap_ps(load: f64, rate: Rate, bytes: u64) -> u64 {
+    // In 2^-32, so that the same number comes out everywhere.
+    let load = (load * 4_294_967_296.0) as u128;
+    let line = u128::from(rate.time_for(bytes).as_ps());
+    ((line << 32) / load.max(1)).min(u128::from(u64::MAX)) as u64
 }
 
 /// What the flow of that number asks for: those listed take turns.

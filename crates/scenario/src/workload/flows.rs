@@ -10,9 +10,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailback_net::random::Stream;
 use tailback_tcp::congestion::CongestionKind;
-use tailback_units::{Duration, Rate, Time};
+use tailback_units::{Duration, Time};
 
 use super::flow::{self, Flow};
+use super::queries::Queries;
 use super::sizes::Sizes;
 use crate::problem::Finding;
 use crate::topology::Topology;
@@ -42,6 +43,9 @@ pub struct Flows {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(inner(range(min = 0, max = 7)), extend("examples" = [[0, 3]]))]
     pub priority: Vec<u8>,
+    /// Queries beside them, each answered by many hosts at once. Absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queries: Option<Queries>,
 }
 
 /// Long beside any timeout but those backed off many times. [assumed]
@@ -57,7 +61,7 @@ impl Flows {
         let hosts = network.hosts.len();
         let mut flows = Vec::new();
         for (source, (rate, _)) in flow::host_lines(network).into_iter().enumerate() {
-            let gap_ps = self.gap_ps(rate, sizes.mean_bytes());
+            let gap_ps = flow::gap_ps(self.load, rate, sizes.mean_bytes());
             let mut stream = Stream::new(seed, "flows", source as u64);
             let mut start = stream.exponential(gap_ps);
             let mut number = 0;
@@ -70,21 +74,17 @@ impl Flows {
                     bytes: Some(sizes.draw(&mut stream)),
                     congestion: flow::turn(&self.congestion, number),
                     priority: flow::turn(&self.priority, number).unwrap_or(0),
+                    query: None,
                 });
                 number += 1;
                 start = start.saturating_add(stream.exponential(gap_ps).max(1));
             }
         }
+        if let Some(queries) = &self.queries {
+            flows.extend(queries.flows(seed, self.duration, network));
+        }
         flows.sort_by_key(|flow| (flow.start, flow.source));
         flows
-    }
-
-    /// Mean time between the flows of a host with this line, picoseconds.
-    fn gap_ps(&self, rate: Rate, mean_bytes: u64) -> u64 {
-        // In 2^-32, so that the same number comes out everywhere.
-        let load = (self.load * 4_294_967_296.0) as u128;
-        let line = u128::from(rate.time_for(mean_bytes).as_ps());
-        ((line << 32) / load.max(1)).min(u128::from(u64::MAX)) as u64
     }
 
     /// How many flows arrive on `network`, on average; none if sizes or times are not sound.
@@ -93,9 +93,14 @@ impl Flows {
             return 0;
         }
         let mean_bytes = self.sizes.distribution().mean_bytes();
-        let of = |rate| self.duration.as_ps() / self.gap_ps(rate, mean_bytes).max(1);
+        let of = |rate| self.duration.as_ps() / flow::gap_ps(self.load, rate, mean_bytes).max(1);
         let lines = flow::host_lines(network).into_iter();
-        lines.fold(0, |sum, (rate, _)| of(rate).saturating_add(sum))
+        let flows = lines.fold(0u64, |sum, (rate, _)| of(rate).saturating_add(sum));
+        let answers = self
+            .queries
+            .as_ref()
+            .map_or(0, |queries| queries.expected_flows(self.duration, network));
+        flows.saturating_add(answers)
     }
 
     /// Bytes that the run may bring, as if to ten hosts at 10 Gb/s.
@@ -103,8 +108,22 @@ impl Flows {
         (self.duration.as_us() as f64 * 12_500.0 * self.load) as u64
     }
 
+    /// Queries that more hosts are to answer than there are.
+    pub(super) fn name_findings(&self, network: &Topology) -> Vec<Finding> {
+        let queries = self.queries.iter();
+        queries
+            .flat_map(|queries| queries.name_findings(network))
+            .collect()
+    }
+
     pub(super) fn findings(&self) -> Vec<Finding> {
         let mut found = self.sizes.findings();
+        let queries = self.queries.as_ref();
+        found.extend(
+            queries
+                .into_iter()
+                .flat_map(|queries| queries.findings(self.drain)),
+        );
         if self.duration.is_zero() {
             found.push(Finding::new(
                 "duration",

@@ -15,6 +15,7 @@ fn hosts_send_their_load_on_average() {
         drain: Duration::from_secs(1),
         congestion: Vec::new(),
         priority: Vec::new(),
+        queries: None,
     };
     let list = flows.flows(3, &network);
     // 10 hosts × 10 Gb/s × 0.4 × 0.2 s / 8 / 50 kB.

@@ -161,6 +161,7 @@ impl Iperf3 {
                         bytes: None,
                         congestion: None,
                         priority: 0,
+                        query: None,
                     },
                 });
             }

@@ -17,6 +17,7 @@ mod measured;
 mod order;
 mod pareto;
 mod ping;
+mod queries;
 mod reporter;
 mod request_response;
 mod sizes;
@@ -35,6 +36,7 @@ pub use iperf3::{Iperf3, Measured};
 pub(crate) use measured::Look;
 pub use measured::{MeasuredFlow, Measurement, PingLine};
 pub use ping::{Ping, Pinger};
+pub use queries::Queries;
 pub use reporter::{Reporter, Rest};
 pub use request_response::RequestResponse;
 pub use sizes::{SizePoint, Sizes};
@@ -99,7 +101,8 @@ impl Workload {
     #[must_use]
     pub fn name_findings(&self, network: &Topology) -> Vec<Finding> {
         match self {
-            Workload::Flows(_) | Workload::Bernoulli(_) => Vec::new(),
+            Workload::Bernoulli(_) => Vec::new(),
+            Workload::Flows(flows) => flows.name_findings(network),
             Workload::Incast(incast) => order::findings(&incast.hosts, network),
             Workload::Exchange(exchange) => order::findings(&exchange.hosts, network),
             Workload::Iperf3(iperf3) => order::findings(&iperf3.hosts, network),

@@ -71,6 +71,7 @@ impl RequestResponse {
                     bytes: None,
                     congestion: None,
                     priority: 0,
+                    query: None,
                 });
             }
         }

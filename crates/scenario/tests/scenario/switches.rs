@@ -398,3 +398,35 @@ fn caps_of_no_bytes_are_told_where_ports_have_nothing_of_their_own() {
     let own = "network.switch.buffer.tx_private=20KB";
     assert_eq!(plan(STAR, &[QUEUED, none, own]).runs.len(), 1);
 }
+
+#[test]
+fn marks_that_nobody_asks_for_are_told_of_unless_the_scenario_speaks_of_ecn() {
+    let step = r#"network.switch.marking={ kind = "step", threshold = "60KB" }"#;
+    let modern = [step, "stack.preset=linux-7.2"];
+    let warned = |more: &[&str]| {
+        let changes = [&modern, more].concat();
+        let warnings = plan(STAR, &changes).warnings;
+        warnings.into_iter().map(|w| w.reason).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        warned(&[]),
+        ["a switch marks ECN-capable packets, and no host asks for ECN: nothing is marked"]
+    );
+    assert_eq!(
+        warned(&["sweep.tcp_congestion_control=[\"dctcp\", \"cubic\", \"bbr\"]"]),
+        [
+            "a switch marks ECN-capable packets, and in 2 of 3 runs (the first: tcp_congestion_control cubic) no host \
+             asks for ECN: nothing is marked"
+        ]
+    );
+    for asked in [
+        "stack.tcp_ecn=1",
+        "stack.tcp_ecn=2",
+        "stack.tcp_congestion_control=dctcp",
+        "socket.TCP_CONGESTION=dctcp",
+        "network.switch.marking={ kind = \"off\" }",
+        "sweep.tcp_ecn=[0, 2]",
+    ] {
+        assert_eq!(warned(&[asked]), [""; 0], "{asked}");
+    }
+}

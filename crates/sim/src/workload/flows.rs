@@ -469,6 +469,11 @@ impl FlowsApp {
     pub(crate) fn flow(&self, number: usize) -> Option<&Flow> {
         self.flows.get(number)
     }
+
+    /// Whether some answer queries.
+    pub(crate) fn has_queries(&self) -> bool {
+        self.flows.iter().any(|flow| flow.query.is_some())
+    }
 }
 
 fn retire(endpoint: EndpointId, complete: bool) -> Action {

@@ -19,6 +19,7 @@ fn flow(start_us: u64, bytes: Option<u64>) -> Flow {
         bytes,
         congestion: None,
         priority: 0,
+        query: None,
     }
 }
 

@@ -23,6 +23,7 @@ mod order;
 mod parts;
 mod ping;
 mod pushback;
+mod queries;
 mod real;
 mod reporter;
 mod request_response;

@@ -230,3 +230,11 @@ fn dctcp_without_ecn_is_reno() {
     dctcp.init(&mut w, &VIEW);
     assert_eq!(dctcp.ssthresh(&w, &VIEW), 50);
 }
+
+#[test]
+fn kinds_that_need_ecn_are_those_whose_connections_do() {
+    for kind in CongestionKind::ALL {
+        let congestion = Congestion::new(*kind, &stack(|_| {}), 1);
+        assert_eq!(kind.needs_ecn(), congestion.needs_ecn(), "{kind:?}");
+    }
+}

@@ -180,6 +180,12 @@ impl CongestionKind {
         Self::ALL.iter().copied().find(|kind| kind.name() == name)
     }
 
+    /// Whether a host with it asks for ECN whatever `tcp_ecn` says (TCP_CONG_NEEDS_ECN).
+    #[must_use]
+    pub fn needs_ecn(self) -> bool {
+        matches!(self, CongestionKind::Dctcp | CongestionKind::Prague)
+    }
+
     /// Whether it answers ESCE, and so needs ECN.
     #[must_use]
     pub fn answers_sce(self) -> bool {

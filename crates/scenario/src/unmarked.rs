@@ -1,0 +1,92 @@
+//! Switches that would mark where no packet can be marked: told before the runs, which are sound all the same.
+//!
+//! A packet is ECN-capable where its connection agreed on ECN, and somebody has to ask for it: Linux answers by
+//! default and does not ask (tcp_ecn 2, include/net/tcp_ecn.h), but for congestion controls that need it. Looked at are markers
+//! that do nothing but mark (`step`, `linear`); those that drop in place of marking act either way.
+
+use serde_json::Value;
+use tailback_net::marking::MarkingConfig;
+use tailback_tcp::congestion::CongestionKind;
+
+use crate::plan::Run;
+use crate::problem::Finding;
+use crate::workload::Workload;
+
+/// Runs whose switches mark in vain, where the scenario as written does not speak of `tcp_ecn` at all: who does wants
+/// it so.
+pub(crate) fn finding(written: &Value, runs: &[Run]) -> Option<Finding> {
+    if says(written, "tcp_ecn") {
+        return None;
+    }
+    let vain: Vec<&Run> = runs.iter().filter(|run| marks(run) && !asks(run)).collect();
+    let first = vain.first()?;
+    let which = match (vain.len() == runs.len(), first.parameters.as_slice()) {
+        (true, _) | (_, []) => "no".to_owned(),
+        (false, swept) => {
+            let values = swept.iter().map(|(name, value)| match value.as_str() {
+                Some(text) => format!("{name} {text}"),
+                None => format!("{name} {value}"),
+            });
+            format!(
+                "in {} of {} runs (the first: {}) no",
+                vain.len(),
+                runs.len(),
+                values.collect::<Vec<_>>().join(", ")
+            )
+        }
+    };
+    Some(Finding::new(
+        "stack.tcp_ecn",
+        format!(
+            "a switch marks ECN-capable packets, and {which} host asks for ECN: nothing is marked"
+        ),
+        "tcp_ecn = 1 (2, Linux's default, answers and does not ask), or a congestion control that asks by itself, such as \
+         dctcp",
+    ))
+}
+
+/// Whether a key of this name, or a path that ends with it, stands anywhere in `value`.
+fn says(value: &Value, name: &str) -> bool {
+    match value {
+        Value::Object(map) => map
+            .iter()
+            .any(|(key, value)| key.rsplit('.').next() == Some(name) || says(value, name)),
+        Value::Array(items) => items.iter().any(|item| says(item, name)),
+        _ => false,
+    }
+}
+
+/// Whether a switch does nothing to a packet but mark it.
+fn marks(run: &Run) -> bool {
+    let mut switches = run.network.switches.iter();
+    switches.any(|switch| {
+        matches!(
+            switch.config.marking,
+            MarkingConfig::Step(_) | MarkingConfig::Linear(_)
+        )
+    })
+}
+
+/// Whether anybody sends packets that can be marked, or opens a connection that asks for them.
+fn asks(run: &Run) -> bool {
+    let needs = |kind: &CongestionKind| kind.needs_ecn();
+    let mut hosts = run.network.hosts.iter();
+    let own = hosts.any(|host| {
+        let stack = &host.stack;
+        matches!(stack.tcp_ecn, 1 | 3 | 4)
+            || needs(&stack.tcp_congestion_control)
+            || host.socket.tcp_congestion.iter().any(needs)
+    });
+    let by_workload = match &run.workload {
+        Workload::Udp(udp) => udp.ecn,
+        Workload::Bulk(bulk) => bulk.congestion.iter().any(needs),
+        Workload::Flows(flows) => flows.congestion.iter().any(needs),
+        // What programs of the user's ask for is theirs.
+        Workload::Command(_) => true,
+        _ => false,
+    };
+    let mut beside = run.background_flows.iter();
+    own || by_workload
+        || run.background.iter().any(|source| source.ecn)
+        || beside.any(|flows| flows.congestion.iter().any(needs))
+}
