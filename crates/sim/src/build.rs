@@ -93,6 +93,7 @@ pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
         recorder,
         series,
         interfaces: run.record.interfaces.map(Interfaces::new),
+        still: None,
         attachments: wiring.attachments,
         frames: FramePool::default(),
         links,

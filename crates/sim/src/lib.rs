@@ -93,22 +93,28 @@ pub enum SimError {
         /// Whether classes were stopped (PFC), rather than whole links.
         classes: bool,
     },
-    /// `record.sample_interval` asks for more than a run keeps.
+    /// What is recorded at an interval asks for more than a run keeps.
     #[error(
-        "record.sample_interval = {interval} comes to more than {} million rows by {}, one for each end of a connection, \
-         or each port, at each look; a longer interval, or a shorter run",
-        samples::LOOKS_MAX / 1_000_000,
+        "{key} = {interval} comes to more than {} million rows by {}, one for each of {each} at each look; a longer \
+         interval, or a shorter run",
+        most / 1_000_000,
         seconds(*.at)
     )]
-    TooManySamples {
-        /// When they were too many.
-        at: Time,
+    TooManyRows {
+        /// The key that asks for them.
+        key: &'static str,
         /// How far apart they are.
         interval: Duration,
+        /// Of what there is a row at each look.
+        each: &'static str,
+        /// So many rows are kept.
+        most: usize,
+        /// When they were too many.
+        at: Time,
     },
     /// Nothing is left to happen, but the workload is not done: connections that it needs are gone, or a
     /// defect of the simulator.
-    #[error("the run stalled at {} after {done} iterations: no event is left; {why}", seconds(*.at))]
+    #[error("the run stalled at {} after {done} iterations: nothing that it waits for is left to happen; {why}", seconds(*.at))]
     Stalled {
         /// When.
         at: Time,
@@ -177,7 +183,7 @@ pub fn simulate_on(threads: usize, run: &Run, control: &Control) -> Result<RunOu
         world.run(control)?;
     }
     world.check_conservation()?;
-    world.check_samples()?;
+    world.check_rows()?;
     let mut outcome = outcome::outcome(&world);
     outcome.parts = parts;
     outcome.capture = capture::file(&world, run);

@@ -132,7 +132,7 @@ pub fn simulate_with_kernels(
     results::fill(&mut cable.world, run, &log, &records);
     cable.world.settle_machines();
     cable.world.check_conservation()?;
-    cable.world.check_samples()?;
+    cable.world.check_rows()?;
     let mut outcome = outcome::outcome(&cable.world);
     outcome.capture = capture::file(&cable.world, run);
     let mut outcome = results::complete(outcome, run, &cable.world, &records, &ring_drops);

@@ -9,8 +9,8 @@ use std::collections::VecDeque;
 
 use tailback_units::{Duration, Time};
 
-use super::World;
 use super::network::LinkState;
+use super::{ROWS_MAX, World};
 use crate::tables::Table;
 
 /// Frames that a link was handed and that leave it after the next poll.
@@ -55,6 +55,8 @@ pub(crate) struct Interfaces {
     next: Time,
     /// A poll's time, then octets and frames of every link direction.
     polls: Vec<(Time, Vec<(u64, u64)>)>,
+    /// When they came to more rows than are kept; then nothing is polled any more.
+    too_many_at: Option<Time>,
 }
 
 impl Interfaces {
@@ -64,6 +66,7 @@ impl Interfaces {
             interval,
             next: Time::ZERO + interval,
             polls: Vec::new(),
+            too_many_at: None,
         }
     }
 
@@ -74,8 +77,20 @@ impl Interfaces {
 
     /// Keeps a poll.
     fn keep(&mut self, counters: impl Iterator<Item = (u64, u64)>) {
-        self.polls.push((self.next, counters.collect()));
+        let counters: Vec<(u64, u64)> = counters.collect();
+        if self.polls.len().saturating_mul(counters.len()) >= ROWS_MAX {
+            self.too_many_at = Some(self.next);
+            self.polls = Vec::new();
+            self.next = Time::NEVER;
+            return;
+        }
+        self.polls.push((self.next, counters));
         self.next += self.interval;
+    }
+
+    /// When there were more rows than are kept, if so, and how far apart they were.
+    pub(super) fn too_many(&self) -> Option<(Time, Duration)> {
+        self.too_many_at.map(|at| (at, self.interval))
     }
 
     /// The table: a row a poll and link direction that has carried anything.

@@ -114,6 +114,8 @@ pub(crate) struct World {
     pub(crate) series: Option<Series>,
     /// Interface counters over time, if they are wanted.
     pub(crate) interfaces: Option<Interfaces>,
+    /// Since when nothing has been on its way, and what had been read by then, as far as that has been looked at.
+    pub(crate) still: Option<(Time, u64)>,
     /// What a measured window of time has shown.
     pub(crate) window: window::Window,
     pub(crate) ledger: Ledger,
@@ -143,6 +145,9 @@ pub(crate) struct World {
     pub(crate) trajectory: u64,
 }
 
+/// Rows of `interfaces`, or of `network`, that a run keeps: as many as a check allows where the run's end is known.
+pub(super) const ROWS_MAX: usize = 10_000_000;
+
 /// Between two looks at whether the run is to be given up.
 const EVENTS_PER_CHECK: u32 = 1 << 16;
 
@@ -161,8 +166,8 @@ impl World {
             self.run_some()?;
             if !self.done {
                 control.check(self.workload.progress())?;
-                self.check_samples()?;
-                if self.waits_for_nothing() {
+                self.check_rows()?;
+                if self.waits_for_nothing() || self.stands_still() {
                     return Err(self.stalled());
                 }
             }
@@ -188,12 +193,30 @@ impl World {
         Ok(())
     }
 
-    /// The error that too many samples are.
-    pub(crate) fn check_samples(&self) -> Result<(), SimError> {
-        match self.recorder.too_many() {
-            Some((at, interval)) => Err(SimError::TooManySamples { at, interval }),
-            None => Ok(()),
-        }
+    /// The error that too many rows of what is recorded at an interval are.
+    pub(crate) fn check_rows(&self) -> Result<(), SimError> {
+        let looks = |too_many, key, each, most| {
+            let (at, interval) = too_many?;
+            Some(SimError::TooManyRows {
+                key,
+                interval,
+                each,
+                most,
+                at,
+            })
+        };
+        let sampled = "ends of connections, or ports";
+        let samples = looks(
+            self.recorder.too_many(),
+            "record.sample_interval",
+            sampled,
+            crate::samples::LOOKS_MAX,
+        );
+        let polls = self.interfaces.as_ref().and_then(Interfaces::too_many);
+        let polls = looks(polls, "record.interfaces", "links' directions", ROWS_MAX);
+        let series = self.series.as_ref().and_then(Series::too_many);
+        let series = looks(series, "record.series.interval", "the network", ROWS_MAX);
+        samples.or(polls).or(series).map_or(Ok(()), Err)
     }
 
     /// The error that a deadlock is, if there is one.

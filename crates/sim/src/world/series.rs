@@ -3,7 +3,7 @@
 use tailback_net::frame::HostId;
 use tailback_units::{Duration, Time};
 
-use super::World;
+use super::{ROWS_MAX, World};
 use crate::tables::Table;
 
 /// What is watched, and what was seen.
@@ -15,6 +15,8 @@ pub(crate) struct Series {
     port: Option<(u16, u16)>,
     next: Time,
     rows: Vec<Look>,
+    /// When there were more than are kept; then nobody looks any more.
+    too_many_at: Option<Time>,
 }
 
 /// Counters since the beginning, and the queue at that moment.
@@ -40,12 +42,30 @@ impl Series {
             port,
             next: Time::ZERO + interval,
             rows: Vec::new(),
+            too_many_at: None,
         }
     }
 
     /// When it looks next.
     pub(crate) fn next(&self) -> Time {
         self.next
+    }
+
+    /// Keeps a look.
+    fn keep(&mut self, look: Look) {
+        if self.rows.len() >= ROWS_MAX {
+            self.too_many_at = Some(look.at);
+            self.rows = Vec::new();
+            self.next = Time::NEVER;
+            return;
+        }
+        self.rows.push(look);
+        self.next += self.interval;
+    }
+
+    /// When there were more rows than are kept, if so, and how far apart they were.
+    pub(super) fn too_many(&self) -> Option<(Time, Duration)> {
+        self.too_many_at.map(|at| (at, self.interval))
     }
 
     /// The table: a row an interval, at its end.
@@ -120,8 +140,7 @@ impl World {
             notices,
         };
         if let Some(series) = &mut self.series {
-            series.rows.push(look);
-            series.next += series.interval;
+            series.keep(look);
         }
     }
 }

@@ -1,11 +1,15 @@
-//! Runs that stand still: nothing is left to happen, and the workload is not done.
+//! Runs that stand still: nothing is left to happen that the workload could wait for, and it is not done.
 
 use tailback_net::frame::HostId;
 use tailback_tcp::Failure;
+use tailback_units::{Duration, Time};
 
 use super::World;
 use crate::SimError;
 use crate::workload::Workload;
+
+/// Longer than any time that a scenario can ask for, which is ten days.
+const STILL: Duration = Duration::from_secs(11 * 86_400);
 
 impl World {
     /// The error that this is.
@@ -27,6 +31,41 @@ impl World {
         goes_on
             && matches!(self.workload, Workload::Incast(_))
             && connections.any(|tcp| tcp.failure().is_some())
+    }
+
+    /// Whether a workload that has no time of its own has stood still for so long that nothing but keepalives goes
+    /// on: looked at now and then.
+    pub(crate) fn stands_still(&mut self) -> bool {
+        let read_bytes = match self.workload {
+            Workload::Incast(_) => self.quiet(),
+            _ => None,
+        };
+        let before = self.still.filter(|(_, before)| Some(*before) == read_bytes);
+        self.still = before.or(read_bytes.map(|bytes| (self.now, bytes)));
+        before.is_some_and(|(since, _)| self.now.since(since) > STILL)
+    }
+
+    /// What the applications have read, if none of them is about to do anything and none of their connections has
+    /// anything on its way or to send.
+    fn quiet(&self) -> Option<u64> {
+        let mut read_bytes = 0;
+        for end in &self.endpoints[..self.begun_endpoints as usize] {
+            if end.app_wake < Time::NEVER {
+                return None;
+            }
+            read_bytes += end.read_bytes;
+            let alive = end
+                .connection
+                .as_ref()
+                .filter(|tcp| tcp.failure().is_none());
+            if let Some(tcp) = alive {
+                let info = tcp.tcp_info(self.now);
+                if info.unacked > 0 || info.notsent_bytes > 0 {
+                    return None;
+                }
+            }
+        }
+        Some(read_bytes)
     }
 
     /// What the workload waits for, as far as connections tell.

@@ -29,6 +29,7 @@ mod reporter;
 mod request_response;
 mod simulation;
 mod spread;
+mod still;
 mod support;
 mod switches;
 mod udp;

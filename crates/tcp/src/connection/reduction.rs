@@ -10,9 +10,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Connection;
+use super::{CaState, Connection};
 use crate::clock::Jiffies;
-use crate::congestion::CwndEvent;
+use crate::congestion::{CwndEvent, INFINITE_SSTHRESH};
 
 /// How the window comes down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -68,7 +68,14 @@ impl Connection {
     pub(super) fn end_reduction(&mut self, now: Jiffies) {
         self.window.cwnd = match self.stack.cwnd_reduction {
             CwndReduction::RateHalving => self.window.cwnd.min(self.window.ssthresh),
-            CwndReduction::Prr => self.window.ssthresh,
+            // Unless it was undone: then ssthresh is that of before, or none.
+            CwndReduction::Prr
+                if self.state == CaState::Cwr
+                    || (self.undo_marker.is_some() && self.window.ssthresh < INFINITE_SSTHRESH) =>
+            {
+                self.window.ssthresh
+            }
+            CwndReduction::Prr => self.window.cwnd,
         };
         let view = self.view(now);
         self.congestion

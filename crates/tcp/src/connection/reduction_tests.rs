@@ -3,6 +3,7 @@ use std::sync::Arc;
 use tailback_units::{Duration, Time};
 
 use super::{Connection, CwndReduction};
+use crate::congestion::INFINITE_SSTHRESH;
 use crate::{Config, PRESETS, Stack};
 
 /// A connection whose window comes down in this way; the tests set its counters by hand.
@@ -55,8 +56,23 @@ fn proportional_reduction_sends_in_proportion_and_ends_at_ssthresh() {
     }
     assert_eq!(sent, 10, "half of what was delivered");
     assert_eq!(connection.in_flight(), 10);
+    connection.undo_marker = Some(connection.snd_una);
     connection.end_reduction(0);
     assert_eq!(connection.window.cwnd, 10);
+}
+
+#[test]
+fn what_was_undone_is_not_reduced_in_the_end() {
+    let mut connection = connection_with(CwndReduction::Prr);
+    connection.window.cwnd = 20;
+    connection.window.ssthresh = INFINITE_SSTHRESH;
+    connection.undo_marker = None;
+    connection.end_reduction(0);
+    assert_eq!(connection.window.cwnd, 20);
+    // Nor where another recovery began without a threshold.
+    connection.undo_marker = Some(connection.snd_una);
+    connection.end_reduction(0);
+    assert_eq!(connection.window.cwnd, 20);
 }
 
 #[test]

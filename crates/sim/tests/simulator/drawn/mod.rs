@@ -149,7 +149,7 @@ fn what_a_check_accepts_runs_to_its_end_and_alike_on_two_threads() {
                 [
                     Err(
                         SimError::Stalled { .. }
-                        | SimError::TooManySamples { .. }
+                        | SimError::TooManyRows { .. }
                         | SimError::Deadlock { .. },
                     ),
                     _,
