@@ -49,8 +49,8 @@ pub struct Scenario {
     pub overlay: Overlays,
     /// Hosts, switches and links.
     pub network: Network,
-    /// The machine every host is, unless a host says otherwise.
-    #[schemars(with = "Presettable<HostConfig>")]
+    /// The machine every host is, unless a host says otherwise. Absent: `plain`, which is never the limit.
+    #[schemars(with = "Presettable<HostConfig>", default = "default_host")]
     pub host: HostConfig,
     /// The TCP every host speaks, unless a host says otherwise. A table without a preset is laid
     /// over `linux-7.2`.
@@ -89,6 +89,10 @@ pub struct Scenario {
     /// changes values of that one.
     #[serde(default, skip_serializing_if = "PresetTables::is_empty")]
     pub preset: PresetTables,
+}
+
+fn default_host() -> &'static str {
+    crate::resolve::DEFAULT_HOST
 }
 
 fn default_stack() -> &'static str {

@@ -10,6 +10,8 @@ use crate::path;
 use crate::preset::{Kind, Presets};
 use crate::problem::Finding;
 
+/// The hosts of a scenario that says nothing of them: where the network is in question they are never the limit.
+pub(crate) const DEFAULT_HOST: &str = "plain";
 /// The TCP of a scenario that names none.
 pub(crate) const DEFAULT_STACK: &str = "linux-7.2";
 
@@ -28,10 +30,11 @@ pub(crate) fn presets(
         skip: Vec::new(),
     };
     let root = &mut document.root;
-    let host = resolver.slot(root.get_mut("host"), Kind::Host, "host", None);
     if let Some(root) = root.as_object_mut() {
+        root.entry("host").or_insert_with(|| DEFAULT_HOST.into());
         root.entry("stack").or_insert_with(|| DEFAULT_STACK.into());
     }
+    let host = resolver.slot(root.get_mut("host"), Kind::Host, "host", None);
     let today = presets.get(Kind::Stack, DEFAULT_STACK, "stack");
     let today = today.ok().flatten().cloned();
     if let Some(Value::Object(own)) = root.get("stack")

@@ -106,17 +106,18 @@ fn a_table_that_replaces_the_presets_is_not_told_to_begin_with_one() {
 }
 
 #[test]
-fn a_scenario_without_hosts_is_told_of_the_presets() {
-    let text = STAR.replace("[host]\npreset = \"rhel-5.4-x5540-ne020\"\n", "");
-    let found = problem(&text, &[]);
-    assert!(
-        found.contains(": host: the key \"host\" is missing"),
-        "{found}"
+fn a_scenario_without_hosts_has_those_that_are_never_the_limit() {
+    let own = "[host]\npreset = \"rhel-5.4-x5540-ne020\"\n";
+    let without = plan(&STAR.replace(own, ""), &[]);
+    let plain = plan(&format!("host = \"plain\"\n{}", STAR.replace(own, "")), &[]);
+    assert_eq!(without.runs[0].network, plain.runs[0].network);
+    assert_eq!(without.hash, plain.hash);
+    // Its values are laid over as any preset's.
+    let gro = plan(
+        &STAR.replace(own, ""),
+        &["host.preset=plain", "host.gro=true"],
     );
-    assert!(
-        found.contains("; give a preset, as preset = \"plain\" (there are "),
-        "{found}"
-    );
+    assert!(gro.runs[0].network.hosts[0].config.gro);
 }
 
 #[test]

@@ -299,7 +299,7 @@ fn what_is_not_toml_is_told_by_line_and_column() {
 #[test]
 fn an_empty_file_lacks_everything() {
     let found = problems("", &[]);
-    let keys = ["name", "network", "host", "workload"];
+    let keys = ["name", "network", "workload"];
     assert_eq!(found.len(), keys.len());
     for key in keys {
         assert!(
