@@ -4,7 +4,7 @@
 //! opens it, sends, and that is all.
 
 use tailback_tcp::congestion::CongestionKind;
-use tailback_units::{Bytes, Rate, Time};
+use tailback_units::{Bytes, Duration, Rate, Time};
 
 use crate::topology::{Node, Topology};
 
@@ -39,6 +39,13 @@ pub(super) fn gap_ps(load: f64, rate: Rate, bytes: u64) -> u64 {
 pub(crate) fn turn<T: Copy>(listed: &[T], number: usize) -> Option<T> {
     let turns = listed.len().max(1);
     listed.get(number % turns).copied()
+}
+
+/// How many of them there are in this time on the lines of all hosts, on average.
+pub(super) fn arrivals(load: f64, bytes: u64, duration: Duration, network: &Topology) -> u64 {
+    let of = |rate| duration.as_ps() / gap_ps(load, rate, bytes).max(1);
+    let lines = host_lines(network).into_iter();
+    lines.fold(0, |sum, (rate, _)| of(rate).saturating_add(sum))
 }
 
 /// The rate of each host's link, and its MTU.

@@ -93,9 +93,7 @@ impl Flows {
             return 0;
         }
         let mean_bytes = self.sizes.distribution().mean_bytes();
-        let of = |rate| self.duration.as_ps() / flow::gap_ps(self.load, rate, mean_bytes).max(1);
-        let lines = flow::host_lines(network).into_iter();
-        let flows = lines.fold(0u64, |sum, (rate, _)| of(rate).saturating_add(sum));
+        let flows = flow::arrivals(self.load, mean_bytes, self.duration, network);
         let answers = self
             .queries
             .as_ref()

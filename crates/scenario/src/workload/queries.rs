@@ -81,12 +81,8 @@ impl Queries {
 
     /// How many answers come to the hosts of `network` in this time, on average.
     pub(super) fn expected_flows(&self, duration: Duration, network: &Topology) -> u64 {
-        let of = |rate| {
-            let gap_ps = flow::gap_ps(self.load, rate, self.query_bytes());
-            (duration.as_ps() / gap_ps.max(1)).saturating_mul(self.fan_in.into())
-        };
-        let lines = flow::host_lines(network).into_iter();
-        lines.fold(0, |sum, (rate, _)| of(rate).saturating_add(sum))
+        let queries = flow::arrivals(self.load, self.query_bytes(), duration, network);
+        queries.saturating_mul(self.fan_in.into())
     }
 
     /// What is wrong with it by itself, where the run goes on for `drain` after the last query.
