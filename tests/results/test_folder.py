@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 
 import tailback
-from helpers import FakeBackend, tables_of
+from helpers import OWN, FakeBackend, tables_of
+from tailback.analysis import View
 from tailback.errors import InputError, RunsFailed, SimulationError
 from tailback.results import manifest as manifests
 from tailback.results import storage
@@ -274,3 +275,24 @@ def test_an_error_of_ours_is_not_taken_for_a_failed_run(
     with pytest.raises(ZeroDivisionError):
         tailback.run(small, out=tmp_path / "out", backend=backend)
     assert issubclass(SimulationError, tailback.TailbackError)
+
+
+def test_a_column_that_some_runs_of_a_sweep_have_is_null_for_the_others(tmp_path: Path) -> None:
+    flows = {
+        "kind": "flows",
+        "load": 0.2,
+        "sizes": {"kind": "fixed", "bytes": "10KB"},
+        "duration": "2ms",
+    }
+    asked = {"load": 0.1, "fan_in": 2, "size": "5KB"}
+    cases = [
+        {"label": {"asks": "nobody"}, "set": {"workload.load": 0.2}},
+        {"label": {"asks": "all"}, "set": {"workload.queries": asked}},
+    ]
+    scenario = tailback.Scenario(OWN | {"workload": flows, "sweep": {"case": cases}})
+    results = tailback.run(scenario, out=tmp_path / "r")
+    nobody, queries = results.summary.sort("run")["queries"].to_list()
+    assert nobody is None
+    assert queries == results.table("queries").height > 0
+    assert results.table("flows").filter(run=0)["query"].is_null().all()
+    assert View(results).known("query_ms_median")

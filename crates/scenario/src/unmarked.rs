@@ -15,7 +15,7 @@ use crate::workload::Workload;
 /// Runs whose switches mark in vain, where the scenario as written does not speak of `tcp_ecn` at all: who does wants
 /// it so.
 pub(crate) fn finding(written: &Value, runs: &[Run]) -> Option<Finding> {
-    if says(written, "tcp_ecn") {
+    if says(written, "tcp_ecn") || says(&written["workload"], "ecn") {
         return None;
     }
     let vain: Vec<&Run> = runs.iter().filter(|run| marks(run) && !asks(run)).collect();
@@ -35,6 +35,15 @@ pub(crate) fn finding(written: &Value, runs: &[Run]) -> Option<Finding> {
             )
         }
     };
+    if let Workload::Udp(_) = first.workload {
+        return Some(Finding::new(
+            "workload.ecn",
+            format!(
+                "a switch marks ECN-capable packets, and {which} datagram is one: nothing is marked"
+            ),
+            "ecn = true",
+        ));
+    }
     Some(Finding::new(
         "stack.tcp_ecn",
         format!(
@@ -70,19 +79,21 @@ fn marks(run: &Run) -> bool {
 /// Whether anybody sends packets that can be marked, or opens a connection that asks for them.
 fn asks(run: &Run) -> bool {
     let needs = |kind: &CongestionKind| kind.needs_ecn();
+    let connects = !matches!(run.workload, Workload::Udp(_)) || !run.background_flows.is_empty();
     let mut hosts = run.network.hosts.iter();
-    let own = hosts.any(|host| {
-        let stack = &host.stack;
-        matches!(stack.tcp_ecn, 1 | 3 | 4)
-            || needs(&stack.tcp_congestion_control)
-            || host.socket.tcp_congestion.iter().any(needs)
-    });
+    let own = connects
+        && hosts.any(|host| {
+            let stack = &host.stack;
+            matches!(stack.tcp_ecn, 1 | 3 | 4)
+                || needs(&stack.tcp_congestion_control)
+                || host.socket.tcp_congestion.iter().any(needs)
+        });
     let by_workload = match &run.workload {
         Workload::Udp(udp) => udp.ecn,
         Workload::Bulk(bulk) => bulk.congestion.iter().any(needs),
         Workload::Flows(flows) => flows.congestion.iter().any(needs),
-        // What programs of the user's ask for is theirs.
-        Workload::Command(_) => true,
+        // What programs of the user's ask for is theirs; echo requests are never marked, and nobody expects it.
+        Workload::Command(_) | Workload::Ping(_) => true,
         _ => false,
     };
     let mut beside = run.background_flows.iter();

@@ -78,6 +78,7 @@ pub(crate) fn applications(run: &Run, outside: &[bool]) -> (Vec<Endpoint>, Workl
                 outside,
                 programs(run),
             );
+            let app = app.with_queries(spec.queries.is_some());
             (Vec::new(), Workload::Flows(app))
         }
         Spec::Exchange(exchange) => {

@@ -11,6 +11,7 @@ use tailback_units::{Duration, Time};
 
 use crate::outcome_flows::{completion, ideal, mean, quantile, wire_bytes};
 use crate::tables::Table;
+use crate::workload::FlowsApp;
 use crate::world::{FlowRecord, World};
 
 /// One query.
@@ -80,10 +81,10 @@ fn query(world: &World, number: u32, answers: &[(FlowRecord, Time, u64)]) -> Opt
 
 /// `table` with how many queries there were, how many are complete, and what those took.
 pub(crate) fn summary(table: Table, world: &World) -> Table {
-    let all = all(world);
-    if all.is_empty() {
+    if !world.workload.flows().is_some_and(FlowsApp::has_queries) {
         return table;
     }
+    let all = all(world);
     let sorted = |value: fn(&Query) -> f64| {
         let complete = all.iter().filter(|query| query.complete);
         let mut values: Vec<f64> = complete.map(value).collect();
@@ -102,7 +103,7 @@ pub(crate) fn summary(table: Table, world: &World) -> Table {
         .measures("query_slowdown_p99", [quantile(&slowdown, 0.99)])
 }
 
-/// The table `queries`: a row for each; none where nobody asks.
+/// The table `queries`: a row for each; none where nobody has asked.
 pub(crate) fn table(world: &World) -> Option<Table> {
     let all = all(world);
     if all.is_empty() {

@@ -29,6 +29,7 @@ from tailback.results.manifest import Manifest
 from tailback.results.storage import (
     StorageError,
     explained,
+    joined,
     write_bytes,
     write_parquet,
     write_stream,
@@ -129,8 +130,7 @@ class PartialFolder:
             parts = [run / f"{name}.arrows" for run in runs]
             digests[name] = write_parquet(
                 self.path / f"{name}.parquet",
-                # What a run has no value for is null, not NaN: means and ranks leave it out.
-                pl.concat([_read_part(p) for p in parts if p.exists()]).fill_nan(None),
+                joined([_read_part(part) for part in parts if part.exists()]),
             )
         return digests
 

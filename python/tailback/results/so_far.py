@@ -11,6 +11,7 @@ from tailback.results import manifest as manifests
 from tailback.results.folder import finished_runs
 from tailback.results.manifest import Manifest
 from tailback.results.results import Results
+from tailback.results.storage import joined
 
 
 class SoFar(Results):
@@ -45,8 +46,7 @@ class SoFar(Results):
     def _read(self, name: str) -> pl.DataFrame:
         parts = [run / f"{name}.arrows" for run in self._runs]
         try:
-            frames = [pl.read_ipc_stream(part) for part in parts if part.exists()]
-            return pl.concat(frames).fill_nan(None)
+            return joined([pl.read_ipc_stream(part) for part in parts if part.exists()])
         except (OSError, ValueError, pl.exceptions.PolarsError) as error:
             raise InputError(
                 f"{self.path}: its runs cannot be read ({error}): "

@@ -3,7 +3,7 @@
 import hashlib
 import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -59,6 +59,15 @@ def write_parquet(path: Path, frame: pl.DataFrame) -> str:
     )
     write_bytes(path, buffer.getbuffer())
     return hashlib.sha256(buffer.getbuffer()).hexdigest()
+
+
+def joined(parts: Iterable[pl.DataFrame]) -> pl.DataFrame:
+    """The runs' parts of a table one after the other.
+
+    What a run has no value for is null, not NaN: means and ranks leave it out. So is a column
+    that only other runs of the sweep have.
+    """
+    return pl.concat(parts, how="diagonal").fill_nan(None)
 
 
 def write_stream(path: Path, frame: pl.DataFrame) -> None:

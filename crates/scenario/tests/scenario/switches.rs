@@ -419,6 +419,24 @@ fn marks_that_nobody_asks_for_are_told_of_unless_the_scenario_speaks_of_ecn() {
              asks for ECN: nothing is marked"
         ]
     );
+    let udp = |more: &str| {
+        let text = STAR.split("[workload]").next().expect("its beginning");
+        let text = format!(
+            "{text}[workload]\nkind = \"udp\"\npairs = {{ kind = \"to-first\" }}\nrate = \"1Gbit\"\n\
+             duration = \"1ms\"\nsocket_buffer = \"1MB\"\n{more}"
+        );
+        let warnings = plan(&text, &modern).warnings;
+        warnings
+            .into_iter()
+            .map(|w| (w.path, w.remedy))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        udp(""),
+        [("workload.ecn".to_owned(), "ecn = true".to_owned())]
+    );
+    assert_eq!(udp("ecn = true"), []);
+    assert_eq!(udp("ecn = false"), [], "it is wanted so");
     for asked in [
         "stack.tcp_ecn=1",
         "stack.tcp_ecn=2",

@@ -52,6 +52,7 @@ pub(crate) struct FlowsApp {
     end: Time,
     read_bytes: u64,
     done: bool,
+    has_queries: bool,
 }
 
 /// How far the source of a flow is.
@@ -113,6 +114,15 @@ impl FlowsApp {
             end,
             read_bytes: 0,
             done: false,
+            has_queries: false,
+        }
+    }
+
+    /// The same, where flows may answer queries.
+    pub(crate) fn with_queries(self, has_queries: bool) -> FlowsApp {
+        FlowsApp {
+            has_queries,
+            ..self
         }
     }
 
@@ -470,9 +480,9 @@ impl FlowsApp {
         self.flows.get(number)
     }
 
-    /// Whether some answer queries.
+    /// Whether flows that answer queries are told apart, be there any or not.
     pub(crate) fn has_queries(&self) -> bool {
-        self.flows.iter().any(|flow| flow.query.is_some())
+        self.has_queries
     }
 }
 

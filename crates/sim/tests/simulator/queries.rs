@@ -77,6 +77,15 @@ fn answers_are_no_flows_by_themselves() {
 }
 
 #[test]
+fn that_none_came_is_told_too() {
+    let rare = ["workload.queries.load=0.000001", "workload.duration=1ms"];
+    let outcome = simulated(RACKS, &rare);
+    assert_eq!(counts(&outcome, "summary", "queries"), [0]);
+    assert!(measure(&outcome, "summary", "query_ms_mean")[0].is_nan());
+    assert!(counts(&outcome, "flows", "query").iter().all(|n| *n == 0));
+}
+
+#[test]
 fn alone_a_query_takes_its_bytes_on_the_line_of_who_asks() {
     // The window of three answers holds them: nothing waits for acknowledgements.
     let lone = [
