@@ -8,8 +8,10 @@
 use serde_json::{Map, Value};
 use tailback_units::{Bytes, Duration, Rate};
 
+use crate::document::Document;
 use crate::nearest;
 use crate::path;
+use crate::places;
 use crate::preset::{self, Kind};
 use crate::problem::Finding;
 use crate::schema;
@@ -23,11 +25,22 @@ const MOST_BPS: u64 = 10_000_000_000_000;
 /// The simulator's clock ends after 213 days; a run waits for several of the times that it is told.
 const LONGEST: Duration = Duration::from_secs(10 * 86_400);
 
-/// All that is wrong with `value`, which stands at `at`, by `node` of the schema. Nothing at or
-/// below a path in `skip` is looked at.
-pub(crate) fn check(node: &Value, value: &Value, at: &str, skip: &[String]) -> Vec<Finding> {
+/// All that is wrong with a scenario by the schema. Nothing at or below a path in `skip` is looked at.
+pub(crate) fn check_scenario(document: &Document, skip: &[String]) -> Vec<Finding> {
     let mut checker = Checker {
+        document: Some(document),
         skip,
+        findings: Vec::new(),
+    };
+    checker.check(schema::root(), &document.root, "");
+    checker.findings
+}
+
+/// All that is wrong with `value`, which stands at `at`, by `node` of the schema.
+pub(crate) fn check(node: &Value, value: &Value, at: &str) -> Vec<Finding> {
+    let mut checker = Checker {
+        document: None,
+        skip: &[],
         findings: Vec::new(),
     };
     checker.check(node, value, at);
@@ -75,6 +88,8 @@ pub(crate) fn tag_value<'s>(branch: &'s Value, tag: &str) -> Option<&'s str> {
 }
 
 struct Checker<'a> {
+    /// The scenario that is checked, if it is a whole one.
+    document: Option<&'a Document>,
     skip: &'a [String],
     findings: Vec<Finding>,
 }
@@ -262,7 +277,12 @@ impl Checker<'_> {
     fn check_any(&mut self, branches: &[Value], value: &Value, at: &str) {
         let mut nearest: Option<Vec<Finding>> = None;
         for branch in branches {
-            let found = check(branch, value, at, self.skip);
+            let mut checker = Checker {
+                findings: Vec::new(),
+                ..*self
+            };
+            checker.check(branch, value, at);
+            let found = checker.findings;
             if found.is_empty() {
                 return;
             }
@@ -295,7 +315,8 @@ impl Checker<'_> {
                 (Some(property), _) => self.check(property, value, &here),
                 (None, Some(Value::Bool(false))) => {
                     meant.extend(nearest::nearest(key, known.keys().map(String::as_str)));
-                    self.findings.push(unknown_key(key, &here, known, others));
+                    let finding = self.unknown_key(key, &here, known, others);
+                    self.findings.push(finding);
                 }
                 (None, Some(node)) => self.check(node, value, &here),
                 (None, None) => {}
@@ -313,6 +334,25 @@ impl Checker<'_> {
                 self.find(&here, missing(key), remedy);
             }
         }
+    }
+
+    fn unknown_key(
+        &self,
+        key: &str,
+        here: &str,
+        known: &Map<String, Value>,
+        others: &[Other<'_>],
+    ) -> Finding {
+        let other = others
+            .iter()
+            .find(|o| o.branch["properties"].get(key).is_some());
+        let elsewhere = || places::suggest(self.document?, key);
+        let keys = || known.keys().map(String::as_str).collect::<Vec<_>>();
+        let remedy = match other {
+            Some(Other { tag, kind, .. }) => format!("it belongs to {tag} = {kind:?}"),
+            None => elsewhere().unwrap_or_else(|| nearest::suggest_key(key, &keys())),
+        };
+        Finding::new(here, format!("there is no key {key:?} here"), remedy).at_key()
     }
 
     fn check_list(&mut self, node: &Value, items: &[Value], at: &str) {
@@ -385,20 +425,6 @@ impl Checker<'_> {
             self.find(at, "the text is empty", "give it a value");
         }
     }
-}
-
-fn unknown_key(key: &str, here: &str, known: &Map<String, Value>, others: &[Other<'_>]) -> Finding {
-    let other = others
-        .iter()
-        .find(|o| o.branch["properties"].get(key).is_some());
-    let remedy = match other {
-        Some(Other { tag, kind, .. }) => format!("it belongs to {tag} = {kind:?}"),
-        None => {
-            let keys: Vec<&str> = known.keys().map(String::as_str).collect();
-            nearest::suggest_key(key, &keys)
-        }
-    };
-    Finding::new(here, format!("there is no key {key:?} here"), remedy).at_key()
 }
 
 /// A kind that a tagged table is not.

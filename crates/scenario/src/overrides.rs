@@ -164,7 +164,7 @@ fn lay_overlays(document: &mut Document, base_dir: Option<&Path>, problems: &mut
         return;
     };
     let node = &schema::root()["properties"]["overlay"];
-    let wrong = check::check(node, &value, "overlay", &[]);
+    let wrong = check::check(node, &value, "overlay");
     if !wrong.is_empty() {
         problems.extend(document.problems(wrong));
         return;

@@ -4,9 +4,12 @@ use serde_json::Value;
 
 use crate::check;
 use crate::document::{self, Document};
-use crate::path::Steps;
+use crate::path::{self, Steps};
 use crate::preset::Presets;
 use crate::schema;
+
+/// So many places of one name are told.
+const TOLD: usize = 3;
 
 /// A place of the scenario that may be set.
 pub(crate) struct Place {
@@ -27,6 +30,20 @@ pub(crate) fn meant(mut named: Vec<&Place>) -> Vec<&Place> {
         }
     }
     named
+}
+
+/// Where `key` would be right, told to somebody who wrote it elsewhere: nothing if there is no such place, or more than
+/// anybody wants to read of.
+pub(crate) fn suggest(document: &Document, key: &str) -> Option<String> {
+    let places = settable(document);
+    let named = places
+        .iter()
+        .filter(|p| p.steps.last().is_some_and(|last| last == key));
+    let named = meant(named.collect());
+    let paths: Vec<String> = named.iter().map(|place| path::show(&place.steps)).collect();
+    (1..=TOLD)
+        .contains(&paths.len())
+        .then(|| format!("it belongs at {}", paths.join(" or ")))
 }
 
 /// Every place of a scenario that may be set by a path of keys.

@@ -294,7 +294,7 @@ impl Planner<'_> {
         let skip = resolve::presets(&mut document, self.presets, &mut self.used, &mut findings);
         let known = self.unchanged(&document.root);
         let passed = [skip.as_slice(), &known].concat();
-        findings.extend(check::check(schema::root(), &document.root, "", &passed));
+        findings.extend(check::check_scenario(&document, &passed));
         if !findings.is_empty() || !skip.is_empty() {
             self.tell(&document, findings);
             return None;

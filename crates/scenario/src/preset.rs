@@ -239,7 +239,7 @@ impl Presets {
             over.shift_remove("preset");
             document::merge(&mut base, Value::Object(over));
         }
-        let wrong = check::check(schema::complete(kind), &base, &at, &[]);
+        let wrong = check::check(schema::complete(kind), &base, &at);
         let ok = wrong.is_empty();
         findings.extend(wrong);
         ok.then_some(base)

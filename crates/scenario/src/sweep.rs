@@ -218,7 +218,7 @@ fn values(node: &Value, axis: &Value, at: &str) -> Result<Vec<Value>, Vec<Findin
             "give it at least one value, or leave it out",
         );
     }
-    let wrong = check::check(node, axis, at, &[]);
+    let wrong = check::check(node, axis, at);
     if !wrong.is_empty() {
         return Err(wrong);
     }

@@ -31,6 +31,30 @@ fn an_unknown_key_is_named_with_the_nearest_right_one() {
 }
 
 #[test]
+fn a_key_in_the_wrong_place_is_told_the_right_one() {
+    for (from, to, right) in [
+        (
+            "[workload]",
+            "[workload]\ntcp_congestion_control = \"reno\"",
+            "stack.tcp_congestion_control",
+        ),
+        (
+            "hosts = 4",
+            "hosts = 4\nrate = \"1Gbit\"",
+            "network.link.rate",
+        ),
+        // Nearer in letters is `sweep`.
+        ("name = ", "seed = 3\nname = ", "run.seed"),
+    ] {
+        let said = problem(&star(from, to), &[]);
+        let end = format!("here; it belongs at {right}");
+        assert!(said.ends_with(&end), "{said}");
+    }
+    let said = problem(STAR, &["network.rate=1Gbit"]);
+    assert!(said.ends_with("it belongs at network.link.rate"), "{said}");
+}
+
+#[test]
 fn a_misspelt_key_that_is_required_is_told_once_as_such() {
     let found = problems(&star("iterations", "itterations"), &[]);
     assert_eq!(
