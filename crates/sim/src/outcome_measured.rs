@@ -132,6 +132,7 @@ pub(crate) fn flows(world: &World, app: &MeasuredApp) -> Table {
         )
         .counts("timeouts", flows.iter().map(|f| seen(f).timeouts))
         .counts("cwnd_segments", flows.iter().map(|f| u64::from(f.cwnd)))
+        .counts("mss_bytes", flows.iter().map(|f| u64::from(f.mss_bytes)))
         .measures("srtt_us", flows.iter().map(|f| f.srtt.as_ps() as f64 / 1e6))
         .names(
             "sender_congestion_control",

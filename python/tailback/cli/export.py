@@ -5,6 +5,9 @@ from pathlib import Path
 
 import click
 
+PER_RUN = ("flent", "iperf3", "pcapng")
+"""Formats in which a run is a file; `tailback.export` has a function for each."""
+
 
 @click.command("export")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
@@ -12,7 +15,7 @@ import click
 @click.option(
     "--format",
     "kind",
-    type=click.Choice(["csv", "parquet", "jsonl", "flent"]),
+    type=click.Choice(["csv", "parquet", "jsonl", *PER_RUN]),
     default="csv",
     show_default=True,
     help="In which format.",
@@ -24,22 +27,24 @@ import click
     "output",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="File to write; by default standard output. With flent a folder, by default flent.",
+    help="File to write; by default standard output. A folder with flent, iperf3 and pcapng; by "
+    "default one of that name.",
 )
 def command(folder: Path, table: str, kind: str, output: Path | None) -> None:
     """A table of a results folder as CSV, Parquet or JSON lines.
 
-    Or, with flent, each run of a test of Flent's as a file that Flent opens.
+    Or a file for each run: with flent of a test of Flent's, for Flent; with iperf3 of that
+    workload, as `iperf3 --json` prints it; with pcapng the frames that it captured.
     """
     from tailback.export.tables import encoded
     from tailback.results import Results
     from tailback.results.storage import explained, write_bytes
 
-    if kind == "flent":
+    if kind in PER_RUN:
+        from tailback import export
         from tailback.cli import console
-        from tailback.export import export_flent
 
-        for path in export_flent(Results(folder), output or Path("flent")):
+        for path in getattr(export, f"export_{kind}")(Results(folder), output or Path(kind)):
             console.out.out(str(path))
         return
     if output is not None and output.is_dir():

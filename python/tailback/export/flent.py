@@ -9,7 +9,6 @@ computed here as there.
 
 import gzip
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,8 +18,8 @@ import polars as pl
 
 from tailback.analysis.times import seconds
 from tailback.errors import InputError
+from tailback.export import files
 from tailback.results import Results
-from tailback.results.storage import explained, write_bytes
 
 FORMAT_VERSION = 4
 FLENT_VERSION = "2.3.0"
@@ -63,22 +62,18 @@ def export_flent(results: Results, folder: str | Path) -> list[Path]:
             f"{results.path}: is of {results.name}, which runs no test of Flent's; "
             'Flent opens runs with workload = { kind = "flent", … }'
         )
-    target = Path(folder)
-    target.mkdir(parents=True, exist_ok=True)
-    files = []
+    written = []
     tables = {name: results.table(name) for name in ("intervals", "pings", "flows")}
     for row in results.summary.iter_rows(named=True):
         run = {name: table.filter(run=row["run"]) for name, table in tables.items()}
         test = _Test.of(results, workload, row)
         for client in sorted(run["pings"]["sender"].unique().to_list()):
             own = {name: table.filter(sender=client) for name, table in run.items()}
-            path = target / test.file_name(client)
             content = json.dumps(test.content(client, own), separators=(",", ":"))
-            with explained(path, "name a folder that can be written with -o"):
-                # Without a time in the header the same run gives the same file.
-                write_bytes(path, gzip.compress(content.encode(), mtime=0))
-            files.append(path)
-    return files
+            # Without a time in the header the same run gives the same file.
+            packed = gzip.compress(content.encode(), mtime=0)
+            written.append(files.write(Path(folder) / test.file_name(client), packed))
+    return written
 
 
 class _Test:
@@ -88,8 +83,7 @@ class _Test:
         self.name = name
         self.row = row
         self.results = results
-        parts = [f"{p}-{row[p]}" for p in [*results.parameters, "repetition"]]
-        self.label = re.sub(r"[^\w.+-]+", "_", "_".join(parts))
+        self.label = files.label(results, row)
         self.length_s = 0.0
         self.delay_s = 0.0
         self.step_s = 0.0

@@ -197,6 +197,7 @@ fn unseen(number: u32, [source, destination]: [u16; 2]) -> FlowRecord {
         received_bytes: 0,
         sender: Stats::default(),
         cwnd: 0,
+        mss_bytes: 0,
         srtt: Duration::ZERO,
         completed: None,
     }
@@ -247,6 +248,7 @@ impl ToldBySender {
             retransmissions: count("total_retrans"),
             timeouts: count("total_rto") as u32,
             cwnd: count("snd_cwnd") as u32,
+            mss_bytes: count("snd_mss_bytes") as u32,
             srtt: Duration::from_us(count("rtt_us")),
         }
     }

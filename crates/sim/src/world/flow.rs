@@ -13,6 +13,7 @@ pub(crate) struct ToldBySender {
     pub(crate) retransmissions: u64,
     pub(crate) timeouts: u32,
     pub(crate) cwnd: u32,
+    pub(crate) mss_bytes: u32,
     pub(crate) srtt: Duration,
 }
 
@@ -27,6 +28,7 @@ pub(crate) struct FlowRecord {
     /// What the source's end counted.
     pub(crate) sender: Stats,
     pub(crate) cwnd: u32,
+    pub(crate) mss_bytes: u32,
     pub(crate) srtt: Duration,
     /// When its last byte was read, if it was.
     pub(crate) completed: Option<Time>,
@@ -144,6 +146,7 @@ impl World {
                 .as_ref()
                 .map_or_else(Stats::default, |c| *c.stats()),
             cwnd: probe.map_or(0, |p| p.cwnd),
+            mss_bytes: probe.map_or(0, |p| p.mss_bytes),
             srtt: probe.map_or(Duration::ZERO, |p| p.srtt),
             completed,
         }
@@ -161,6 +164,7 @@ impl World {
             flow.sender.retransmissions = told.retransmissions;
             flow.sender.timeouts = told.timeouts;
             flow.cwnd = told.cwnd;
+            flow.mss_bytes = told.mss_bytes;
             flow.srtt = told.srtt;
         }
     }

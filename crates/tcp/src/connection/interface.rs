@@ -165,6 +165,8 @@ impl Shortage {
 pub struct Probe {
     /// Congestion window, segments.
     pub cwnd: u32,
+    /// Payload of a full segment, bytes: what a segment of the window is.
+    pub mss_bytes: u32,
     /// Slow-start threshold, segments.
     pub ssthresh: u32,
     /// Smoothed round trip.

@@ -477,6 +477,7 @@ impl Connection {
     pub fn probe(&self) -> Probe {
         Probe {
             cwnd: self.window.cwnd,
+            mss_bytes: self.mss,
             ssthresh: self.window.ssthresh,
             srtt: self.smoothed_rtt(),
             rto: self.clock.span(self.rtt.rto),
