@@ -9,6 +9,7 @@ from tailback.analysis.axes import Axis, in_words
 from tailback.analysis.columns import COUNTS, Label, label, of_whole_run
 from tailback.analysis.differences import differences
 from tailback.analysis.words import few
+from tailback.compare.alike import unlike_kernels
 
 if TYPE_CHECKING:
     from tailback.compare.side import Side
@@ -95,6 +96,7 @@ class Comparison:
             the ending `_chance` by how much repetitions let two means differ.
         timed: whether counts are of whole runs, not of transactions.
         differs: paths at which the scenarios of the two differ, but for the points only one has.
+        hosts: what to do about modelled hosts that are not as the kernels beside them.
     """
 
     a: str
@@ -107,6 +109,7 @@ class Comparison:
     joined: pl.DataFrame
     timed: bool = False
     differs: tuple[str, ...] = ()
+    hosts: str = ""
 
     @classmethod
     def of(
@@ -140,6 +143,7 @@ class Comparison:
             joined=joined,
             timed=a.timed or b.timed,
             differs=tuple(differences(a.scenario, b.scenario)),
+            hosts=unlike_kernels(a, b),
         )
 
     def label(self, metric: str) -> Label:
@@ -152,8 +156,9 @@ class Comparison:
 
     @property
     def unlike(self) -> str:
-        """In which values the two scenarios differ, in a sentence; empty if in none."""
-        return f"The scenarios differ in {few(self.differs)}." if self.differs else ""
+        """In what the two differ beside their figures, in sentences; empty if in nothing."""
+        values = f"The scenarios differ in {few(self.differs)}." if self.differs else ""
+        return f"{values} {self.hosts}".strip()
 
     @property
     def groups(self) -> list[str]:
@@ -170,6 +175,7 @@ class Comparison:
             "only_a": self.only_a,
             "only_b": self.only_b,
             "differs": list(self.differs),
+            "hosts": self.hosts,
             "errors": [asdict(error) for error in self.errors],
             "rows": self.joined.to_dicts(),
         }

@@ -35,6 +35,7 @@ class Side:
         roles: the part each axis plays.
         timed: whether counts are of whole runs, which lasted as long as they were told to.
         scenario: as resolved; of a published table the built-in one that predicts it.
+        backend: what made the runs; of a published table empty.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Side:
     timed: bool = False
     spread: pl.DataFrame | None = None
     scenario: Mapping[str, Any] = field(default_factory=dict)
+    backend: str = ""
 
     @property
     def varying(self) -> list[str]:
@@ -117,7 +119,8 @@ def _of_results(results: "Results") -> Side:
     scenario = results.manifest["scenario"]
     spread = _spread(summary, axes, metrics) if "repetition" in summary.columns else None
     roles = choose(summary, axes)
-    return Side(str(results.path), frame, axes, metrics, roles, timed, spread, scenario)
+    backend = results.manifest["backend"]
+    return Side(str(results.path), frame, axes, metrics, roles, timed, spread, scenario, backend)
 
 
 def _spread(
