@@ -18,6 +18,8 @@ use crate::schema;
 
 /// From so many missing keys on, a table that may begin with a preset is told so, rather than each.
 const MISSING_MANY: usize = 4;
+/// So many keys of a table are told to one who wrote none.
+const KEYS_TOLD: usize = 8;
 /// Largest quantities: with them no sum or product of the simulator's leaves 64 bits.
 const MOST_BYTES: u64 = 1_000_000_000_000_000;
 /// Six times the fastest link that IEEE 802.3 works at (802.3dj, 1.6 Tb/s): beyond, a run of a second hardly ends.
@@ -184,7 +186,7 @@ impl Checker<'_> {
                 }
                 remedy + &example(node)
             }
-            (_, "object") => "a table".to_owned(),
+            (_, "object") => a_table(node),
             (_, "array") => "a list in brackets".to_owned(),
             (_, "string") => format!("a text in quotes{}", example(node)),
             (_, "boolean") => "true or false".to_owned(),
@@ -485,6 +487,29 @@ fn example(node: &Value) -> String {
     match node["examples"].get(0) {
         Some(example) => format!(", for instance {example}"),
         None => String::new(),
+    }
+}
+
+/// What a table at a node is: one with the keys that it needs, or with those that it may have if they are few.
+fn a_table(node: &Value) -> String {
+    let properties = node.get("properties").and_then(Value::as_object);
+    let all = properties
+        .into_iter()
+        .flatten()
+        .map(|(key, _)| key.as_str());
+    let required = node.get("required").and_then(Value::as_array);
+    let needed = required.into_iter().flatten().filter_map(Value::as_str);
+    let needed: Vec<String> = needed
+        .map(|key| match node["properties"][key]["examples"].get(0) {
+            Some(example) => format!("{key} = {example}"),
+            None => format!("{key} = …"),
+        })
+        .collect();
+    let may: Vec<&str> = all.take(KEYS_TOLD + 1).collect();
+    match (needed.len(), may.len()) {
+        (1..=KEYS_TOLD, _) => format!("a table: {{ {} }}", needed.join(", ")),
+        (0, 1..=KEYS_TOLD) => format!("a table with some of the keys {}", may.join(", ")),
+        _ => "a table".to_owned(),
     }
 }
 

@@ -123,6 +123,10 @@ pub(crate) fn axes(document: &Document) -> (Vec<Resolved>, Vec<Finding>) {
             findings.push(Finding::new(at, reason, format!("{full:?} = […]")).at_key());
             continue;
         }
+        if let Some(finding) = holds_paths(axis, &at, &places) {
+            findings.push(finding);
+            continue;
+        }
         let node = &schema::root()["properties"]["sweep"]["additionalProperties"];
         let steps = resolve_key(key, &places).map_err(|f| findings.push(f.within(&at).at_key()));
         let values = values(node, axis, &at).map_err(|f| findings.extend(f));
@@ -202,6 +206,23 @@ fn unquoted(key: &str, axis: &Value) -> Option<String> {
         below = value;
     }
     (axis.is_object() && below.is_array()).then_some(path)
+}
+
+/// What is wrong where a value of an axis is a table that has values by their paths, as the `set` of one that sets several.
+fn holds_paths(axis: &Value, at: &str, places: &[Place]) -> Option<Finding> {
+    let is_path = |key: &str| {
+        let steps = key.contains('.').then(|| path::parse(key))??;
+        Some(places.iter().any(|place| place.steps == steps)).filter(|is| *is)
+    };
+    let (i, key) = axis.as_array()?.iter().enumerate().find_map(|(i, value)| {
+        let mut keys = value.as_object()?.keys();
+        Some((i, keys.find(|key| is_path(key).is_some())?))
+    })?;
+    Some(Finding::new(
+        path::index(at, i),
+        format!("a value that sets {key} has it under `set`"),
+        format!("{{ label = \"…\", set = {{ {key:?} = … }} }}"),
+    ))
 }
 
 fn values(node: &Value, axis: &Value, at: &str) -> Result<Vec<Value>, Vec<Finding>> {

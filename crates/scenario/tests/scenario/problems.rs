@@ -55,6 +55,22 @@ fn a_key_in_the_wrong_place_is_told_the_right_one() {
 }
 
 #[test]
+fn what_stands_for_a_table_is_told_the_tables_keys() {
+    for (set, right) in [
+        ("record.series=fast", "a table: { interval = \"500ns\" }"),
+        (
+            "run=3",
+            "a table with some of the keys repetitions, seed, common_random_numbers",
+        ),
+        // Nobody reads a hundred.
+        ("socket=1", "here; a table"),
+    ] {
+        let said = problem(STAR, &[set]);
+        assert!(said.ends_with(right), "{said}");
+    }
+}
+
+#[test]
 fn a_misspelt_key_that_is_required_is_told_once_as_such() {
     let found = problems(&star("iterations", "itterations"), &[]);
     assert_eq!(

@@ -20,6 +20,20 @@ fn column(plan: &Plan, name: &str) -> Vec<Value> {
 }
 
 #[test]
+fn values_by_their_paths_outside_of_a_set_are_told_where_they_go() {
+    let text = star("buffers = [{ name = \"small\", \"network.link.rate\" = \"1Gbit\" }]");
+    let said = problem(&text, &[]);
+    assert!(said.contains("sweep.buffers[0]"), "{said}");
+    assert!(
+        said.ends_with(
+            "a value that sets network.link.rate has it under `set`; \
+             { label = \"…\", set = { \"network.link.rate\" = … } }"
+        ),
+        "{said}"
+    );
+}
+
+#[test]
 fn a_key_means_the_leaves_and_the_hosts_links_where_spines_have_nothing_of_their_own() {
     let fabric = STAR.replace(
         "topology = \"star\"\nswitch = \"arista-7124s\"\nhosts = 4",
