@@ -2,7 +2,7 @@
 
 import pytest
 
-from tailback.analysis.words import counted, data_unit, decimals, percent
+from tailback.analysis.words import counted, data_unit, decimals, natural, percent
 
 
 @pytest.mark.parametrize(
@@ -11,6 +11,18 @@ from tailback.analysis.words import counted, data_unit, decimals, percent
 )
 def test_what_is_nothing_has_no_sign(value: float | None, said: str) -> None:
     assert percent(value, signed=True) == said
+
+
+def test_names_with_numbers_are_sorted_as_people_do() -> None:
+    names = ["host10 > a", "host9 > b", "left2", "host9 > a", "7", "host"]
+    assert sorted(names, key=natural) == [
+        "7",
+        "host",
+        "host9 > a",
+        "host9 > b",
+        "host10 > a",
+        "left2",
+    ]
 
 
 def test_one_and_several() -> None:

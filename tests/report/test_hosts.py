@@ -353,6 +353,10 @@ def test_who_got_what_and_whom_a_setting_moves_most(tmp_path: Path) -> None:
     assert "from 4 Mb/s (a > z, c1) to 35 Mb/s (victim > z, c1)" in drawn
     keys = [figure.key for figure in contents(view, ["shown"]).sections[0].figures]
     assert keys == ["shares"]
+    # Rows are in the order of names, whoever began first.
+    rows = of_datagrams(tmp_path / "rows", {"h10": (5.0, 4.0), "h9": (5.0, 3.0), "h1": (5.0, 9.0)})
+    chart = Plots(rows.results).shares().to_json(indent=None)
+    assert '["h1 > z", "h9 > z", "h10 > z"]' in chart
     # All are moved alike: there is no bystander, and nothing to draw.
     alike = of_datagrams(tmp_path / "alike", dict.fromkeys("abc", (5.0, 50.0)))
     assert most_moved(alike) == []

@@ -1,5 +1,6 @@
 """Numbers in words, the same in findings, tables and terminal."""
 
+import re
 from collections.abc import Sequence
 from math import floor, inf, log10
 
@@ -45,6 +46,11 @@ def few(names: Sequence[str], most: int = 3) -> str:
     if len(names) > most:
         return f"{', '.join(names[:most])} and {len(names) - most} more"
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
+def natural(name: str) -> list[str | int]:
+    """Return what sorts names with numbers as people do: host9 before host10."""
+    return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", name)]
 
 
 def are_alike(a: float, b: float) -> bool:

@@ -6,7 +6,7 @@ import polars as pl
 from tailback.analysis.places import RUN
 from tailback.analysis.shares import PAIR, PAIRS_MAX, RATE, RUNS_MAX, shares
 from tailback.analysis.view import View
-from tailback.analysis.words import are_alike, number
+from tailback.analysis.words import are_alike, natural, number
 from tailback.report.charts.data import AnyChart
 from tailback.report.charts.heat import Cells, Side, heat, titled
 from tailback.report.charts.nothing import NothingToDrawError
@@ -25,7 +25,7 @@ def who_got_what(view: View) -> AnyChart:
     )
     if all(are_alike(least, most) for _, least, most in ends.iter_rows()):
         raise NothingToDrawError("all pairs of hosts of a run got alike")
-    pairs = found.get_column(PAIR).unique(maintain_order=True).to_list()
+    pairs = sorted(found.get_column(PAIR).unique(), key=natural)
     runs = found.get_column(RUN).unique(maintain_order=True).to_list()
     tips = [
         alt.Tooltip(PAIR, type="nominal", title="From > to"),
