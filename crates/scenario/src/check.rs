@@ -5,13 +5,15 @@
 //! that fits none of several kinds as one error without a place, and know nothing of units,
 //! presets or near misses.
 
+use std::cell::OnceCell;
+
 use serde_json::{Map, Value};
 use tailback_units::{Bytes, Duration, Rate};
 
 use crate::document::Document;
 use crate::nearest;
 use crate::path;
-use crate::places;
+use crate::places::{self, Place};
 use crate::preset::{self, Kind};
 use crate::problem::Finding;
 use crate::schema;
@@ -27,10 +29,15 @@ const MOST_BPS: u64 = 10_000_000_000_000;
 /// The simulator's clock ends after 213 days; a run waits for several of the times that it is told.
 const LONGEST: Duration = Duration::from_secs(10 * 86_400);
 
-/// All that is wrong with a scenario by the schema. Nothing at or below a path in `skip` is looked at.
-pub(crate) fn check_scenario(document: &Document, skip: &[String]) -> Vec<Finding> {
+/// All that is wrong with a scenario by the schema. Nothing at or below a path in `skip` is looked at. Its `places` are
+/// filled in if a key is in none of them: those of one run of a sweep do for all.
+pub(crate) fn check_scenario(
+    document: &Document,
+    places: &OnceCell<Vec<Place>>,
+    skip: &[String],
+) -> Vec<Finding> {
     let mut checker = Checker {
-        document: Some(document),
+        whole: Some((document, places)),
         skip,
         findings: Vec::new(),
     };
@@ -41,7 +48,7 @@ pub(crate) fn check_scenario(document: &Document, skip: &[String]) -> Vec<Findin
 /// All that is wrong with `value`, which stands at `at`, by `node` of the schema.
 pub(crate) fn check(node: &Value, value: &Value, at: &str) -> Vec<Finding> {
     let mut checker = Checker {
-        document: None,
+        whole: None,
         skip: &[],
         findings: Vec::new(),
     };
@@ -90,8 +97,8 @@ pub(crate) fn tag_value<'s>(branch: &'s Value, tag: &str) -> Option<&'s str> {
 }
 
 struct Checker<'a> {
-    /// The scenario that is checked, if it is a whole one.
-    document: Option<&'a Document>,
+    /// The scenario that is checked, if it is a whole one, and its places.
+    whole: Option<(&'a Document, &'a OnceCell<Vec<Place>>)>,
     skip: &'a [String],
     findings: Vec<Finding>,
 }
@@ -348,7 +355,10 @@ impl Checker<'_> {
         let other = others
             .iter()
             .find(|o| o.branch["properties"].get(key).is_some());
-        let elsewhere = || places::suggest(self.document?, key);
+        let elsewhere = || {
+            let (document, places) = self.whole?;
+            places::suggest(places.get_or_init(|| places::settable(document)), key)
+        };
         let keys = || known.keys().map(String::as_str).collect::<Vec<_>>();
         let remedy = match other {
             Some(Other { tag, kind, .. }) => format!("it belongs to {tag} = {kind:?}"),

@@ -34,8 +34,7 @@ pub(crate) fn meant(mut named: Vec<&Place>) -> Vec<&Place> {
 
 /// Where `key` would be right, told to somebody who wrote it elsewhere: nothing if there is no such place, or more than
 /// anybody wants to read of.
-pub(crate) fn suggest(document: &Document, key: &str) -> Option<String> {
-    let places = settable(document);
+pub(crate) fn suggest(places: &[Place], key: &str) -> Option<String> {
     let named = places
         .iter()
         .filter(|p| p.steps.last().is_some_and(|last| last == key));

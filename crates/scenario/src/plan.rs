@@ -3,6 +3,7 @@
 //! TOML with positions → overlays and overrides → for every combination of swept values:
 //! presets → JSON Schema → typed model → meaning. All problems come back at once.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use crate::model::{Record, RunOptions, Scenario};
 use crate::over;
 use crate::overrides;
 use crate::path;
+use crate::places::Place;
 use crate::preset::{Kind, Presets};
 use crate::problem::{Finding, Problem, Severity};
 use crate::resolve;
@@ -123,6 +125,7 @@ impl Plan {
             presets: &presets,
             problems,
             seen: BTreeSet::new(),
+            places: OnceCell::new(),
             used: BTreeSet::new(),
             sound: Value::Null,
             late: None,
@@ -246,6 +249,8 @@ struct Planner<'a> {
     problems: Vec<Problem>,
     /// Places whose problem has been told: runs share most of their values.
     seen: BTreeSet<Told>,
+    /// The places of a run's scenario, once a key was in none of them.
+    places: OnceCell<Vec<Place>>,
     used: BTreeSet<(Kind, String)>,
     /// The last run's tables that met the schema: the next has most of them too.
     sound: Value,
@@ -294,7 +299,7 @@ impl Planner<'_> {
         let skip = resolve::presets(&mut document, self.presets, &mut self.used, &mut findings);
         let known = self.unchanged(&document.root);
         let passed = [skip.as_slice(), &known].concat();
-        findings.extend(check::check_scenario(&document, &passed));
+        findings.extend(check::check_scenario(&document, &self.places, &passed));
         if !findings.is_empty() || !skip.is_empty() {
             self.tell(&document, findings);
             return None;
