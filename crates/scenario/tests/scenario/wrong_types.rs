@@ -81,3 +81,53 @@ fn a_scenario_cut_short_anywhere_is_refused_or_sound() {
         assert!(!problems.is_empty() || end > EXPLICIT.len() - 2, "{end}");
     }
 }
+
+#[test]
+fn where_a_key_is_said_to_belong_it_does() {
+    let tables = [
+        "network",
+        "network.link",
+        "network.switch",
+        "host",
+        "stack",
+        "workload",
+        "run",
+        "record",
+    ];
+    let keys = [
+        "mtu",
+        "rate",
+        "buffer",
+        "tcp_ecn",
+        "rmem_max",
+        "rx_ring_descriptors",
+        "gro",
+        "servers",
+        "pairs",
+        "seed",
+        "pcap",
+        "loss",
+        "marking",
+        "preset",
+        "TCP_NODELAY",
+        "from",
+        "name",
+    ];
+    let mut told = 0;
+    for table in tables {
+        for key in keys {
+            for problem in Plan::check(STAR, "s.toml", &[format!("{table}.{key}=1")], None) {
+                let Some((_, right)) = problem.remedy.split_once("it belongs at ") else {
+                    continue;
+                };
+                for place in right.split(" or ") {
+                    let there = Plan::check(STAR, "s.toml", &[format!("{place}=1")], None);
+                    let none = there.iter().find(|p| p.reason.contains("there is no key"));
+                    assert!(none.is_none(), "{problem}: {none:?}");
+                    told += 1;
+                }
+            }
+        }
+    }
+    assert!(told > 50, "{told}");
+}
