@@ -2,7 +2,8 @@
 //!
 //! Models the usual workload of studies of data-centre transport (Alizadeh et al., SIGCOMM 2010
 //! and 2013): at each host flows arrive as a Poisson process whose rate makes the host's link carry
-//! `load` of its rate on average; sizes come from a distribution; the destination is any other host.
+//! `load` of its rate on average; sizes come from a distribution; the destination is any other host, or one of the source's
+//! own switch with a given probability (racks.rs).
 //! Load counts payload. Left out: connections kept open for several flows, dependence of flows on one
 //! another.
 
@@ -14,6 +15,7 @@ use tailback_units::{Duration, Time};
 
 use super::flow::{self, Flow};
 use super::queries::Queries;
+use super::racks::Racks;
 use super::sizes::Sizes;
 use crate::problem::Finding;
 use crate::topology::Topology;
@@ -43,6 +45,11 @@ pub struct Flows {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(inner(range(min = 0, max = 7)), extend("examples" = [[0, 3]]))]
     pub priority: Vec<u8>,
+    /// Share of a host's flows to hosts at its own switch, all of them alike; the others go to hosts at other switches, all
+    /// alike. Absent: to any other host, all alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 1.0), extend("examples" = [0.0]))]
+    pub local_share: Option<f64>,
     /// Queries beside them, each answered by many hosts at once. Absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queries: Option<Queries>,
@@ -59,6 +66,7 @@ impl Flows {
     pub fn flows(&self, seed: u64, network: &Topology) -> Vec<Flow> {
         let sizes = self.sizes.distribution();
         let hosts = network.hosts.len();
+        let racks = self.local_share.map(|share| (Racks::new(network), share));
         let mut flows = Vec::new();
         for (source, (rate, _)) in flow::host_lines(network).into_iter().enumerate() {
             let gap_ps = flow::gap_ps(self.load, rate, sizes.mean_bytes());
@@ -66,11 +74,17 @@ impl Flows {
             let mut start = stream.exponential(gap_ps);
             let mut number = 0;
             while start < self.duration.as_ps() {
-                let other = stream.below(hosts as u64 - 1) as usize;
+                let destination = match &racks {
+                    Some((racks, share)) => racks.draw(&mut stream, source, *share),
+                    None => {
+                        let other = stream.below(hosts as u64 - 1) as usize;
+                        other + usize::from(other >= source)
+                    }
+                };
                 flows.push(Flow {
                     start: Time::from_ps(start),
                     source,
-                    destination: other + usize::from(other >= source),
+                    destination,
                     bytes: Some(sizes.draw(&mut stream)),
                     congestion: flow::turn(&self.congestion, number),
                     priority: flow::turn(&self.priority, number).unwrap_or(0),
@@ -106,11 +120,15 @@ impl Flows {
         (self.duration.as_us() as f64 * 12_500.0 * self.load) as u64
     }
 
-    /// Queries that more hosts are to answer than there are.
+    /// Queries that more hosts are to answer than there are, and destinations that there are not.
     pub(super) fn name_findings(&self, network: &Topology) -> Vec<Finding> {
         let queries = self.queries.iter();
+        let racks = self
+            .local_share
+            .and_then(|share| Racks::finding(network, share));
         queries
             .flat_map(|queries| queries.name_findings(network))
+            .chain(racks)
             .collect()
     }
 

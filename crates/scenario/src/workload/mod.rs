@@ -18,6 +18,7 @@ mod order;
 mod pareto;
 mod ping;
 mod queries;
+mod racks;
 mod reporter;
 mod request_response;
 mod sizes;
