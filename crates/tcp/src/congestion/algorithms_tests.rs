@@ -278,6 +278,19 @@ fn lp_makes_way_when_the_delay_rises() {
 }
 
 #[test]
+fn lp_without_timestamps_is_reno() {
+    let mut path = Path::new(Kind::Lp, 100, 100_000);
+    path.rounds(1);
+    let before = path.window.cwnd;
+    // Nothing is echoed, and the own clock, which begins anywhere, is long past a third of its span.
+    (path.view.ts_now, path.view.ts_val, path.view.ts_ecr) = (2_000_000_000, 0, 0);
+    for _ in 0..before {
+        path.ack();
+    }
+    assert_eq!(path.window.cwnd, before + 1);
+}
+
+#[test]
 fn nv_shrinks_a_window_with_a_queue_and_lets_one_without_grow() {
     let mut path = Path::new(Kind::Nv, 200, 10_000);
     path.rounds(12);

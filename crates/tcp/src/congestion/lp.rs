@@ -116,7 +116,8 @@ impl CongestionControl for Lp {
         }
         let elapsed = view.ts_now.wrapping_sub(view.ts_ecr) as i32;
         if elapsed > 0 {
-            self.inference = 3 * elapsed as u32;
+            // In words that wrap, as the kernel's: without timestamps the echo is zero, and this any time.
+            self.inference = (elapsed as u32).wrapping_mul(3);
         }
         self.within_inference =
             self.last_cut != 0 && view.ts_now.wrapping_sub(self.last_cut) < self.inference;
