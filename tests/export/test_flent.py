@@ -70,6 +70,17 @@ def test_an_upload_says_what_was_measured_and_when(tmp_path: Path) -> None:
     assert raw[1]["t"] - raw[0]["t"] == pytest.approx(0.2, abs=0.02)
 
 
+def test_a_links_delay_that_is_swept_is_not_the_tests(tmp_path: Path) -> None:
+    file = tmp_path / "flent.toml"
+    swept = '[sweep]\n"network.link.delay" = ["50us", "100us"]\n"workload.length" = ["1s", "2s"]\n'
+    file.write_text(SCENARIO.replace("TEST", "tcp_upload") + swept)
+    files = export_flent(run(load(file), out=tmp_path / "results"), tmp_path / "out")
+    told = [content(file)["metadata"] for file in files]
+    # A quiet 400 ms before and after.
+    assert [one["LENGTH"] for one in told] == [1.0, 1.0, 2.0, 2.0] * 2
+    assert [one["TOTAL_LENGTH"] for one in told] == [1.8, 1.8, 2.8, 2.8] * 2
+
+
 def test_rrul_has_the_series_that_flent_computes(tmp_path: Path) -> None:
     files = export_flent(made(tmp_path, "rrul"), tmp_path / "out")
     results = content(files[0])["results"]

@@ -89,6 +89,24 @@ def test_a_client_that_receives_says_so(tmp_path: Path) -> None:
     assert "retransmits" in one["end"]["sum_sent"]
 
 
+def test_what_cases_of_a_sweep_set_is_told_by_run(tmp_path: Path) -> None:
+    cases = """[sweep]
+duration = [
+  { label = "short", set = { "workload.duration" = "200ms" } },
+  { label = "back", set = { "workload.duration" = "400ms", "workload.reverse" = true } },
+]
+"""
+    file = tmp_path / "cells.toml"
+    file.write_text(
+        SCENARIO.replace('[sweep]\ntcp_congestion_control = ["cubic", "reno"]\n', cases)
+    )
+    results = run(load(file), out=tmp_path / "results")
+    files = export_iperf3(results, tmp_path / "out")
+    told = [content(file)["start"]["test_start"] for file in files]
+    assert [(one["duration"], one["reverse"]) for one in told] == [(0.2, 0)] * 2 + [(0.4, 1)] * 2
+    assert files[0].name == "iperf3.duration-short_repetition-0.client1.json"
+
+
 def test_captures_are_called_by_what_is_swept(tmp_path: Path) -> None:
     results = made(tmp_path, '[record.pcap]\nhosts = ["host1"]\n')
     files = export_pcapng(results, tmp_path / "out")

@@ -66,7 +66,7 @@ def export_flent(results: Results, folder: str | Path) -> list[Path]:
     tables = {name: results.table(name) for name in ("intervals", "pings", "flows")}
     for row in results.summary.iter_rows(named=True):
         run = {name: table.filter(run=row["run"]) for name, table in tables.items()}
-        test = _Test.of(results, workload, row)
+        test = _Test.of(results, row)
         for client in sorted(run["pings"]["sender"].unique().to_list()):
             own = {name: table.filter(sender=client) for name, table in run.items()}
             content = json.dumps(test.content(client, own), separators=(",", ":"))
@@ -91,13 +91,11 @@ class _Test:
         self.began = began.astimezone(UTC)
 
     @classmethod
-    def of(cls, results: Results, workload: Mapping[str, Any], row: Mapping[str, Any]) -> "_Test":
-        def value(key: str) -> str:
-            return str(row.get(key, workload[key]))
-
-        test = cls(value("test"), row, results)
+    def of(cls, results: Results, row: Mapping[str, Any]) -> "_Test":
+        values = files.workload(results, row)
+        test = cls(str(values["test"]), row, results)
         test.length_s, test.delay_s, test.step_s = (
-            seconds(value(key)) for key in ("length", "delay", "step_size")
+            seconds(str(values[key])) for key in ("length", "delay", "step_size")
         )
         return test
 

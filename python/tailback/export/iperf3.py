@@ -47,7 +47,7 @@ def export_iperf3(results: Results, folder: str | Path) -> list[Path]:
         run = pl.col("run") == row["run"]
         for (sender,), own in flows.filter(run).group_by("sender", maintain_order=True):
             looks = intervals.filter(run, pl.col("sender") == sender)
-            client = _Client(results, {**workload, **row}, own.to_dicts())
+            client = _Client(results, files.workload(results, row), own.to_dicts())
             name = f"iperf3.{files.label(results, row)}.client{sender}.json"
             content = json.dumps(client.content(looks), indent="\t") + "\n"
             written.append(files.write(Path(folder) / name, content.encode()))
@@ -55,7 +55,7 @@ def export_iperf3(results: Results, folder: str | Path) -> list[Path]:
 
 
 class _Client:
-    """One client of one run; `values` are the workload's, under those of the sweep."""
+    """One client of one run; `values` are its workload's."""
 
     def __init__(
         self, results: Results, values: Mapping[str, Any], flows: Sequence[Mapping[str, Any]]
