@@ -19,6 +19,9 @@ def test_runs_of_a_duration_are_timed_and_those_of_a_size_are_not(tmp_path: Path
     sized = scenario.set("workload.size", "1MB")
     assert View(tailback.run(scenario, out=tmp_path / "told")).timed
     assert not View(tailback.run(sized, out=tmp_path / "sized")).timed
+    cases = [{"label": "small", "set": {"workload.size": "1MB"}}]
+    by_case = scenario.set("sweep", {"flows": cases})
+    assert not View(tailback.run(by_case, out=tmp_path / "case")).timed
     arrivals = load("l2-congestion").set("sweep", {}).set("workload.duration", "2ms")
     assert View(tailback.run(arrivals, out=tmp_path / "arrivals")).timed
 

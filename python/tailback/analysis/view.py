@@ -11,6 +11,7 @@ from tailback.analysis.axes import Axes, choose, label_of
 from tailback.analysis.beside import BESIDE, beside_points
 from tailback.analysis.columns import Label, label
 from tailback.analysis.differences import departures
+from tailback.analysis.settings import workload_of
 from tailback.published import PublishedTable
 from tailback.results import Results
 
@@ -90,9 +91,10 @@ class View:
         """Whether every run lasted as long as it was told to: then completion times say nothing."""
         if "completion_ms_mean" not in self.summary.columns:
             return True
-        workload = self.results.manifest["scenario"]["workload"]
-        sized = workload.get("size") is not None or "size" in self.results.parameters
-        return workload["kind"] in _TIMED and not sized
+        if self.results.manifest["scenario"]["workload"]["kind"] not in _TIMED:
+            return False
+        runs = self.results.summary.iter_rows(named=True)
+        return all(workload_of(self.results, row).get("size") is None for row in runs)
 
     def label(self, column: str) -> Label:
         """The words for a metric's column: a timed run's counts are of the run."""

@@ -1,4 +1,4 @@
-"""What exports of one file a run share: its workload, its name, its writing."""
+"""What exports of one file a run share: how it is called, how it is written."""
 
 import re
 from collections.abc import Mapping
@@ -8,33 +8,11 @@ from typing import Any
 from tailback.results import Results
 from tailback.results.storage import explained, write_bytes
 
-_PREFIX = "workload."
-"""Of the paths of a workload's values."""
-
 
 def label(results: Results, row: Mapping[str, Any]) -> str:
     """Return what tells a run from the others, as a part of a file's name."""
     parts = [f"{p}-{row[p]}" for p in [*results.parameters, "repetition"]]
     return re.sub(r"[^\w.+-]+", "_", "_".join(parts))
-
-
-def workload(results: Results, row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the workload's values in the run of a row of `summary`, with those of the sweep."""
-    scenario = results.manifest["scenario"]
-    values = dict(scenario["workload"])
-    for key, axis in (scenario.get("sweep") or {}).items():
-        name = key.removeprefix(_PREFIX)
-        for case in axis:
-            if isinstance(case, dict) and "set" in case:
-                says = case["label"]
-                columns = says if isinstance(says, dict) else {key: says}
-                if all(str(row[column]) == str(value) for column, value in columns.items()):
-                    values |= {path.removeprefix(_PREFIX): v for path, v in case["set"].items()}
-            else:
-                # Of two axes whose last parts are the same the column has the full path.
-                column = name if name in row else key
-                values[name] = row.get(column, values.get(name))
-    return values
 
 
 def write(path: Path, content: bytes) -> Path:

@@ -16,6 +16,7 @@ from typing import Any
 
 import polars as pl
 
+from tailback.analysis.settings import workload_of
 from tailback.analysis.times import seconds
 from tailback.errors import InputError
 from tailback.export import files
@@ -92,7 +93,7 @@ class _Test:
 
     @classmethod
     def of(cls, results: Results, row: Mapping[str, Any]) -> "_Test":
-        values = files.workload(results, row)
+        values = workload_of(results, row)
         test = cls(str(values["test"]), row, results)
         test.length_s, test.delay_s, test.step_s = (
             seconds(str(values[key])) for key in ("length", "delay", "step_size")

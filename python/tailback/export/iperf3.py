@@ -15,6 +15,7 @@ from typing import Any
 
 import polars as pl
 
+from tailback.analysis.settings import workload_of
 from tailback.analysis.times import seconds
 from tailback.errors import InputError
 from tailback.export import files
@@ -47,7 +48,7 @@ def export_iperf3(results: Results, folder: str | Path) -> list[Path]:
         run = pl.col("run") == row["run"]
         for (sender,), own in flows.filter(run).group_by("sender", maintain_order=True):
             looks = intervals.filter(run, pl.col("sender") == sender)
-            client = _Client(results, files.workload(results, row), own.to_dicts())
+            client = _Client(results, workload_of(results, row), own.to_dicts())
             name = f"iperf3.{files.label(results, row)}.client{sender}.json"
             content = json.dumps(client.content(looks), indent="\t") + "\n"
             written.append(files.write(Path(folder) / name, content.encode()))
