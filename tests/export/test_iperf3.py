@@ -92,8 +92,8 @@ def test_a_client_that_receives_says_so(tmp_path: Path) -> None:
 def test_what_cases_of_a_sweep_set_is_told_by_run(tmp_path: Path) -> None:
     cases = """[sweep]
 duration = [
-  { label = "short", set = { "workload.duration" = "200ms" } },
-  { label = "back", set = { "workload.duration" = "400ms", "workload.reverse" = true } },
+  { label = { duration = "short", step = 1 }, set = { "workload.duration" = "200ms" } },
+  { label = { duration = "back", step = 2.5 }, set = { duration = "400ms", reverse = true } },
 ]
 """
     file = tmp_path / "cells.toml"
@@ -104,7 +104,7 @@ duration = [
     files = export_iperf3(results, tmp_path / "out")
     told = [content(file)["start"]["test_start"] for file in files]
     assert [(one["duration"], one["reverse"]) for one in told] == [(0.2, 0)] * 2 + [(0.4, 1)] * 2
-    assert files[0].name == "iperf3.duration-short_repetition-0.client1.json"
+    assert files[0].name == "iperf3.duration-short_step-1.0_repetition-0.client1.json"
 
 
 def test_captures_are_called_by_what_is_swept(tmp_path: Path) -> None:

@@ -210,13 +210,11 @@ fn unquoted(key: &str, axis: &Value) -> Option<String> {
 
 /// What is wrong where a value of an axis is a table that has values by their paths, as the `set` of one that sets several.
 fn holds_paths(axis: &Value, at: &str, places: &[Place]) -> Option<Finding> {
-    let is_path = |key: &str| {
-        let steps = key.contains('.').then(|| path::parse(key))??;
-        Some(places.iter().any(|place| place.steps == steps)).filter(|is| *is)
-    };
+    let is_place = |steps: Steps| places.iter().any(|place| place.steps == steps);
+    let is_path = |key: &str| key.contains('.') && path::parse(key).is_some_and(is_place);
     let (i, key) = axis.as_array()?.iter().enumerate().find_map(|(i, value)| {
         let mut keys = value.as_object()?.keys();
-        Some((i, keys.find(|key| is_path(key).is_some())?))
+        Some((i, keys.find(|key| is_path(key))?))
     })?;
     Some(Finding::new(
         path::index(at, i),
