@@ -1,10 +1,10 @@
 """Runs of workload `iperf3` as the JSON that `iperf3 --json` prints, for programs that read that.
 
 The keys are those of iperf3 3.21 (src/iperf_api.c): `start`, `intervals` of `streams` and their
-`sum`, and `end`. A client, a sender of the workload, has a file, a connection is a stream. Of
-the keys those are there that a run has figures for: `blksize`, ports, the times of processors, and
-round trips, windows and reordering of intervals are left out, and all bytes are those that the receiver read, those of
-the sender too.
+`sum`, and `end`. A client, a sender of the workload, has a file, a connection is a stream. Of the
+keys those are there that a run has figures for: `blksize`, ports, the times of processors, and
+round trips, windows of the peer and reordering of intervals are left out, and all bytes are those
+that the receiver read, those of the sender too.
 """
 
 import json
