@@ -13,6 +13,7 @@ mod collapse;
 mod compression;
 mod memory;
 mod reassembly;
+mod reserve;
 mod rules;
 mod tuning;
 mod waiting;
@@ -75,6 +76,10 @@ pub(crate) struct Receive {
     initial_window: InitialReceiveWindow,
     /// Fragments of the last packet that waits to be read, of which there are few (MAX_SKB_FRAGS).
     joined: u8,
+    /// A page of memory more is reserved than what is used needs.
+    spare_page: bool,
+    /// Of what was collapsed and waits to be read, bytes in the last packet if that is not full.
+    last_collapsed: u16,
     pub(crate) ack: AckPolicy,
     pub(crate) reassembly: Reassembly,
     // … what the receiver does, …
@@ -141,6 +146,8 @@ impl Receive {
             truesize,
             head: 0,
             joined: 0,
+            spare_page: false,
+            last_collapsed: 0,
             packets: 0,
             behind: None,
             collapsed: Collapsed::default(),
@@ -362,6 +369,7 @@ impl Receive {
         let freed = if bytes >= readable {
             self.forget_packets();
             self.collapsed = Collapsed::default();
+            self.last_collapsed = 0;
             in_order
         } else if self.collapsed.bytes > 0 {
             self.read_collapsed(bytes, readable, in_order)
@@ -369,6 +377,7 @@ impl Receive {
             self.read_packets(bytes, in_order)
         };
         self.queued_memory -= freed;
+        self.spare_page = false;
         self.copied += bytes;
         self.adjust_space(now, bytes - first);
     }

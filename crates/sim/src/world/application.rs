@@ -106,7 +106,7 @@ impl Ending {
         match self {
             Ending::Shutdown | Ending::Stop => connection.shutdown(now, Shutdown::Write),
             Ending::Close => connection.close(now),
-            Ending::Abort | Ending::Reset => connection.abort(now),
+            Ending::Abort | Ending::Reset => connection.close_hard(now),
         }
     }
 }

@@ -122,7 +122,8 @@ impl Connection {
         if !self.acceptable(jiffies, segment) {
             return;
         }
-        if self.ecn == EcnMode::Accurate {
+        // Only tcp_rcv_established counts, and what makes a connection of a request.
+        if self.ecn == EcnMode::Accurate && (opening || self.life == Life::Established) {
             self.count_received_marks(segment);
         }
         let acknowledges = segment.flags.contains(Flags::ACK);
@@ -130,14 +131,20 @@ impl Connection {
             return;
         }
         let lets_wait = self.receive.ack.scheduled && self.lets_acks_wait(segment);
+        let reserved = segment.payload_bytes > 0 && self.is_modern() && self.fits_reserve(segment);
+        let asks_sender = !reserved || segment.ack != self.snd_una;
         if segment.has_timestamps
             && !segment.seq.after(self.receive.rcv_wup)
             && !clock::before(segment.ts_val, self.ts_recent)
         {
             self.ts_recent = segment.ts_val;
         }
-        self.questions = 0;
-        if acknowledges {
+        if !asks_sender {
+            self.take_without_ack(segment);
+        } else {
+            self.questions = 0;
+        }
+        if acknowledges && asks_sender {
             self.handle_ack(jiffies, segment);
             if self.life != Life::Established && self.own_fin_acknowledged(jiffies, segment) {
                 return;
@@ -148,12 +155,14 @@ impl Connection {
             if self.life != Life::Established && self.refuses_data(segment) {
                 return;
             }
-            self.queue_data(jiffies, segment);
+            self.queue_data(jiffies, segment, reserved);
         } else if segment.has_timestamps && !opening {
             self.receive.hear_echo(segment.ts_ecr);
         }
-        self.push(jiffies);
-        self.check_space(jiffies);
+        if asks_sender {
+            self.push(jiffies);
+            self.check_space(jiffies);
+        }
         if self.receive.ack.scheduled && !lets_wait {
             self.check_ack(jiffies);
         }
@@ -227,9 +236,9 @@ impl Connection {
         self.sack && self.stack.tcp_dsack
     }
 
-    /// tcp_data_queue, and what tcp_rcv_state_process says of data after the peer's FIN.
+    /// tcp_data_queue, and what tcp_rcv_state_process says of data after the peer's FIN; `reserved` if its frame's memory is.
     #[inline]
-    fn queue_data(&mut self, jiffies: Jiffies, segment: &Segment) {
+    fn queue_data(&mut self, jiffies: Jiffies, segment: &Segment, reserved: bool) {
         if segment.flags.intersects(Flags::CWR) && self.ecn != EcnMode::Accurate {
             // A precise echo is set by each segment's own mark.
             self.demand_cwr &= self.congestion.wants_precise_echo();
@@ -270,14 +279,19 @@ impl Connection {
             }
         }
         if today || segment.payload_bytes > 0 {
-            let taken = self.make_room(seq) || self.receive.out_of_memory();
+            let taken = reserved || self.make_room(seq) || self.receive.out_of_memory();
             if !taken && segment.payload_bytes > 0 {
                 self.stats.receive_queue_drops += 1;
                 return self.drop_for_memory(segment);
             }
         }
         if segment.payload_bytes > 0 {
-            self.receive.charge_in_order();
+            let written = if self.is_modern() {
+                self.queued_memory_today()
+            } else {
+                0
+            };
+            self.receive.charge_in_order(written);
             self.echo_precisely(segment);
             self.feed_back_sce(segment);
         }
@@ -373,6 +387,7 @@ impl Connection {
             self.receive.rcv_nxt = end;
             self.peer_fin(jiffies);
         }
+        self.receive.reassembly.forget_blocks(next);
     }
 
     fn queue_out_of_order(&mut self, segment: &Segment) {

@@ -131,6 +131,16 @@ impl Connection {
     /// The application is done with the connection: what was written is still sent, what comes
     /// is refused. With unread data, or a linger time of zero, the connection is reset.
     pub fn close(&mut self, now: Time) {
+        let lingers = self.options.linger != Some(tailback_units::Duration::ZERO);
+        self.close_socket(now, lingers);
+    }
+
+    /// Closes with a linger time of zero, whatever the socket's own is: the connection is reset.
+    pub fn close_hard(&mut self, now: Time) {
+        self.close_socket(now, false);
+    }
+
+    fn close_socket(&mut self, now: Time, lingers: bool) {
         let jiffies = self.clock.jiffies(now);
         if self.orphan {
             return;
@@ -141,12 +151,12 @@ impl Connection {
         if matches!(self.life, Life::Closed | Life::TimeWait) {
             return;
         }
+        self.receive.drop_unread();
         if unread {
-            self.receive.drop_unread();
             self.send_reset();
             return self.end(None);
         }
-        if self.options.linger == Some(tailback_units::Duration::ZERO) {
+        if !lingers {
             return self.disconnect();
         }
         self.finish(jiffies);

@@ -66,17 +66,20 @@ impl Connection {
                 self.modern.stamped(segment);
             }
         }
-        self.questions = 0;
-        self.probes = 0;
-        self.ack_received = now;
-        if today && self.congestion.hears_acks() && self.hears_plain_acks() {
+        let asks_sender = !today || !self.receive.has_reserve(0);
+        if asks_sender {
+            self.questions = 0;
+            self.probes = 0;
+            self.ack_received = now;
+        }
+        if asks_sender && today && self.congestion.hears_acks() && self.hears_plain_acks() {
             self.tell_of_data(now, segment);
         } else if segment.seq.after(self.snd_wl1) {
             self.snd_wl1 = segment.seq;
         }
         self.queue_shrunk &= today;
         self.measure_receiver_rtt(segment);
-        self.receive.charge_in_order();
+        self.receive.charge_in_order(0);
         self.echo_precisely(segment);
         self.feed_back_sce(segment);
         self.receive.rcv_nxt = segment.end_seq();
@@ -93,21 +96,50 @@ impl Connection {
     /// Whether a segment leaves an acknowledgement that is owed to its timer: one without data whose header was
     /// predicted. tcp_rcv_established sends what there is then, and does not ask whether the acknowledgement is due
     /// (no tcp_ack_snd_check); after others one goes at once whose timer fires soon. Asked before anything of the
-    /// segment is taken in. Options beside timestamps make the header another, and accurate ECN has one.
+    /// segment is taken in.
     #[inline(never)]
     pub(super) fn lets_acks_wait(&self, segment: &Header) -> bool {
-        let receive = &self.receive;
         segment.payload_bytes == 0
-            && self.life == Life::Established
+            && self.has_predicted_header(segment)
+            && self.receive.takes_at_once(segment.seq)
+    }
+
+    /// Whether data whose header was predicted fits into memory that is reserved already: tcp_rcv_established looks
+    /// neither at the buffer's size then, nor, if nothing new is acknowledged, at anything of its sender's (no tcp_ack, no
+    /// tcp_data_snd_check).
+    #[inline(never)]
+    pub(super) fn fits_reserve(&self, segment: &Header) -> bool {
+        let receive = &self.receive;
+        self.has_predicted_header(segment)
+            && !segment.ack.before(self.snd_una)
+            && receive.reassembly.is_idle()
+            && receive.fin_end.is_none()
+            && u32::from(segment.payload_bytes) <= receive.window_left()
+            && receive.has_reserve(self.queued_memory_today())
+    }
+
+    /// All that its acknowledgement leaves behind (tcp_update_wl).
+    pub(super) fn take_without_ack(&mut self, segment: &Header) {
+        if segment.has_timestamps {
+            self.modern.stamped(segment);
+        }
+        if segment.seq.after(self.snd_wl1) {
+            self.snd_wl1 = segment.seq;
+        }
+    }
+
+    /// Whether a header is the one that was predicted. Options beside timestamps make it another, and accurate ECN has
+    /// one of its own.
+    fn has_predicted_header(&self, segment: &Header) -> bool {
+        self.life == Life::Established
             && self.ecn != EcnMode::Accurate
             && segment.flags.without(Flags::PSH) == Flags::ACK
-            && segment.seq == receive.rcv_nxt
+            && segment.seq == self.receive.rcv_nxt
             && !segment.ack.after(self.snd_nxt)
             && segment.has_timestamps == self.timestamps
             && !(self.timestamps && clock::before(segment.ts_val, self.ts_recent))
             && !segment.has_sack()
             && self.window_of(segment) == self.snd_wnd
-            && receive.takes_at_once(segment.seq)
     }
 
     /// A segment has arrived at 2.6.18's sender.

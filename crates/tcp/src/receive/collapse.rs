@@ -4,7 +4,8 @@
 //! have them: packets whose memory would be a larger window than they have data (bloated) are copied,
 //! from the first such one to the end of what is contiguous, into packets of a page.
 //! A queue is looked at as a whole: it is bloated if it is so on average, but for what has been
-//! collapsed before. Left out: the packets that a FIN keeps apart. The time that copying takes is the host's matter.
+//! collapsed before, of which the last packet may be so by itself. Left out: the packets that a FIN keeps apart, and that a
+//! last packet read in part is copied again. The time that copying takes is the host's matter.
 
 use super::rules::Receiver;
 

@@ -104,19 +104,29 @@ impl Receive {
         self.short().collapsed_bytes += u64::from(copied);
         let waits = self.readable() - self.collapsed.bytes;
         let memory = self.in_order_memory() - self.collapsed.memory;
-        let packed = pages.memory(waits);
-        if waits == 0 || self.window_of(memory) <= waits || packed >= memory {
+        // The last that was copied is copied again if it is bloated: others have room in its page.
+        let last = u32::from(self.last_collapsed);
+        let (again, its_memory) = match pages.memory(last) {
+            memory if last > 0 && self.window_of(memory) > last => (last, memory),
+            _ => (0, 0),
+        };
+        let bloated = again > 0 || self.window_of(memory) > waits;
+        let packed = pages.memory(again + waits);
+        if waits == 0 || !bloated || packed >= memory + its_memory {
             return;
         }
-        self.release(memory - packed);
+        self.release(memory + its_memory - packed);
         // Reads do not count packets: there are no more than have memory.
         let packets = self.packets;
         self.forget_packets();
         let most = memory / (self.truesize - self.head.min(self.truesize)).max(1);
-        self.short().rcv_collapsed += u64::from(packets.min(most));
-        self.short().collapsed_bytes += u64::from(waits);
-        self.collapsed.bytes += waits;
-        self.collapsed.memory += packed;
+        self.short().rcv_collapsed += u64::from(packets.min(most)) + u64::from(again > 0);
+        self.short().collapsed_bytes += u64::from(again + waits);
+        self.collapsed = Collapsed {
+            bytes: self.collapsed.bytes + waits,
+            memory: self.collapsed.memory - its_memory + packed,
+        };
+        self.last_collapsed = ((again + waits) % pages.payload()) as u16;
         // The next frame does not join what was copied: that has no pages of a card.
         self.joined = MAX_FRAGS as u8;
     }
@@ -148,6 +158,9 @@ impl Receive {
             bytes: left,
             memory: kept,
         };
+        if left < u32::from(self.last_collapsed) {
+            self.last_collapsed = 0;
+        }
         let others = u64::from(in_order - memory.min(in_order));
         let share = others * u64::from(bytes - first) / u64::from((readable - packed).max(1));
         memory - kept + share as u32 / self.truesize * self.truesize
@@ -223,16 +236,20 @@ impl Receive {
     }
 
     /// The same in order: its pages join the frame before if that was not read (tcp_try_coalesce,
-    /// skb_try_coalesce). What was kept out of order stays in the packets it was kept in.
+    /// skb_try_coalesce). What was kept out of order stays in the packets it was kept in. What was written takes
+    /// `written` bytes.
     #[inline]
-    pub(crate) fn charge_in_order(&mut self) {
-        self.charge();
+    pub(crate) fn charge_in_order(&mut self, written: u64) {
         let fragments = u32::from(self.frame.fragments);
         if self.readable() > 0 && self.joins(fragments) {
+            self.note_spare_page(written);
+            self.charge();
             self.joined += fragments.min(MAX_FRAGS) as u8;
             self.release(self.head);
             self.join_last(self.frame.memory_bytes - self.head);
         } else {
+            self.charge();
+            self.spare_page = false;
             self.begin_packet(self.frame.memory_bytes);
             self.joined = fragments.min(MAX_FRAGS) as u8;
         }

@@ -437,7 +437,8 @@ impl Reassembly {
     }
 
     /// rcv_nxt has reached `next`: takes what is in order now, packet by packet, for `queue`; answers where it ends
-    /// and how much memory of it was superfluous (tcp_ofo_queue, tcp_sack_remove).
+    /// and how much memory of it was superfluous (tcp_ofo_queue). Its blocks are remembered until
+    /// [`Reassembly::forget_blocks`]: what a FIN among it has sent at once still tells of them.
     pub(crate) fn advance(
         &mut self,
         mut next: Seq,
@@ -466,23 +467,27 @@ impl Reassembly {
                 superfluous += run.memory;
             }
         }
+        (next, superfluous)
+    }
+
+    /// Blocks that are in order now that all up to `next` is, are not told any more (tcp_sack_remove).
+    pub(crate) fn forget_blocks(&mut self, next: Seq) {
         if self.runs.is_empty() {
             self.block_count = 0;
             self.count_effective();
-        } else {
-            let mut kept = 0;
-            for index in 0..self.block_count() {
-                if next.before(self.blocks[index].start) {
-                    self.blocks[kept] = self.blocks[index];
-                    kept += 1;
-                }
-            }
-            if kept < self.block_count() {
-                self.block_count = kept as u8;
-                self.count_effective();
+            return;
+        }
+        let mut kept = 0;
+        for index in 0..self.block_count() {
+            if next.before(self.blocks[index].start) {
+                self.blocks[kept] = self.blocks[index];
+                kept += 1;
             }
         }
-        (next, superfluous)
+        if kept < self.block_count() {
+            self.block_count = kept as u8;
+            self.count_effective();
+        }
     }
 
     /// Throws everything away; answers how much memory that frees.

@@ -32,6 +32,7 @@ fn three_blocks_are_told_of_four_remembered() {
     }
     assert_eq!(blocks(&r), [block(90, 100), block(70, 80), block(50, 60)]);
     r.advance(Seq(100), false, |_| ());
+    r.forget_blocks(Seq(100));
     assert!(r.is_empty());
     assert_eq!(blocks(&r), []);
 }
@@ -79,6 +80,7 @@ fn what_is_in_order_comes_out_and_what_was_superfluous_is_counted() {
     r.insert(Seq(30), Seq(40), true);
     // 0..35 came in one piece: the first run is superfluous, the second helps by half.
     assert_eq!(r.advance(Seq(35), true, |_| ()), (Seq(40), 1));
+    r.forget_blocks(Seq(40));
     assert_eq!(
         blocks(&r),
         [block(10, 20)],

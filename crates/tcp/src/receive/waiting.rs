@@ -92,6 +92,7 @@ impl Receive {
         self.release(memory);
         self.forget_packets();
         self.collapsed = Collapsed::default();
+        self.last_collapsed = 0;
     }
 }
 

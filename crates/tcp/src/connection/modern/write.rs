@@ -151,7 +151,7 @@ impl Connection {
     }
 
     /// Memory held by what is written and not acknowledged (sk_wmem_queued).
-    fn queued_memory_today(&self) -> u64 {
+    pub(in crate::connection) fn queued_memory_today(&self) -> u64 {
         let packets = (self.modern.sent.len() + self.modern.unsent.len()) as u64;
         u64::from(self.snd_nxt - self.snd_una)
             + self.unsent

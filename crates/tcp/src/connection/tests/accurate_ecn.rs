@@ -151,6 +151,24 @@ fn a_change_of_marks_is_acknowledged_at_once() {
 }
 
 #[test]
+fn who_has_closed_counts_no_more_marks() {
+    // tcp_rcv_established counts, tcp_rcv_state_process does not.
+    for (closed, counted) in [(false, 1), (true, 0)] {
+        let mut net = warm(&today(3));
+        if closed {
+            net.shut(SERVER);
+            net.run_for(MS * 100);
+        }
+        net.trace.clear();
+        net.judge(CLIENT, |_| Fate::Mark);
+        net.write(CLIENT, 100);
+        net.run_for(MS * 100);
+        let told = net.acks(SERVER).last().map(|s| field(&s.segment));
+        assert_eq!(told, Some(5 + counted), "{closed}");
+    }
+}
+
+#[test]
 fn every_frame_of_one_that_the_host_joined_counts() {
     let mut net = warm(&today(3));
     let now = net.now;

@@ -226,21 +226,74 @@ fn closing_with_unread_data_resets() {
 
 #[test]
 fn what_was_not_read_takes_no_room_in_the_window_of_its_reset() {
-    // __tcp_close frees it before tcp_send_active_reset.
-    let mut net = opened_today();
-    net.reads[SERVER] = false;
-    net.write(CLIENT, 60_000);
-    net.run_for(Duration::from_ms(100));
-    net.end(SERVER).receive.lock_buffer(80_000);
-    net.close(SERVER);
-    let reset = net.sent(SERVER).last().unwrap().segment;
-    assert!(reset.flags.contains(Flags::RST));
-    let shift = net.end(SERVER).receive.window_shift;
-    let (window, left) = (
-        u32::from(reset.window) << shift,
-        net.end(SERVER).receive.window_clamp(),
-    );
-    assert!(window > left - (1 << shift), "{window} of {left}");
+    // __tcp_close frees it before tcp_send_active_reset, whatever the linger time is.
+    for hard in [false, true] {
+        let mut net = opened_today();
+        net.reads[SERVER] = false;
+        net.write(CLIENT, 60_000);
+        net.run_for(Duration::from_ms(100));
+        net.end(SERVER).receive.lock_buffer(80_000);
+        let now = net.now;
+        if hard {
+            net.end(SERVER).close_hard(now);
+        } else {
+            net.end(SERVER).close(now);
+        }
+        let sent = std::iter::from_fn(|| net.end(SERVER).poll_transmit(now)).last();
+        let reset = sent.unwrap().segment;
+        assert!(reset.flags.contains(Flags::RST));
+        let shift = net.end(SERVER).receive.window_shift;
+        let (window, left) = (
+            u32::from(reset.window) << shift,
+            net.end(SERVER).receive.window_clamp(),
+        );
+        assert!(window > left - (1 << shift), "{window} of {left}");
+    }
+}
+
+#[test]
+fn a_hard_close_resets_like_one_without_linger_time() {
+    let resets = [false, true].map(|hard| {
+        let mut net = opened_today();
+        net.write(CLIENT, 60_000);
+        let now = net.now;
+        if hard {
+            net.end(CLIENT).close_hard(now);
+        } else {
+            net.set(CLIENT, SocketOption::Linger(Some(Duration::ZERO)));
+            net.end(CLIENT).close(now);
+        }
+        assert_eq!(net.end(CLIENT).life(), Life::Closed);
+        std::iter::from_fn(|| net.end(CLIENT).poll_transmit(now))
+            .last()
+            .unwrap()
+            .segment
+    });
+    assert!(resets[0].flags.contains(Flags::RST));
+    assert_eq!(resets[0], resets[1]);
+}
+
+#[test]
+fn a_fin_that_waited_out_of_order_is_acknowledged_with_its_block_by_who_has_closed() {
+    // tcp_fin sends it before tcp_sack_remove; who has not closed acknowledges later, by tcp_ack_snd_check.
+    for (closed, told) in [(true, 1), (false, 0)] {
+        let mut net = opened();
+        if closed {
+            net.shut(SERVER);
+            net.run_for(Duration::from_ms(50));
+            assert_eq!(net.end(SERVER).life(), Life::FinWait2);
+        }
+        net.judge(CLIENT, |f| match f.data_index {
+            0 => Fate::Drop,
+            _ => Fate::Pass,
+        });
+        net.write(CLIENT, 2000);
+        net.shut(CLIENT);
+        net.run_for(Duration::from_secs(2));
+        let done = net.end(CLIENT).snd_nxt;
+        let last = net.acks(SERVER).find(|s| s.segment.ack == done).unwrap();
+        assert_eq!(last.segment.sack_blocks().len(), told, "{closed}");
+    }
 }
 
 #[test]
