@@ -27,7 +27,6 @@ use crate::segment::{Flags, Header};
 use crate::seq::Seq;
 use crate::stack::Stack;
 
-use collapse::Collapsed;
 use waiting::Behind;
 
 pub(crate) use ack::AckPolicy;
@@ -78,8 +77,6 @@ pub(crate) struct Receive {
     joined: u8,
     /// A page of memory more is reserved than what is used needs.
     spare_page: bool,
-    /// Of what was collapsed and waits to be read, bytes in the last packet if that is not full.
-    last_collapsed: u16,
     pub(crate) ack: AckPolicy,
     pub(crate) reassembly: Reassembly,
     // … what the receiver does, …
@@ -88,7 +85,7 @@ pub(crate) struct Receive {
     truesize: u32,
     /// The part of a frame's memory that is given up when its data joins the frame before.
     head: u32,
-    /// Packets that came in order since nothing waited to be read, but for those collapsed.
+    /// Packets that wait to be read.
     packets: u32,
     /// Bytes that a reader waits for (SO_RCVLOWAT).
     pub(crate) rcvlowat: u32,
@@ -108,7 +105,6 @@ pub(crate) struct Receive {
     space_seq: Seq,
     space_time: u32,
     // … and what is needed rarely.
-    collapsed: Collapsed,
     adv_win_scale: u32,
     app_win: u32,
     /// Largest payload this side takes, options off.
@@ -129,7 +125,7 @@ impl Receive {
     /// Up to here is what an end needs that sends, …
     pub(crate) const RECEIVING: usize = offset_of!(Receive, queued_memory);
     /// … and one that receives.
-    pub(crate) const RARE: usize = offset_of!(Receive, collapsed);
+    pub(crate) const RARE: usize = offset_of!(Receive, adv_win_scale);
 
     pub(crate) fn new(stack: &Stack, advmss: u32, truesize: u32, ack: AckPolicy) -> Receive {
         let bytes = |b: tailback_units::Bytes| b.get().min(u64::from(u32::MAX / 2)) as u32;
@@ -147,10 +143,8 @@ impl Receive {
             head: 0,
             joined: 0,
             spare_page: false,
-            last_collapsed: 0,
             packets: 0,
             behind: None,
-            collapsed: Collapsed::default(),
             frame: Arrival {
                 mss: 0,
                 memory_bytes: truesize,
@@ -368,11 +362,7 @@ impl Receive {
         let first = self.first_of(bytes);
         let freed = if bytes >= readable {
             self.forget_packets();
-            self.collapsed = Collapsed::default();
-            self.last_collapsed = 0;
             in_order
-        } else if self.collapsed.bytes > 0 {
-            self.read_collapsed(bytes, readable, in_order)
         } else {
             self.read_packets(bytes, in_order)
         };

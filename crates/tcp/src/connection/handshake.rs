@@ -116,7 +116,8 @@ impl Connection {
             first_only: Flags::CWR,
             mss: self.syn_mss,
         });
-        let wait = if self.passive {
+        // The first timeout is not cut short (tcp_connect, and tcp_retransmit_timer of the others).
+        let wait = if self.passive || again == 0 {
             self.rtt.rto
         } else {
             self.within_user_timeout(now, self.retrans_stamp.get(), self.rtt.rto)

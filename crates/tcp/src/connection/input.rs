@@ -130,6 +130,7 @@ impl Connection {
         if acknowledges && !self.acknowledges_plausibly(jiffies, segment) {
             return;
         }
+        let established = self.life == Life::Established && !opening;
         let lets_wait = self.receive.ack.scheduled && self.lets_acks_wait(segment);
         let reserved = segment.payload_bytes > 0 && self.is_modern() && self.fits_reserve(segment);
         let asks_sender = !reserved || segment.ack != self.snd_una;
@@ -150,13 +151,18 @@ impl Connection {
                 return;
             }
         }
+        let mut fin_waits = false;
         if segment.seq_len() > 0 {
-            self.measure_receiver_rtt(segment);
+            // Only tcp_rcv_established does so.
+            if established {
+                self.measure_receiver_rtt(segment);
+            }
             if self.life != Life::Established && self.refuses_data(segment) {
                 return;
             }
-            self.queue_data(jiffies, segment, reserved);
-        } else if segment.has_timestamps && !opening {
+            fin_waits = self.fin_waits(segment);
+            self.queue_data(jiffies, segment, reserved, fin_waits);
+        } else if segment.has_timestamps && established {
             self.receive.hear_echo(segment.ts_ecr);
         }
         if asks_sender {
@@ -165,6 +171,9 @@ impl Connection {
         }
         if self.receive.ack.scheduled && !lets_wait {
             self.check_ack(jiffies);
+        }
+        if fin_waits {
+            self.receive.release(self.receive.frame_lying().memory);
         }
     }
 
@@ -236,9 +245,10 @@ impl Connection {
         self.sack && self.stack.tcp_dsack
     }
 
-    /// tcp_data_queue, and what tcp_rcv_state_process says of data after the peer's FIN; `reserved` if its frame's memory is.
+    /// tcp_data_queue, and what tcp_rcv_state_process says of data after the peer's FIN; `reserved` if its frame's memory is,
+    /// `fin_waits` if it is a FIN that waits in memory of its own.
     #[inline]
-    fn queue_data(&mut self, jiffies: Jiffies, segment: &Segment, reserved: bool) {
+    fn queue_data(&mut self, jiffies: Jiffies, segment: &Segment, reserved: bool, fin_waits: bool) {
         if segment.flags.intersects(Flags::CWR) && self.ecn != EcnMode::Accurate {
             // A precise echo is set by each segment's own mark.
             self.demand_cwr &= self.congestion.wants_precise_echo();
@@ -302,21 +312,27 @@ impl Connection {
         }
         if segment.flags.intersects(Flags::FIN) {
             self.receive.fin_end = Some(end);
-            // A lone one waits to be read as it is acknowledged, where what frames take is known.
-            let Lying { memory, head, .. } = self.receive.frame_lying();
-            let waits = today && segment.payload_bytes == 0 && head > 0;
-            if waits {
+            if fin_waits {
                 self.receive.charge();
             }
             self.peer_fin(jiffies);
-            if waits {
-                self.receive.release(memory);
-            }
         }
         self.take_reassembled(jiffies);
         if segment.payload_bytes > 0 && self.receive.is_enough() {
             self.events.push(Event::Readable);
         }
+    }
+
+    /// Whether a segment is a FIN by itself, expected next, that waits to be read as it is acknowledged, where what frames
+    /// take is known. Behind others that wait it is in the last of them, and takes nothing (skb_try_coalesce).
+    fn fin_waits(&self, segment: &Segment) -> bool {
+        segment.payload_bytes == 0
+            && self.receive.today()
+            && segment.flags.intersects(Flags::FIN)
+            && segment.seq == self.receive.rcv_nxt
+            && !self.life.peer_is_done()
+            && self.receive.readable() == 0
+            && self.receive.frame_lying().head > 0
     }
 
     fn acknowledge_quickly(&mut self) {
@@ -405,10 +421,15 @@ impl Connection {
         self.stats.out_of_order_received += 1;
         let (dsack, start, end) = (self.dsack(), segment.seq, segment.end_seq());
         let first = self.receive.reassembly.is_empty();
-        let lying = self.receive.frame_lying();
+        let mut lying = self.receive.frame_lying();
+        // A lone FIN takes no room in the packet that it follows.
+        let follows = today && segment.payload_bytes == 0 && self.receive.reassembly.reaches(start);
+        if follows {
+            lying = Lying::default();
+        }
         let placed = self.receive.reassembly.place(start, end, lying, dsack);
-        let joined = placed == Placed::Joined;
-        if joined {
+        let joined = placed == Placed::Joined || follows;
+        if joined && !follows {
             self.receive.charge();
             self.receive.release(lying.head);
         } else if !today && placed == Placed::Kept {
@@ -431,7 +452,7 @@ impl Connection {
             if grows && !joined {
                 self.receive.grow_window_for_disorder(payload_bytes, false);
             }
-            if placed == Placed::Kept {
+            if placed == Placed::Kept && !follows {
                 self.receive.charge();
             }
             // Not for a socket without an application (sk->sk_socket, tcp_data_queue_ofo).

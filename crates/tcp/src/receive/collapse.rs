@@ -3,9 +3,8 @@
 //! Models tcp_collapse and tcp_collapse_ofo_queue of Linux net/ipv4/tcp_input.c, as 2.6.18 and as 7.2
 //! have them: packets whose memory would be a larger window than they have data (bloated) are copied,
 //! from the first such one to the end of what is contiguous, into packets of a page.
-//! A queue is looked at as a whole: it is bloated if it is so on average, but for what has been
-//! collapsed before, of which the last packet may be so by itself. Left out: the packets that a FIN keeps apart, and that a
-//! last packet read in part is copied again. The time that copying takes is the host's matter.
+//! Runs out of order are looked at as a whole: one is bloated if it is so on average. Left out: the packets that a FIN keeps
+//! apart, and that a first packet is copied if part of it was read. The time that copying takes is the host's matter.
 
 use super::rules::Receiver;
 
@@ -65,13 +64,6 @@ impl Pages {
     pub(super) fn leaves(self, packets: u32, bytes: u32) -> bool {
         self.0 == Receiver::Linux72 && packets <= 1 && bytes < self.payload()
     }
-}
-
-/// In-order data that has been collapsed and waits to be read: it is the first that is read.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Collapsed {
-    pub(super) bytes: u32,
-    pub(super) memory: u32,
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! tcp_try_rmem_schedule, tcp_clamp_window, tcp_try_coalesce as far as memory goes.
 
 use super::Receive;
-use super::collapse::{Collapsed, Pages};
+use super::collapse::Pages;
 use super::reassembly::{Lying, Part};
 use super::rules::Receiver;
 use crate::connection::{Arrival, Shortage};
@@ -102,33 +102,7 @@ impl Receive {
         self.release(freed);
         self.short().rcv_collapsed += u64::from(packets);
         self.short().collapsed_bytes += u64::from(copied);
-        let waits = self.readable() - self.collapsed.bytes;
-        let memory = self.in_order_memory() - self.collapsed.memory;
-        // The last that was copied is copied again if it is bloated: others have room in its page.
-        let last = u32::from(self.last_collapsed);
-        let (again, its_memory) = match pages.memory(last) {
-            memory if last > 0 && self.window_of(memory) > last => (last, memory),
-            _ => (0, 0),
-        };
-        let bloated = again > 0 || self.window_of(memory) > waits;
-        let packed = pages.memory(again + waits);
-        if waits == 0 || !bloated || packed >= memory + its_memory {
-            return;
-        }
-        self.release(memory + its_memory - packed);
-        // Reads do not count packets: there are no more than have memory.
-        let packets = self.packets;
-        self.forget_packets();
-        let most = memory / (self.truesize - self.head.min(self.truesize)).max(1);
-        self.short().rcv_collapsed += u64::from(packets.min(most)) + u64::from(again > 0);
-        self.short().collapsed_bytes += u64::from(again + waits);
-        self.collapsed = Collapsed {
-            bytes: self.collapsed.bytes + waits,
-            memory: self.collapsed.memory - its_memory + packed,
-        };
-        self.last_collapsed = ((again + waits) % pages.payload()) as u16;
-        // The next frame does not join what was copied: that has no pages of a card.
-        self.joined = MAX_FRAGS as u8;
+        self.collapse_waiting(pages);
     }
 
     /// Into what this kernel collapses.
@@ -139,31 +113,6 @@ impl Receive {
     /// Memory of what waits to be read.
     pub(super) fn in_order_memory(&self) -> u32 {
         self.queued_memory - self.reassembly.memory().min(self.queued_memory)
-    }
-
-    /// Part of what waits is read, and some of that has been collapsed: so much memory is free.
-    #[cold]
-    pub(super) fn read_collapsed(&mut self, bytes: u32, readable: u32, in_order: u32) -> u32 {
-        let Collapsed {
-            bytes: packed,
-            memory,
-        } = self.collapsed;
-        let first = bytes.min(packed);
-        let page = self.pages().payload();
-        let left = packed - first;
-        let kept = u64::from(memory) * u64::from(left.next_multiple_of(page).min(packed))
-            / u64::from(packed);
-        let kept = if left == 0 { 0 } else { kept as u32 };
-        self.collapsed = Collapsed {
-            bytes: left,
-            memory: kept,
-        };
-        if left < u32::from(self.last_collapsed) {
-            self.last_collapsed = 0;
-        }
-        let others = u64::from(in_order - memory.min(in_order));
-        let share = others * u64::from(bytes - first) / u64::from((readable - packed).max(1));
-        memory - kept + share as u32 / self.truesize * self.truesize
     }
 
     /// Throws away what is furthest out of order, an eighth of the buffer at a time, but nothing
@@ -275,7 +224,10 @@ impl Receive {
     /// A packet that was out of order follows what waits to be read: in the packet before, if that has room for its
     /// fragments (tcp_ofo_queue).
     pub(crate) fn queue_reassembled(&mut self, part: Part) {
-        if self.joins(part.fragments) {
+        if part.fragments == 0 && self.fin_end == Some(part.end) && part.end - self.rcv_nxt == 1 {
+            // A lone FIN: what it lay in is not kept.
+            self.release(part.memory);
+        } else if self.joins(part.fragments) {
             self.joined += part.fragments.min(MAX_FRAGS) as u8;
             self.release(self.head);
             self.join_last(part.memory - self.head.min(part.memory));

@@ -47,7 +47,7 @@ impl Run {
 }
 
 /// What a segment lies in.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Lying {
     pub(crate) memory: u32,
     /// Of that, what is given up when it joins the packet before.
@@ -108,6 +108,11 @@ impl Reassembly {
     /// Where the last of what is out of order ends.
     pub(crate) fn last_end(&self) -> Option<Seq> {
         self.runs.last().map(|run| run.end)
+    }
+
+    /// Whether any of what is out of order ends at `seq`.
+    pub(crate) fn reaches(&self, seq: Seq) -> bool {
+        self.runs.iter().any(|run| run.end == seq)
     }
 
     /// Throws data away from the end, not before `from`, until `goal` bytes of memory are free;
