@@ -186,6 +186,30 @@ fn the_first_syns_wait_no_longer_than_the_first() {
 }
 
 #[test]
+fn user_timeout_does_not_cut_the_first_syns_timeout_short() {
+    // tcp_connect goes by the timeout itself, tcp_retransmit_timer by what is left of TCP_USER_TIMEOUT.
+    let stack = || Stack {
+        rto_initial: Duration::from_secs(1),
+        ..preset("linux-7.2")
+    };
+    let mut client = config(stack(), 1);
+    client.options = Arc::new(SocketOptions {
+        user_timeout: MS * 700,
+        ..SocketOptions::default()
+    });
+    let mut net = Net::between(client, config(stack(), 2));
+    net.judge(CLIENT, |_| Fate::Drop);
+    net.connect();
+    net.run_for(Duration::from_secs(10));
+    let at: Vec<u64> = net
+        .sent(CLIENT)
+        .map(|s| s.at.since(net.trace[0].at).as_us() / 100_000)
+        .collect();
+    assert_eq!(at, [0, 10]);
+    assert_eq!(net.end(CLIENT).failure(), Some(Failure::TimedOut));
+}
+
+#[test]
 fn keep_alive_asks_and_gives_up() {
     let mut net = with(SocketOptions {
         keepalive: true,

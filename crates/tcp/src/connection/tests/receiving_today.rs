@@ -434,3 +434,63 @@ fn a_packet_takes_memory_until_all_of_it_is_read() {
     net.read(SERVER, u64::MAX);
     assert_eq!(net.end(SERVER).receive.queued_memory(), 0);
 }
+
+#[test]
+fn a_lone_fin_takes_no_memory_behind_data_out_of_order() {
+    // No byte is no more than the packet before has room for (skb_try_coalesce).
+    for apart in [false, true] {
+        let mut net = opened();
+        net.reads[SERVER] = false;
+        net.end(SERVER).receive.set_head(832);
+        let data = ahead(&mut net, MSS);
+        net.inject(SERVER, &data);
+        let held = net.end(SERVER).receive.queued_memory();
+        let mut fin = ahead(&mut net, if apart { 3 * MSS } else { 2 * MSS });
+        fin.payload_bytes = 0;
+        fin.flags = Flags::ACK.with(Flags::FIN);
+        net.inject(SERVER, &fin);
+        let more = net.end(SERVER).receive.queued_memory() - held;
+        assert_eq!(more > 0, apart, "{more}");
+        let receive = &net.end(SERVER).receive;
+        assert_eq!(receive.reassembly.memory(), receive.queued_memory());
+    }
+}
+
+#[test]
+fn a_lone_fin_takes_memory_until_it_is_acknowledged() {
+    let mut net = Net::of(Stack {
+        tcp_window_scaling: false,
+        ..today()
+    });
+    net.open();
+    net.end(SERVER).receive.set_head(832);
+    let mut fin = ahead(&mut net, 0);
+    fin.payload_bytes = 0;
+    fin.flags = Flags::ACK.with(Flags::FIN);
+    // The buffer has room for the window that was offered, and no more: with the FIN in it the window's end stays.
+    let offered = 30_000;
+    net.end(SERVER).receive.rcv_wnd = offered;
+    net.end(SERVER).receive.lock_buffer(2 * offered);
+    net.end(SERVER).receive.ack.now = true;
+    net.inject(SERVER, &fin);
+    let answer = net.sent(SERVER).last().unwrap().segment;
+    assert_eq!(u32::from(answer.window), offered - 1);
+    assert!(net.end(SERVER).receive.is_empty());
+}
+
+#[test]
+fn who_has_closed_measures_no_round_trip_of_its_receiver() {
+    // tcp_rcv_rtt_measure_ts is tcp_rcv_established's.
+    for closed in [false, true] {
+        let mut net = opened();
+        if closed {
+            net.shut(SERVER);
+            net.run_for(MS * 50);
+        }
+        let before = net.end(SERVER).receive.rtt_us_8();
+        net.write(CLIENT, 20 * u64::from(MSS));
+        net.run_for(MS * 100);
+        let measured = net.end(SERVER).receive.rtt_us_8() != before;
+        assert_eq!(measured, !closed);
+    }
+}
