@@ -230,6 +230,7 @@ impl Connection {
         if segment.has_timestamps && !segment.seq.after(next) {
             self.ts_recent = segment.ts_val;
         }
+        self.answers.forget();
         self.take_window(segment);
         self.handshake_ends(segment);
         self.establish(now, segment);

@@ -565,7 +565,10 @@ impl Connection {
             && (self.receive.rcv_nxt - self.receive.rcv_wup > ack.rcv_mss
                 || ((ack.pushed_twice || (ack.pushed && !ack.in_pingpong()))
                     && self.receive.is_empty()));
-        if due || (!self.life.peer_is_done() && !self.no_reader && self.receive.window_opened()) {
+        let tells =
+            due || (!self.life.peer_is_done() && !self.no_reader && self.receive.window_opened());
+        // What is over is read, but not answered (tcp_send_ack).
+        if tells && !matches!(self.life, Life::Closed | Life::TimeWait) {
             self.send_ack();
         }
     }

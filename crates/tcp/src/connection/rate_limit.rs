@@ -24,6 +24,11 @@ impl RateLimit {
         true
     }
 
+    /// The request's answers are not the connection's (tcp_request_sock, tcp_sock: last_oow_ack_time).
+    pub(super) fn forget(&mut self) {
+        self.last = None;
+    }
+
     /// Whether another challenge may be sent, of `limit` a second.
     pub(super) fn allows_challenge(&mut self, now: Jiffies, hz: u32, limit: u32) -> bool {
         let second = now / hz.max(1);

@@ -82,7 +82,7 @@ impl Connection {
         if reset {
             let exact = segment.seq == self.receive.rcv_nxt
                 || self.is_reset_after_fin(segment)
-                || self.receive.reassembly.ends_at(segment.seq);
+                || (self.sack && self.receive.reassembly.ends_at(segment.seq));
             if !strict || exact {
                 self.reset_received();
             } else {

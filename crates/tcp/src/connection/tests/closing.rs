@@ -2,8 +2,8 @@
 
 use tailback_units::Duration;
 
-use crate::testing::{CLIENT, Fate, Net, SERVER};
-use crate::{Event, Failure, Flags, Life, Segment, SocketOption};
+use crate::testing::{CLIENT, Fate, Net, SERVER, preset};
+use crate::{Event, Failure, Flags, Life, Segment, SocketOption, Stack};
 
 fn opened() -> Net {
     let mut net = Net::new();
@@ -446,15 +446,41 @@ fn a_reset_or_syn_inside_the_window_is_challenged() {
 }
 
 #[test]
-fn a_reset_at_the_end_of_what_was_selectively_acknowledged_counts() {
-    let mut net = opened_today();
-    let mut ahead = net.end(CLIENT).plain_segment();
-    ahead.seq += 1000;
-    ahead.payload_bytes = 500;
-    net.inject(CLIENT, &ahead);
-    let mut reset = net.end(CLIENT).plain_segment();
+fn what_a_reset_left_unread_is_read_and_not_acknowledged() {
+    let mut net = Net::of(preset("linux-7.2"));
+    net.open();
+    net.reads[SERVER] = false;
+    net.write(CLIENT, 200_000);
+    net.run_for(Duration::from_secs(1));
+    let mut reset = net.end(SERVER).plain_segment();
     reset.flags = Flags::RST;
-    reset.seq += 1500;
-    net.inject(CLIENT, &reset);
-    assert_eq!(net.end(CLIENT).failure(), Some(Failure::Reset));
+    net.inject(SERVER, &reset);
+    assert_eq!(net.end(SERVER).life(), Life::Closed);
+    net.trace.clear();
+    assert!(net.read(SERVER, u64::MAX) > 0);
+    assert_eq!(net.sent(SERVER).count(), 0);
+}
+
+#[test]
+fn a_reset_at_the_end_of_what_was_selectively_acknowledged_counts() {
+    for (sack, failure) in [(true, Some(Failure::Reset)), (false, None)] {
+        let mut net = Net::of(Stack {
+            tcp_sack: sack,
+            ..preset("linux-7.2")
+        });
+        net.open();
+        let mut ahead = net.end(CLIENT).plain_segment();
+        ahead.seq += 1000;
+        ahead.payload_bytes = 500;
+        net.inject(CLIENT, &ahead);
+        let mut reset = net.end(CLIENT).plain_segment();
+        reset.flags = Flags::RST;
+        reset.seq += 1500;
+        let before = net.end(CLIENT).stats().acks_sent;
+        net.inject(CLIENT, &reset);
+        assert_eq!(net.end(CLIENT).failure(), failure);
+        // Else it is challenged.
+        let challenges = net.end(CLIENT).stats().acks_sent - before;
+        assert_eq!(challenges, u64::from(!sack));
+    }
 }

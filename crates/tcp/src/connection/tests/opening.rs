@@ -211,3 +211,22 @@ fn segments_are_half_of_the_window_and_today_all_of_a_tiny_one() {
         assert_eq!(end.mss, mss, "{name} {window}");
     }
 }
+
+#[test]
+fn a_syn_answered_again_does_not_keep_back_a_challenge() {
+    // Answers of a request and those of its connection are limited apart.
+    let mut net = Net::of(preset("linux-7.2"));
+    net.judge(SERVER, |_| Fate::Drop);
+    net.connect();
+    net.run_for(Duration::from_ms(100));
+    net.judge(SERVER, |_| Fate::Pass);
+    net.run_for(Duration::from_ms(1000));
+    assert!(net.happened(SERVER, Event::Connected));
+    assert!(net.sent(SERVER).count() > 1, "the SYN was answered again");
+    let mut reset = net.end(SERVER).plain_segment();
+    reset.flags = Flags::RST;
+    reset.seq += 1000;
+    net.trace.clear();
+    net.inject(SERVER, &reset);
+    assert_eq!(net.acks(SERVER).count(), 1);
+}
