@@ -4,6 +4,7 @@ These need root. Who may not make namespaces, or has a kernel without them, is t
 summary what was skipped and why; a program that is missing fails them.
 """
 
+import contextlib
 import fcntl
 import json
 import os
@@ -291,6 +292,15 @@ def agents_in(namespace: str) -> list[str]:
     return tools.call("ip", "netns", "pids", namespace).split()
 
 
+def told_of(pid: str) -> str:
+    """What a process is, and what it waits for, as far as it is still there."""
+    told = []
+    for what in ("cmdline", "stat", "wchan"):
+        with contextlib.suppress(OSError):
+            told.append(Path("/proc", pid, what).read_text().replace("\0", " "))
+    return "; ".join(told)
+
+
 def wait_until(condition: Callable[[], bool]) -> bool:
     deadline_s = time.monotonic() + 20
     while not condition() and time.monotonic() < deadline_s:
@@ -333,7 +343,8 @@ def test_a_run_that_is_stopped_leaves_nothing(tmp_path: Path, how: signal.Signal
         return
     left = namespaces.there_are()
     assert len(left) == 3  # two hosts and a switch
-    assert wait_until(lambda: not any(agents_in(namespace) for namespace in left))
+    gone = wait_until(lambda: not any(agents_in(namespace) for namespace in left))
+    assert gone, [told_of(pid) for namespace in left for pid in agents_in(namespace)]
     tailback.run(scenario(tmp_path, PING), out=tmp_path / "after", backend="namespaces")
 
 
