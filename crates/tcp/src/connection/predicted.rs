@@ -66,7 +66,8 @@ impl Connection {
                 self.modern.stamped(segment);
             }
         }
-        let asks_sender = !today || !self.receive.has_reserve(0);
+        // Where nothing waits to be read nothing is reserved.
+        let asks_sender = !today || self.receive.is_empty() || !self.receive.has_reserve(0);
         if asks_sender {
             self.questions = 0;
             self.probes = 0;

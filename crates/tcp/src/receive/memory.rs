@@ -253,6 +253,7 @@ impl Receive {
     }
 
     /// True if neither queue holds anything.
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.queued_memory == 0
     }
