@@ -3,8 +3,9 @@
 //! Models Linux net/ipv4/tcp_input.c (tcp_init_buffer_space, tcp_measure_rcv_mss, tcp_epollin_ready) of
 //! 2.6.18 and of 7.2; `rules` says in what they differ. `window` has the window offered, `memory` what
 //! frames cost and what is thrown away, `tuning` how buffer and window grow, `ack` when to acknowledge,
-//! `compression` which acknowledgements are held back, `reassembly` data out of order, `collapse` what
-//! is copied together when memory is short.
+//! `compression` which acknowledgements are held back, `reassembly` data out of order, `waiting` packets that
+//! wait to be read, `collapse` into what they are copied when memory is short, `reserve` memory that is reserved
+//! and not used.
 //! Memory is charged per received frame (truesize), whatever it carries, or as the host says.
 //! Left out: memory pressure of the whole machine.
 
