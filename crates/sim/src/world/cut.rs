@@ -93,7 +93,8 @@ fn send_with_care<const MACHINE: bool>(
         } else {
             state.launch(finish, flight, frames, hosts, ledger)
         };
-        first = first.or(launched);
+        // A later frame says when the link's next event is if it overtakes those before it.
+        first = launched.or(first);
         if last {
             return (first, finish);
         }

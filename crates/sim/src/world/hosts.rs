@@ -362,6 +362,16 @@ impl World {
             self.beside
                 .notice(&mut self.workload, now, id, notice, &mut self.actions);
             noticed = true;
+            if notice == Notice::Connected && !self.actions.is_empty() {
+                // What is due already comes before what the opening segment brought is read.
+                let unread = connection.postpone_readable();
+                self.drive_on(id, noticed, woken);
+                let connection = &mut self.endpoints[id.0 as usize].connection;
+                if let Some(connection) = connection.as_mut().filter(|_| unread) {
+                    connection.tell_readable();
+                }
+                return self.drive(id);
+            }
             if notice == Notice::Closed
                 && let Some(learned) = connection.take_learned()
             {

@@ -7,6 +7,7 @@ mod columns;
 mod dcqcn;
 mod drawn;
 mod elsewhere;
+mod exchange;
 mod flent;
 mod flow_ends;
 mod golden;

@@ -78,7 +78,7 @@ pub(crate) struct AckSample {
 /// What kind of acknowledgement it was (CA_ACK_*).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AckKind {
-    /// More than in-order progress without anything amiss.
+    /// Its header was not the one that was predicted, or its data did not fit what is reserved (CA_ACK_SLOWPATH).
     pub(crate) slow_path: bool,
     /// It carried ECE.
     pub(crate) ece: bool,

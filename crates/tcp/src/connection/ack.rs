@@ -42,6 +42,9 @@ impl Connection {
             data: segment.payload_bytes > 0,
             ..AckFlags::default()
         };
+        // Without progress there is no fast path (CA_EVENT_FAST_ACK).
+        let slow_path =
+            self.congestion.hears_acks() && (ack == prior_una || self.is_slow_path(segment));
         self.update_window(segment, &mut flags);
         self.snd_una = ack;
         if has_sack {
@@ -63,7 +66,7 @@ impl Connection {
         let dubious = !not_dup || flags.data_sacked || flags.ece || self.state != CaState::Open;
         let esce = self.ecn == EcnMode::Classic && segment.flags.intersects(Flags::NS);
         let kind = AckKind {
-            slow_path: dubious,
+            slow_path,
             ece: flags.ece,
             esce,
             marked_bytes: match ack - prior_una {

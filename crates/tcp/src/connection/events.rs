@@ -64,6 +64,12 @@ impl Pending {
         self.0 == 0
     }
 
+    /// The application has yet to be told of an event.
+    #[inline]
+    pub(super) fn holds(self, event: Event) -> bool {
+        self.0 & (1 << event as u8) != 0
+    }
+
     /// Takes this event, if it is the only one.
     #[inline]
     pub(super) fn take_only(&mut self, event: Event) -> bool {

@@ -301,7 +301,7 @@ impl Connection {
             } else {
                 0
             };
-            self.receive.charge_in_order(written);
+            self.receive.charge_in_order(written, seq != next);
             self.echo_precisely(segment);
             self.feed_back_sce(segment);
         }
@@ -455,8 +455,10 @@ impl Connection {
             if placed == Placed::Kept && !follows {
                 self.receive.charge();
             }
-            // Not for a socket without an application (sk->sk_socket, tcp_data_queue_ofo).
-            if !self.unaccepted && !self.orphan {
+            // Not for a socket without an application (sk->sk_socket, tcp_data_queue_ofo). The data that opened the connection
+            // comes before anybody has accepted it.
+            let just_opened = self.passive && self.events.holds(Event::Connected);
+            if !self.unaccepted && !just_opened && !self.orphan {
                 self.receive.grow_for_disorder();
             }
         }

@@ -397,6 +397,20 @@ impl Connection {
         self.events.pop()
     }
 
+    /// Says nothing of what there is to read until [`Connection::tell_readable`]; whether it would have said so.
+    pub fn postpone_readable(&mut self) -> bool {
+        let holds = self.events.holds(Event::Readable);
+        self.events.take_back(Event::Readable);
+        holds
+    }
+
+    /// Says that there is something to read, if there is and the application has not closed meanwhile.
+    pub fn tell_readable(&mut self) {
+        if self.readable() > 0 && !self.orphan {
+            self.events.push(Event::Readable);
+        }
+    }
+
     /// For an application that only wants to know whether it is to look again: takes [`Event::Readable`] and
     /// [`Event::Writable`], and says whether there was either. `None`, and nothing taken, if there is anything
     /// else to tell.

@@ -80,7 +80,7 @@ impl Connection {
         }
         self.queue_shrunk &= today;
         self.measure_receiver_rtt(segment);
-        self.receive.charge_in_order(0);
+        self.receive.charge_in_order(0, false);
         self.echo_precisely(segment);
         self.feed_back_sce(segment);
         self.receive.rcv_nxt = segment.end_seq();
@@ -117,6 +117,27 @@ impl Connection {
             && receive.fin_end.is_none()
             && u32::from(segment.payload_bytes) <= receive.window_left()
             && receive.has_reserve(self.queued_memory_today())
+    }
+
+    /// Whether tcp_rcv_established takes the long way with a segment (FLAG_SLOWPATH): its header is not the one that was
+    /// predicted, nothing is predicted while data is out of order or the window is closed, or its data does not fit into
+    /// memory that is reserved. Accurate ECN's counter is not looked at.
+    #[inline(never)]
+    pub(super) fn is_slow_path(&self, segment: &Header) -> bool {
+        if segment.payload_bytes > 0 {
+            return !self.fits_reserve(segment);
+        }
+        let receive = &self.receive;
+        let as_predicted = match self.ecn {
+            EcnMode::Accurate => {
+                self.life == Life::Established
+                    && segment.seq == receive.rcv_nxt
+                    && !segment.has_sack()
+                    && self.window_of(segment) == self.snd_wnd
+            }
+            _ => self.has_predicted_header(segment),
+        };
+        !(as_predicted && receive.reassembly.is_idle() && receive.rcv_wnd > 0)
     }
 
     /// All that its acknowledgement leaves behind (tcp_update_wl).

@@ -186,11 +186,11 @@ impl Receive {
 
     /// The same in order: its pages join the frame before if that was not read (tcp_try_coalesce,
     /// skb_try_coalesce). What was kept out of order stays in the packets it was kept in. What was written takes
-    /// `written` bytes.
+    /// `written` bytes. One that `overlaps` what has come begins a packet of its own.
     #[inline]
-    pub(crate) fn charge_in_order(&mut self, written: u64) {
+    pub(crate) fn charge_in_order(&mut self, written: u64, overlaps: bool) {
         let fragments = u32::from(self.frame.fragments);
-        if self.readable() > 0 && self.joins(fragments) {
+        if self.readable() > 0 && !overlaps && self.joins(fragments) {
             self.note_spare_page(written);
             self.charge();
             self.joined += fragments.min(MAX_FRAGS) as u8;
@@ -227,7 +227,7 @@ impl Receive {
         if part.fragments == 0 && self.fin_end == Some(part.end) && part.end - self.rcv_nxt == 1 {
             // A lone FIN: what it lay in is not kept.
             self.release(part.memory);
-        } else if self.joins(part.fragments) {
+        } else if part.start == self.rcv_nxt && !part.in_head && self.joins(part.fragments) {
             self.joined += part.fragments.min(MAX_FRAGS) as u8;
             self.release(self.head);
             self.join_last(part.memory - self.head.min(part.memory));
@@ -258,3 +258,7 @@ impl Receive {
         self.queued_memory == 0
     }
 }
+
+#[cfg(test)]
+#[path = "memory_tests.rs"]
+mod tests;

@@ -29,9 +29,13 @@ struct Run {
 /// A packet of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part {
+    /// Where it begins: before the end of the packet before it, if a retransmission was cut elsewhere.
+    pub(crate) start: Seq,
     pub(crate) end: Seq,
     pub(crate) fragments: u32,
     pub(crate) memory: u32,
+    /// Its first data lies in its head, which is not given up (skb_head_is_locked): it joins nothing, whatever joins it.
+    pub(crate) in_head: bool,
 }
 
 impl Run {
@@ -197,9 +201,11 @@ impl Reassembly {
             run.parts.truncate(1);
             if let Some(part) = run.parts.first_mut() {
                 *part = Part {
+                    start: run.start,
                     end: run.end,
                     fragments: MAX_FRAGS,
                     memory: packed,
+                    in_head: true,
                 };
             }
         }
@@ -341,9 +347,11 @@ impl Reassembly {
             fragments,
         } = lying;
         let part = (head > 0).then_some(Part {
+            start,
             end,
             fragments,
             memory,
+            in_head: fragments == 0,
         });
         let mut joins = false;
         let slot = if previous.is_some_and(|run_end| !start.after(run_end)) {
@@ -460,13 +468,21 @@ impl Reassembly {
             if run.end.after(next) {
                 if run.parts.is_empty() {
                     queue(Part {
+                        start: run.start,
                         end: run.end,
                         fragments: MAX_FRAGS,
                         memory: run.memory,
+                        in_head: true,
                     });
                 }
-                let new = run.parts.iter().filter(|part| part.end.after(next));
-                new.copied().for_each(&mut queue);
+                for part in run.parts {
+                    if part.end.after(next) {
+                        next = part.end;
+                        queue(part);
+                    } else {
+                        superfluous += part.memory;
+                    }
+                }
                 next = run.end;
             } else {
                 superfluous += run.memory;

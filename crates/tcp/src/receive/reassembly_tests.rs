@@ -130,3 +130,30 @@ fn packets_are_thrown_away_as_a_whole() {
     assert_eq!(reassembly.prune(Seq(500), 1, 1000), 3200);
     assert!(reassembly.is_empty());
 }
+
+#[test]
+fn packets_that_were_sent_again_meanwhile_are_superfluous() {
+    let lying = |fragments| Lying {
+        memory: 2000,
+        head: 800,
+        fragments,
+    };
+    let mut reassembly = Reassembly::default();
+    // A small one in its head alone, one that joins it, and one with too many fragments to do so.
+    for (start, fragments) in [(1000, 0), (2000, 1), (3000, MAX_FRAGS)] {
+        reassembly.place(Seq(start), Seq(start + 1000), lying(fragments), false);
+    }
+    let mut parts = Vec::new();
+    let (next, superfluous) = reassembly.advance(Seq(3000), false, |part| parts.push(part));
+    assert_eq!((next, superfluous), (Seq(4000), 3200));
+    assert_eq!(parts.len(), 1);
+    assert_eq!((parts[0].start, parts[0].in_head), (Seq(3000), false));
+    // Without that, the first two come as one packet that begins in its head.
+    let mut reassembly = Reassembly::default();
+    for (start, fragments) in [(1000, 0), (2000, 1)] {
+        reassembly.place(Seq(start), Seq(start + 1000), lying(fragments), false);
+    }
+    reassembly.advance(Seq(1000), false, |part| parts.push(part));
+    assert_eq!((parts[1].start, parts[1].end), (Seq(1000), Seq(3000)));
+    assert_eq!((parts[1].in_head, parts[1].fragments), (true, 1));
+}

@@ -27,6 +27,8 @@ pub(super) enum Resend {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AckNews {
     pub(super) data: bool,
+    /// tcp_rcv_established took the long way with it; known where the congestion control hears acknowledgements.
+    slow_path: bool,
     pub(super) window_update: bool,
     pub(super) una_advanced: bool,
     pub(super) data_acked: bool,
@@ -60,6 +62,7 @@ impl AckNews {
     pub(super) fn new(snd_nxt: Seq) -> AckNews {
         AckNews {
             data: false,
+            slow_path: false,
             window_update: false,
             una_advanced: false,
             data_acked: false,
@@ -130,6 +133,7 @@ impl Connection {
         };
         news.rate.prior_in_flight = self.in_flight();
         news.data = segment.seq_len() > 0;
+        news.slow_path = self.congestion.hears_acks() && self.is_slow_path(segment);
         self.update_window_today(now, segment, &mut news);
         self.stats.bytes_acked += u64::from(ack - prior_una);
         self.snd_una = ack;
@@ -202,6 +206,7 @@ impl Connection {
     pub(in crate::connection) fn tell_of_data(&mut self, now: Jiffies, segment: &Header) {
         let mut news = AckNews::new(self.snd_nxt);
         news.data = true;
+        news.slow_path = true;
         self.update_window_today(now, segment, &mut news);
         self.tell_ack(now, &news);
     }
@@ -212,7 +217,7 @@ impl Connection {
             return;
         }
         let kind = AckKind {
-            slow_path: news.data_sacked || news.ece || news.data,
+            slow_path: news.slow_path,
             ece: news.ece,
             esce: news.esce,
             marked_bytes: match news.acked_bytes {

@@ -3,8 +3,8 @@
 use tailback_units::{Bytes, Duration};
 
 use crate::connection::accurate_ecn::EcnMode;
-use crate::segment::{Ecn, Segment};
-use crate::testing::{CLIENT, Net, SERVER, arrival, preset, stack, with_receiver_of_today};
+use crate::segment::{Ecn, SackBlock, Segment};
+use crate::testing::{CLIENT, Fate, Net, SERVER, arrival, preset, stack, with_receiver_of_today};
 use crate::{Flags, SocketOption, Stack};
 
 const MS: Duration = Duration::from_ms(1);
@@ -493,4 +493,63 @@ fn who_has_closed_measures_no_round_trip_of_its_receiver() {
         let measured = net.end(SERVER).receive.rtt_us_8() != before;
         assert_eq!(measured, !closed);
     }
+}
+
+#[test]
+fn data_that_opens_a_connection_grows_no_buffer_that_nobody_has_accepted() {
+    // Without the handshake's last acknowledgement and the first segment the second one opens the connection, out of order.
+    let opened_by_disorder = |lost: [u32; 2]| {
+        let rmem = [Bytes::new(4096), Bytes::new(8192), Bytes::new(1_000_000)];
+        let mut net = Net::of(Stack {
+            tcp_rmem: rmem,
+            ..preset("linux-7.2")
+        });
+        let mut frames = 0;
+        net.judge(CLIENT, move |_| {
+            frames += 1;
+            if lost.contains(&frames) {
+                Fate::Drop
+            } else {
+                Fate::Pass
+            }
+        });
+        net.connect();
+        net.write(CLIENT, 2 * u64::from(MSS));
+        assert!(net.run_until(MS * 50, |n| {
+            let server = n.ends[SERVER].as_ref();
+            server.is_some_and(|end| !end.receive.reassembly.is_empty())
+        }));
+        net.end(SERVER).receive.rcvbuf()
+    };
+    assert_eq!(opened_by_disorder([2, 3]), 8192);
+    // Where the handshake was done before, it grows.
+    assert!(opened_by_disorder([3, 3]) > 8192);
+}
+
+#[test]
+fn a_window_that_changes_is_no_header_that_was_predicted() {
+    let mut net = Net::of(preset("linux-7.2"));
+    net.open();
+    net.write(CLIENT, 20 * u64::from(MSS));
+    net.run_for(MS * 20);
+    let last = net.acks(SERVER).last().unwrap().segment;
+    let client = net.end(CLIENT);
+    assert!(!client.is_slow_path(&last));
+    let mut update = last;
+    update.window += 1;
+    assert!(client.is_slow_path(&update));
+    let mut marked = last;
+    marked.flags = marked.flags.with(Flags::ECE);
+    assert!(client.is_slow_path(&marked));
+    let mut selective = last;
+    selective.push_sack(SackBlock {
+        start: last.ack + MSS,
+        end: last.ack + 2 * MSS,
+    });
+    assert!(client.is_slow_path(&selective));
+    // Nothing is predicted while data is out of order.
+    let ahead = ahead(&mut net, MSS);
+    net.inject(SERVER, &ahead);
+    let from_client = net.sent(CLIENT).last().unwrap().segment;
+    assert!(net.end(SERVER).is_slow_path(&from_client));
 }
