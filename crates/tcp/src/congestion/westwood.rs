@@ -31,22 +31,6 @@ pub(crate) struct Westwood {
 }
 
 impl Westwood {
-    /// As tcp_westwood_init leaves it, with so many ticks a second.
-    fn of(hz: u32) -> Westwood {
-        Westwood {
-            hz,
-            bandwidth_once: 0,
-            bandwidth: 0,
-            since: 0,
-            acked_bytes: 0,
-            counted_to: None,
-            accounted: 0,
-            rtt: 20 * hz,
-            rtt_min: 20 * hz,
-            reset_rtt_min: true,
-        }
-    }
-
     /// westwood_update_window: closes the interval when it is long enough.
     fn close_interval(&mut self, view: &View) {
         let length = view.now.wrapping_sub(self.since);
@@ -94,15 +78,22 @@ impl Westwood {
 
 impl CongestionControl for Westwood {
     fn new(stack: &Stack, _seed: u64) -> Westwood {
-        Westwood::of(stack.hz)
+        Westwood {
+            hz: stack.hz,
+            bandwidth_once: 0,
+            bandwidth: 0,
+            since: 0,
+            acked_bytes: 0,
+            counted_to: None,
+            accounted: 0,
+            rtt: 20 * stack.hz,
+            rtt_min: 20 * stack.hz,
+            reset_rtt_min: true,
+        }
     }
 
     fn init(&mut self, _window: &mut Window, view: &View) {
-        // What the handshake's acknowledgements left is forgotten, as there.
-        *self = Westwood {
-            since: view.now,
-            ..Westwood::of(self.hz)
-        };
+        self.since = view.now;
     }
 
     #[inline]

@@ -107,13 +107,17 @@ fn purging_forgets_everything() {
     assert_eq!(blocks(&r), []);
 }
 
-#[test]
-fn packets_are_thrown_away_as_a_whole() {
-    let lying = |fragments| Lying {
+/// What a segment of so many fragments lies in.
+fn lying(fragments: u32) -> Lying {
+    Lying {
         memory: 2000,
         head: 800,
         fragments,
-    };
+    }
+}
+
+#[test]
+fn packets_are_thrown_away_as_a_whole() {
     let mut reassembly = Reassembly::default();
     // Two packets: of the first the second segment is a part, the last has too many fragments to be one.
     for (start, fragments) in [(1000, 1), (2000, 1), (3000, MAX_FRAGS)] {
@@ -133,11 +137,6 @@ fn packets_are_thrown_away_as_a_whole() {
 
 #[test]
 fn packets_that_were_sent_again_meanwhile_are_superfluous() {
-    let lying = |fragments| Lying {
-        memory: 2000,
-        head: 800,
-        fragments,
-    };
     let mut reassembly = Reassembly::default();
     // A small one in its head alone, one that joins it, and one with too many fragments to do so.
     for (start, fragments) in [(1000, 0), (2000, 1), (3000, MAX_FRAGS)] {

@@ -2,6 +2,7 @@
 
 use tailback_units::{Bytes, Duration};
 
+use crate::congestion::CongestionKind;
 use crate::connection::accurate_ecn::EcnMode;
 use crate::segment::{Ecn, SackBlock, Segment};
 use crate::testing::{CLIENT, Fate, Net, SERVER, arrival, preset, stack, with_receiver_of_today};
@@ -552,4 +553,34 @@ fn a_window_that_changes_is_no_header_that_was_predicted() {
     net.inject(SERVER, &ahead);
     let from_client = net.sent(CLIENT).last().unwrap().segment;
     assert!(net.end(SERVER).is_slow_path(&from_client));
+}
+
+#[test]
+fn westwood_counts_a_segment_for_a_change_of_the_window_alone() {
+    let mut net = Net::of(Stack {
+        tcp_congestion_control: CongestionKind::Westwood,
+        ..preset("linux-7.2")
+    });
+    let accounted = |net: &mut Net, end: usize| {
+        let state = format!("{:?}", net.end(end).congestion);
+        let (_, rest) = state.split_once("accounted: ").unwrap();
+        rest.split(',').next().unwrap().parse::<u32>().unwrap()
+    };
+    net.open();
+    // Nothing is left of the handshake, whose windows are not scaled alike.
+    assert_eq!(
+        [accounted(&mut net, CLIENT), accounted(&mut net, SERVER)],
+        [0, 0]
+    );
+    net.write(CLIENT, 20 * u64::from(MSS));
+    net.run_for(MS * 20);
+    let last = net.acks(SERVER).last().unwrap().segment;
+    // What says nothing new is no slow path.
+    assert_eq!(accounted(&mut net, CLIENT), 0);
+    net.inject(CLIENT, &last);
+    assert_eq!(accounted(&mut net, CLIENT), 0);
+    let mut update = last;
+    update.window += 1;
+    net.inject(CLIENT, &update);
+    assert_eq!(accounted(&mut net, CLIENT), MSS);
 }
