@@ -1,5 +1,7 @@
 //! What the application has not been told yet.
 
+use super::Connection;
+
 /// Something the application is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -104,5 +106,42 @@ impl Pending {
         let event = ALL[self.0.trailing_zeros() as usize];
         self.0 &= self.0 - 1;
         Some(event)
+    }
+}
+
+impl Connection {
+    /// The next thing to tell the application, if there is one.
+    #[inline]
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop()
+    }
+
+    /// Says nothing of what there is to read until [`Connection::tell_readable`]; whether it would have said so.
+    pub fn postpone_readable(&mut self) -> bool {
+        let holds = self.events.holds(Event::Readable);
+        self.events.take_back(Event::Readable);
+        holds
+    }
+
+    /// Says that there is something to read, if there is and the application has not closed meanwhile.
+    pub fn tell_readable(&mut self) {
+        if self.readable() > 0 && !self.orphan {
+            self.events.push(Event::Readable);
+        }
+    }
+
+    /// For an application that only wants to know whether it is to look again: takes [`Event::Readable`] and
+    /// [`Event::Writable`], and says whether there was either. `None`, and nothing taken, if there is anything
+    /// else to tell.
+    #[inline(always)]
+    pub fn take_readiness(&mut self) -> Option<bool> {
+        self.events.take_readiness()
+    }
+
+    /// There is nothing to tell but that it can be read or written.
+    #[inline(always)]
+    #[must_use]
+    pub fn tells_readiness_only(&self) -> bool {
+        self.events.is_readiness()
     }
 }
