@@ -38,7 +38,7 @@ def written() -> Iterator[tuple[str, str]]:
             for column in re.findall(r'\.(?:counts|measures|names|flags)\(\s*"(\w+)"', text):
                 yield table, column
     samples = (SOURCES / "samples.rs").read_text(encoding="utf-8")
-    for column in re.findall(r'\("(\w+)", (?:u64::from\()?info\.', samples):
+    for column in re.findall(r'\("(\w+)", (?:u64::from\()?(?:info|memory)\.', samples):
         yield "samples", column
 
 

@@ -16,6 +16,7 @@ mod counters;
 pub mod delays;
 pub mod guest;
 pub mod machine;
+pub mod mem_info;
 pub mod record;
 pub mod root;
 mod sys;

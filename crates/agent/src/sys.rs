@@ -238,6 +238,23 @@ pub(crate) fn tcp_info(socket: BorrowedFd<'_>, into: &mut [u8]) -> io::Result<us
     Ok(length as usize)
 }
 
+/// The words of SO_MEMINFO, by SK_MEMINFO_*.
+pub(crate) fn mem_info(socket: BorrowedFd<'_>) -> io::Result<[u32; 9]> {
+    let mut words = [0_u32; 9];
+    let mut length = mem::size_of_val(&words) as libc::socklen_t;
+    // SAFETY: the kernel writes at most `length` bytes into an array of that length.
+    checked(unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_MEMINFO,
+            words.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    })?;
+    Ok(words)
+}
+
 /// `struct ifreq` for this interface, the rest zero.
 fn request(interface: &str) -> io::Result<libc::ifreq> {
     // SAFETY: integers, arrays and unions of them: all zero bytes is a value.

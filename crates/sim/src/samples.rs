@@ -1,4 +1,4 @@
-//! What is looked at in equal steps of time over a whole run: TCP_INFO of every modelled
+//! What is looked at in equal steps of time over a whole run: TCP_INFO and memory of every modelled
 //! connection, and what waits at every port of every switch.
 //!
 //! The tables `samples` and `queue_samples`. Kernels tell of their connections in the same columns
@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use tailback_net::frame::HostId;
-use tailback_tcp::TcpInfo;
+use tailback_tcp::{MemInfo, TcpInfo};
 use tailback_units::{Duration, Time};
 use tailback_wire::plan;
 
@@ -26,6 +26,7 @@ struct ConnectionLook {
     peer_host: HostId,
     bytes: u64,
     info: TcpInfo,
+    memory: MemInfo,
 }
 
 /// One port with something queued, or that had at the look before.
@@ -55,6 +56,7 @@ pub(crate) struct Looked {
     /// What its application has read and written.
     pub(crate) bytes: u64,
     pub(crate) info: TcpInfo,
+    pub(crate) memory: MemInfo,
 }
 
 impl Samples {
@@ -96,6 +98,7 @@ impl Samples {
                 peer_host: one.peer_host,
                 bytes: one.bytes,
                 info: one.info,
+                memory: one.memory,
             }));
         if self.connections.len().max(self.queues.len()) > LOOKS_MAX {
             self.too_many_at = Some(at);
@@ -146,7 +149,7 @@ impl Samples {
             .counts("bytes", rows.iter().map(|row| row.bytes));
         let mut fields: BTreeMap<&'static str, Vec<u64>> = BTreeMap::new();
         for row in rows {
-            for (name, value) in told(&row.info) {
+            for (name, value) in told(&row.info).into_iter().chain(held(&row.memory)) {
                 fields.entry(name).or_default().push(value);
             }
         }
@@ -216,6 +219,16 @@ fn told(info: &TcpInfo) -> [(&'static str, u64); 50] {
         ("total_rto", u64::from(info.total_rto)),
         ("total_rto_recoveries", u64::from(info.total_rto_recoveries)),
         ("total_rto_time_ms", u64::from(info.total_rto_time)),
+    ]
+}
+
+/// SO_MEMINFO under the names that the agent gives it.
+fn held(memory: &MemInfo) -> [(&'static str, u64); 4] {
+    [
+        ("rmem_alloc_bytes", memory.rmem_alloc.into()),
+        ("rcvbuf_bytes", memory.rcvbuf.into()),
+        ("sndbuf_bytes", memory.sndbuf.into()),
+        ("wmem_queued_bytes", memory.wmem_queued.into()),
     ]
 }
 

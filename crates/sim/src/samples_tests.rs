@@ -1,5 +1,5 @@
 use tailback_net::frame::HostId;
-use tailback_tcp::TcpInfo;
+use tailback_tcp::{MemInfo, TcpInfo};
 use tailback_units::{Duration, Time};
 
 use super::{LOOKS_MAX, Looked, Samples};
@@ -17,6 +17,10 @@ fn look(samples: &mut Samples, at: Time, queued: [u64; 2], cwnd: u32) {
         peer_host: HostId(1),
         bytes: 5,
         info,
+        memory: MemInfo {
+            rmem_alloc: 768,
+            ..MemInfo::default()
+        },
     };
     samples.look(at, queued.into_iter(), [end].into_iter());
 }
@@ -49,6 +53,10 @@ fn a_row_for_each_end_and_each_place_that_ever_held_anything() {
     assert_eq!(
         ends.column("snd_cwnd"),
         Some(&ColumnData::U64(vec![10, 20]))
+    );
+    assert_eq!(
+        ends.column("rmem_alloc_bytes"),
+        Some(&ColumnData::U64(vec![768, 768]))
     );
     assert_eq!(ends.column("host"), Some(&texts(&["a", "a"])));
     assert_eq!(ends.column("local"), Some(&texts(&["10.0.0.1:1024"; 2])));

@@ -1,11 +1,13 @@
 //! Looks at all connections in equal steps of the clock, and at the times of a measurement.
 
+use std::net::TcpStream;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::Clock;
 use super::socket::Counted;
 use crate::counters;
+use crate::mem_info;
 use crate::record::{Record, Recorder};
 use crate::tcp_info::{self, TcpInfo};
 
@@ -117,7 +119,7 @@ impl Sampler {
             // A connection that its task has let go of has been told of.
             state.connections.retain(|c| Arc::strong_count(c) > 1);
             let seen = state.connections.iter();
-            let seen = seen.filter_map(|c| Some((Arc::clone(c), tcp_info::read(&c.stream).ok()?)));
+            let seen = seen.filter_map(|c| Some((Arc::clone(c), told(&c.stream)?)));
             tell(time_ns, seen.collect());
         }
     }
@@ -125,4 +127,11 @@ impl Sampler {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// TCP_INFO of a connection, and its memory where the kernel tells of that.
+fn told(stream: &TcpStream) -> Option<TcpInfo> {
+    let mut info = tcp_info::read(stream).ok()?;
+    info.extend(mem_info::read(stream).into_iter().flatten());
+    Some(info)
 }

@@ -127,6 +127,7 @@ impl World {
                         peer_host: end.peer_host,
                         bytes: end.read_bytes + end.written_bytes,
                         info: connection.tcp_info(now),
+                        memory: connection.mem_info(),
                     })
                 });
                 self.recorder.sample(queues, ends);

@@ -158,7 +158,7 @@ fn flows_that_end_all_at_once_end_the_run_as_they_do_alone() {
 #[test]
 fn what_looks_at_the_whole_at_once_stays_whole_and_says_why() {
     for (overrides, reason) in [
-        (&["record.sample_interval=\"10us\""][..], "recorded"),
+        (&["record.sample_interval=\"1ms\""][..], "recorded"),
         (
             &["workload={ kind = \"incast\", servers = 4, size = \"100kB\", iterations = 1 }"],
             "workload",

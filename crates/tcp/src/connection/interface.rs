@@ -108,7 +108,7 @@ pub struct Stats {
     pub segments_received: u64,
     /// Payload bytes received in order.
     pub bytes_received: u64,
-    /// Payload bytes acknowledged, and the FIN as one, as Linux counts tcpi_bytes_acked.
+    /// Payload bytes acknowledged, and the FIN as one.
     pub bytes_acked: u64,
     /// Segments with payload sent, retransmissions included.
     pub segments_sent: u64,

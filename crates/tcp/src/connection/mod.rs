@@ -7,7 +7,7 @@
 //! (tcp_transmit_skb), `write` (tcp_sendmsg and the send buffer), `retransmit`, `timers`.
 //! `interface` has what is public beside the connection itself.
 //! `life` has the states, `time_wait` the last of them, `validate` which segments may be taken in,
-//! `patience` when a connection is given up, `keepalive`, `options` the socket's, `tcp_info`.
+//! `patience` when a connection is given up, `keepalive`, `options` the socket's, `tcp_info`, `mem_info`.
 //! `metrics` has what one connection leaves to the next, `accurate_ecn` which ECN is agreed on.
 //! Left out: urgent data, path-MTU probing, F-RTO (off by default there).
 
@@ -22,6 +22,7 @@ mod interface;
 mod invariants;
 mod keepalive;
 mod life;
+mod mem_info;
 mod metrics;
 mod modern;
 mod options;
@@ -48,6 +49,7 @@ mod write;
 pub use events::{Event, Told};
 pub use interface::{Arrival, CaState, Config, Probe, Shortage, Stats, Transmit, WriteFlags};
 pub use life::{Failure, Life, Shutdown};
+pub use mem_info::MemInfo;
 pub use metrics::{Learned, Metrics, MetricsCache};
 pub use modern::{Pacing, Sender};
 pub use options::{InvalidOption, SocketOption, SocketOptions};
@@ -176,6 +178,8 @@ pub struct Connection {
     esce: bool,
     fin_queued: bool,
     fin_sent: bool,
+    /// What was sent last was a FIN with data, not sent before.
+    fin_data_last: bool,
     /// The application has closed it (SOCK_DEAD).
     orphan: bool,
     /// Nobody will read any more (RCV_SHUTDOWN).
@@ -295,6 +299,7 @@ impl Connection {
             send_shift: 0,
             fin_queued: false,
             fin_sent: false,
+            fin_data_last: false,
             timestamps: stack.tcp_timestamps,
             sack: stack.tcp_sack,
             ts_recent: 0,

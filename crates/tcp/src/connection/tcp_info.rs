@@ -83,7 +83,7 @@ pub struct TcpInfo {
     pub pacing_rate: u64,
     /// Its limit, bytes a second; all ones for none.
     pub max_pacing_rate: u64,
-    /// Bytes acknowledged.
+    /// Bytes acknowledged; the SYN of who opened and the FIN are one each.
     pub bytes_acked: u64,
     /// Bytes received in order.
     pub bytes_received: u64,
@@ -173,7 +173,7 @@ impl Connection {
             total_retrans: self.stats.retransmissions as u32,
             pacing_rate: u64::MAX,
             max_pacing_rate: u64::MAX,
-            bytes_acked: self.stats.bytes_acked,
+            bytes_acked: self.bytes_acked(),
             segs_out: (self.stats.segments_sent + self.stats.acks_sent) as u32,
             segs_in: self.stats.segments_received as u32,
             data_segs_in: self.stats.data_segments_received as u32,
@@ -193,6 +193,12 @@ impl Connection {
         }
         self.tell_options(&mut info);
         info
+    }
+
+    /// What was acknowledged as Linux counts it (tcp_sock.bytes_acked): the SYN of who opened is a byte.
+    pub(super) fn bytes_acked(&self) -> u64 {
+        let syn = !self.passive && self.life != Life::SynSent;
+        self.stats.bytes_acked + u64::from(syn)
     }
 
     fn tell_options(&self, info: &mut TcpInfo) {

@@ -152,11 +152,12 @@ impl Connection {
         }
     }
 
-    /// The ECN field of whatever is sent last, where acknowledgements are ECN-capable too (tw_tos).
+    /// The ECN field of what was sent last, which the socket leaves behind (tw_tos).
     fn last_ect(&self) -> Ecn {
         match self.ecn {
             EcnMode::Accurate => self.congestion.ect(),
             EcnMode::Classic if self.congestion.needs_ecn() => self.congestion.ect(),
+            EcnMode::Classic if self.fin_data_last => Ecn::Ect0,
             _ => Ecn::NotEct,
         }
     }

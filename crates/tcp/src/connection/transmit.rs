@@ -132,6 +132,7 @@ impl Connection {
         let segment = self.header_of(selectable);
         self.receive.ack.sent(1);
         self.stats.acks_sent += 1;
+        self.fin_data_last = false;
         self.emit(segment);
     }
 

@@ -175,7 +175,7 @@ impl Connection {
         if !self.stack.rfc5961 {
             return true;
         }
-        let oldest = u64::from(self.max_window).min(self.stats.bytes_acked) as u32;
+        let oldest = u64::from(self.max_window).min(self.bytes_acked()) as u32;
         if segment.ack.after(self.snd_nxt) || segment.ack.before(self.snd_una - oldest) {
             self.challenge(now);
             return false;

@@ -101,7 +101,7 @@ impl Connection {
     }
 
     /// Memory held by what is written and not acknowledged (sk_wmem_queued).
-    fn queued_memory(&self) -> u64 {
+    pub(super) fn queued_memory(&self) -> u64 {
         let goal = u64::from(self.size_goal());
         let in_flight = u64::from(self.snd_nxt - self.snd_una);
         let packets = self.queue.len() as u64 + self.unsent.div_ceil(goal);

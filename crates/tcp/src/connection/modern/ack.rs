@@ -105,7 +105,7 @@ impl Connection {
         }
         let has_sack = self.sack && !segment.sack_blocks().is_empty();
         if ack.before(prior_una) {
-            let most = u64::from(self.max_window).min(self.stats.bytes_acked) as u32;
+            let most = u64::from(self.max_window).min(self.bytes_acked()) as u32;
             if ack.before(prior_una - most) {
                 return;
             }

@@ -28,6 +28,10 @@ pub(super) const EOR: u8 = 16;
 /// (tsorted_sent_queue) does not have it, though a reduction that is undone takes the loss back.
 pub(super) const UNLISTED: u8 = 32;
 
+/// A packet that others are joined to has fewer bytes than this: 65 535 segments of the smallest size (tcp_skb_shift).
+/// They lie in the 17 pages of 32 KiB that it may have parts of, if what was written fills page after page.
+const JOINED_BYTES_MAX: u32 = 65_535 * 8;
+
 /// A packet sent: one segment, or several for segmentation offload.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
@@ -85,6 +89,14 @@ impl Sent {
     #[inline]
     pub(super) fn payload_bytes(&self) -> u32 {
         self.end_seq - self.seq - u32::from(self.marked(FIN))
+    }
+
+    /// Payload of each segment but the last, or of the only one (tcp_skb_seglen).
+    fn segment_bytes(&self) -> u32 {
+        match self.segments {
+            1 => self.payload_bytes(),
+            _ => self.mss.into(),
+        }
     }
 
     /// Cuts `bytes` bytes off its front.
@@ -249,8 +261,8 @@ impl SentQueue {
         before - after
     }
 
-    /// Joins a packet just acknowledged selectively to the one before it, if that is too and full
-    /// segments stay full segments. True if it was joined.
+    /// Joins a packet acknowledged selectively to the one before it, if that is too, with segments of the same
+    /// length (tcp_shift_skb_data). True if it was joined.
     pub(super) fn join_sacked(&mut self, index: usize) -> bool {
         let Some(&packet) = self.packets.get(index) else {
             return false;
@@ -258,21 +270,24 @@ impl SentQueue {
         let Some(previous) = index.checked_sub(1).and_then(|i| self.packets.get_mut(i)) else {
             return false;
         };
-        let bytes = previous.payload_bytes();
-        let whole = previous.tags & TAGS == SACKED
+        let length = packet.segment_bytes();
+        let (bytes, more) = (previous.payload_bytes(), packet.payload_bytes());
+        let joins = previous.tags & TAGS == SACKED
             && packet.tags & TAGS == SACKED
-            && previous.mss == packet.mss
-            && bytes % u32::from(previous.mss.max(1)) == 0
+            && previous.segment_bytes() == length
             && !previous.marked(FIN | EOR)
-            && !packet.marked(FIN)
-            && bytes + packet.payload_bytes() <= u32::from(u16::MAX);
-        if !whole {
+            && more > 0
+            && bytes + more < JOINED_BYTES_MAX;
+        if !joins {
             return false;
+        }
+        if previous.segments == 1 {
+            previous.mss = length as u16;
         }
         previous.end_seq = packet.end_seq;
         previous.segments += packet.segments;
         previous.tags |= packet.tags & EVER_RETRANS;
-        previous.marks |= packet.marks & (PSH | EOR);
+        previous.marks |= packet.marks & (PSH | FIN | EOR);
         self.packets.remove(index);
         true
     }
@@ -399,3 +414,7 @@ impl WriteQueue {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "queue_tests.rs"]
+mod tests;

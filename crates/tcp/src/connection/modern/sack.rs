@@ -175,6 +175,8 @@ impl Connection {
             if inside {
                 self.tag_packet_today(index, twice, news);
                 if self.modern.sent.join_sacked(index) {
+                    // What fills a hole joins what is behind it, too.
+                    self.modern.sent.join_sacked(index);
                     continue;
                 }
             }

@@ -2,6 +2,7 @@
 
 use tailback_units::Duration;
 
+use crate::segment::Ecn;
 use crate::testing::{CLIENT, Fate, Net, SERVER, preset};
 use crate::{Event, Failure, Flags, Life, Segment, SocketOption, Stack};
 
@@ -400,6 +401,26 @@ fn time_wait_answers_what_is_late_and_is_not_ended_by_old_resets() {
     late.seq += 1;
     net.inject(CLIENT, &late);
     assert_eq!(net.end(CLIENT).life(), Life::Closed, "RFC 1337 is off");
+}
+
+#[test]
+fn the_last_acknowledgement_has_the_ecn_field_of_what_was_sent_before() {
+    // The socket's, which new data sets and all else takes back (tcp_ecn_send, tw_tos).
+    for (bytes, ecn) in [(0, Ecn::NotEct), (40_000, Ecn::Ect0)] {
+        let mut stack = preset("linux-7.2");
+        stack.tcp_ecn = 1;
+        let mut net = Net::of(stack);
+        net.open();
+        net.write(CLIENT, bytes);
+        net.close(CLIENT);
+        net.run_for(Duration::from_ms(50));
+        assert_eq!(net.delivered[SERVER], bytes);
+        net.trace.clear();
+        net.close(SERVER);
+        net.run_for(Duration::from_ms(50));
+        let last: Vec<Ecn> = net.acks(CLIENT).map(|s| s.segment.ecn).collect();
+        assert_eq!(last, [ecn], "{bytes} bytes");
+    }
 }
 
 #[test]

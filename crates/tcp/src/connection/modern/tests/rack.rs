@@ -59,6 +59,21 @@ fn what_was_merely_late_is_not_sent_again() {
 }
 
 #[test]
+fn what_fills_a_hole_is_one_packet_with_what_is_before_and_behind_it() {
+    let mut script = flight();
+    script.sack(0, &[(1, 3), (4, 10)]);
+    let (one, many) = (
+        script.tcp.mem_info().wmem_queued,
+        script.tcp.modern.sent.len(),
+    );
+    assert_eq!(many, 4, "two holes, and what is behind each");
+    script.sack(0, &[(1, 10)]);
+    assert_eq!(script.tcp.modern.sent.len(), 2);
+    let overhead = today().tx_skb_overhead.get() as u32;
+    assert_eq!(one - script.tcp.mem_info().wmem_queued, 2 * overhead);
+}
+
+#[test]
 fn a_lost_retransmission_is_found_by_what_was_sent_after_it() {
     let mut script = flight();
     script.write(20);
