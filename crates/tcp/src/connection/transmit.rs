@@ -132,7 +132,6 @@ impl Connection {
         let segment = self.header_of(selectable);
         self.receive.ack.sent(1);
         self.stats.acks_sent += 1;
-        self.fin_data_last = false;
         self.emit(segment);
     }
 
@@ -142,6 +141,7 @@ impl Connection {
     pub(super) fn emit(&mut self, segment: Segment) {
         if self.is_modern() {
             self.modern.note_sent(self.clock.ns());
+            self.fin_data_last = false;
         }
         self.out.push_back(Transmit {
             segment,

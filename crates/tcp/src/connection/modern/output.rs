@@ -350,7 +350,6 @@ impl Connection {
         if packet.marked(PSH) || count > 1 {
             segment.flags = segment.flags.with(Flags::PSH);
         }
-        self.fin_data_last = false;
         if packet.marked(FIN) {
             segment.flags = segment.flags.with(Flags::FIN);
             self.fin_data_last = !again && payload_bytes > 0;

@@ -272,6 +272,9 @@ impl SentQueue {
         };
         let length = packet.segment_bytes();
         let (bytes, more) = (previous.payload_bytes(), packet.payload_bytes());
+        let Some(count) = previous.segments.checked_add(packet.segments) else {
+            return false;
+        };
         let joins = previous.tags & TAGS == SACKED
             && packet.tags & TAGS == SACKED
             && previous.segment_bytes() == length
@@ -285,7 +288,7 @@ impl SentQueue {
             previous.mss = length as u16;
         }
         previous.end_seq = packet.end_seq;
-        previous.segments += packet.segments;
+        previous.segments = count;
         previous.tags |= packet.tags & EVER_RETRANS;
         previous.marks |= packet.marks & (PSH | FIN | EOR);
         self.packets.remove(index);

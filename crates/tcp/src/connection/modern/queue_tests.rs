@@ -37,7 +37,7 @@ fn what_is_acknowledged_selectively_is_joined_by_segments_of_one_length() {
         (1000, 500, false),
         (500, 500, true),
         (500, 1000, false),
-        // Linux looks at the length of the segments alone, which the last one's is not.
+        // A short segment at the end of the first is no reason not to: Linux does not look at it.
         (2500, 2000, true),
     ] {
         let mut queue = queue([sent(0, one, SACKED), sent(one, other, SACKED)]);
@@ -56,6 +56,17 @@ fn a_joined_packet_has_fewer_bytes_than_65535_of_the_smallest_segments() {
     while queue.join_sacked(1) {}
     let most = JOINED_BYTES_MAX / 200 * 200;
     assert_eq!(queue.front().map(Sent::payload_bytes), Some(most));
+}
+
+#[test]
+fn a_joined_packet_has_no_more_segments_than_can_be_counted() {
+    let many = Sent {
+        segments: u16::MAX,
+        mss: 1,
+        ..sent(0, u16::MAX.into(), SACKED)
+    };
+    let mut queue = queue([many, sent(u16::MAX.into(), 1, SACKED)]);
+    assert!(!queue.join_sacked(1));
 }
 
 #[test]

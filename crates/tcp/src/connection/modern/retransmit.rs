@@ -128,6 +128,7 @@ impl Connection {
         self.stats.retransmissions += u64::from(count);
         self.modern.total_retrans += count;
         self.modern.bytes_retrans += u64::from(packet.payload_bytes());
+        self.fin_data_last = false;
         let sent = self.transmit_today(now, packet, true);
         if let Some(slot) = self.modern.sent.get_mut(index) {
             *slot = sent.unwrap_or(packet);
