@@ -85,7 +85,7 @@ bench-programs: build
 
 python-test: python-lint kernel bench-programs
 	$(STEP) 'Python: tests'
-	$(ALONE) $(BIN)/pytest --numprocesses=2 --dist=loadfile
+	$(ALONE) $(BIN)/pytest --numprocesses=2 --dist=loadfile --max-worker-restart=0
 
 bench: build
 	@$(BIN)/python benches/bench.py

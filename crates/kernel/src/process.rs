@@ -5,6 +5,7 @@ use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Mutex, PoisonError};
 
 use rustix::process::{Pid, Signal, kill_process_group, set_parent_process_death_signal};
 
@@ -12,6 +13,11 @@ use crate::error::{Context, KernelError};
 
 /// Bytes of a console's end that are searched for what the kernel said.
 const CONSOLE_TAIL_BYTES: usize = 16 * 1024;
+
+/// Held while this process forks. What a library has run before a fork (pthread_atfork) need not bear that two
+/// threads fork at once: OpenBLAS, which comes with NumPy, joins its threads then, and the second who does that
+/// waits for ever for threads that the first has joined.
+static FORKS: Mutex<()> = Mutex::new(());
 
 /// A kernel that runs, or ran.
 #[derive(Debug)]
@@ -47,7 +53,11 @@ impl Process {
             .stderr(errors)
             .process_group(0);
         die_with_parent(&mut command);
-        let child = command.spawn().map_err(|source| KernelError::NoKernel {
+        let child = {
+            let _alone = FORKS.lock().unwrap_or_else(PoisonError::into_inner);
+            command.spawn()
+        };
+        let child = child.map_err(|source| KernelError::NoKernel {
             path: kernel.to_owned(),
             source,
         })?;

@@ -1,3 +1,7 @@
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
 use super::*;
 
 /// Runs a shell script as if it were a kernel, to its end.
@@ -72,4 +76,39 @@ fn a_missing_kernel_says_how_to_get_one() {
     let _ = fs::remove_file(console);
     let text = start.map(|_| ()).map_err(|e| e.to_string());
     assert!(text.is_err_and(|t| t.contains("tailback kernel build")));
+}
+
+/// How many threads are about to fork, and whether two ever were at once.
+static FORKING: AtomicUsize = AtomicUsize::new(0);
+static AT_ONCE: AtomicBool = AtomicBool::new(false);
+
+extern "C" fn before_a_fork() {
+    if FORKING.fetch_add(1, Ordering::SeqCst) > 0 {
+        AT_ONCE.store(true, Ordering::SeqCst);
+    }
+    thread::sleep(Duration::from_millis(20));
+    FORKING.fetch_sub(1, Ordering::SeqCst);
+}
+
+#[test]
+#[allow(unsafe_code)]
+fn kernels_of_two_runs_do_not_fork_at_once() {
+    unsafe extern "C" {
+        fn pthread_atfork(
+            prepare: Option<extern "C" fn()>,
+            parent: Option<extern "C" fn()>,
+            child: Option<extern "C" fn()>,
+        ) -> i32;
+    }
+    // SAFETY: the function stays where it is, and takes no lock.
+    assert_eq!(
+        unsafe { pthread_atfork(Some(before_a_fork), None, None) },
+        0
+    );
+    thread::scope(|scope| {
+        for name in ["fork-1", "fork-2", "fork-3"] {
+            scope.spawn(move || assert!(ended(name, "exit 0").is_ok()));
+        }
+    });
+    assert!(!AT_ONCE.load(Ordering::SeqCst));
 }
