@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import tailback
@@ -48,14 +49,27 @@ def test_the_first_repetition_of_every_point_is_drawn(results: Results) -> None:
         assert one.queue.height <= 301
 
 
+def test_rates_add_up_to_what_was_acknowledged(results: Results) -> None:
+    (one, _) = sampled(View(results))
+    ends = results.table("samples").filter(run=one.run).sort("time_s")
+    for (flow,), rows in one.flows.group_by("flow"):
+        host, _, peer = str(flow).partition(" to ")
+        assert peer == "host0"
+        acked = ends.filter(host=host).filter(pl.col("snd_cwnd") > 0)
+        [first] = acked.filter(time_s=rows["time_s"][0])["bytes_acked"]
+        bits = (rows["rate_mbps"] * rows["time_s"].diff()).sum() * 1e6
+        assert bits / 8 == pytest.approx(acked["bytes_acked"].max() - first)
+
+
 def test_the_page_has_it_with_a_choice_of_runs(results: Results) -> None:
     (section,) = [one for one in contents(View(results)).sections if one.key == "samples"]
     assert section.choice is not None
     assert list(section.choice.options) == ["loss 0", "loss 0.001"]
     chart = Plots(results).samples(0).to_dict()
     titles = [str(panel) for panel in chart["vconcat"]]
-    assert len(titles) == 3
-    assert "Smoothed round-trip time (ms)" in titles[1]
+    assert len(titles) == 4
+    assert "Acknowledged (Mb/s)" in titles[0]
+    assert "Smoothed round-trip time (ms)" in titles[2]
     assert chart["title"]["subtitle"][0].startswith(f"{FLOWS_MAX} of {FLOWS_MAX + 2} flows")
 
 

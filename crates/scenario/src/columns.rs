@@ -26,6 +26,8 @@ const TOLD: &[&str] = &[
     "retransmissions_mean",
     "timeouts_mean",
     "fast_recoveries_mean",
+    // Of flows that last as long as the run.
+    "jain_index",
     // Of `bulk` and `flows`.
     "flows_complete",
     "slowdown_mean",

@@ -12,6 +12,7 @@ mod capture;
 mod ends;
 mod event;
 mod external;
+mod fairness;
 mod oscillators;
 mod outcome;
 mod outcome_background;

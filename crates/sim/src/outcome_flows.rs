@@ -9,6 +9,7 @@ use tailback_net::frame::{
 };
 use tailback_units::{Duration, Time};
 
+use crate::fairness::jain_index;
 use crate::tables::Table;
 use crate::world::{FlowRecord, World};
 
@@ -75,6 +76,10 @@ pub(crate) fn summary(table: Table, world: &World) -> Table {
         .map(|(_, slowdown)| *slowdown)
         .collect();
     complete.sort_by(f64::total_cmp);
+    let table = match endless_rates(world) {
+        rates if rates.len() < 2 => table,
+        rates => table.measures("jain_index", [jain_index(&rates)]),
+    };
     table
         .counts("flows", [all.len() as u64])
         .counts("flows_complete", [complete.len() as u64])
@@ -82,6 +87,20 @@ pub(crate) fn summary(table: Table, world: &World) -> Table {
         .measures("slowdown_median", [quantile(&complete, 0.5)])
         .measures("slowdown_p95", [quantile(&complete, 0.95)])
         .measures("slowdown_p99", [quantile(&complete, 0.99)])
+}
+
+/// What came of each flow that lasts as long as the run, bytes a second from its start.
+fn endless_rates(world: &World) -> Vec<f64> {
+    let Some(app) = world.workload.flows() else {
+        return Vec::new();
+    };
+    let rate = |flow: &FlowRecord| {
+        let listed = app.flow(flow.number as usize)?;
+        let lasted = completion(world, flow, listed.start).as_secs_f64();
+        let endless = listed.bytes.is_none() && lasted > 0.0;
+        endless.then(|| flow.received_bytes as f64 / lasted)
+    };
+    world.all_flows().iter().filter_map(rate).collect()
 }
 
 /// No number (NaN) of none: a slowdown of zero would be one of something.

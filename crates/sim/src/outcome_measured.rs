@@ -6,6 +6,7 @@ use tailback_net::frame::{
 use tailback_scenario::{MeasuredFlow, Measurement};
 use tailback_units::Time;
 
+use crate::fairness::jain_index;
 use crate::outcome::sender_control;
 use crate::tables::Table;
 use crate::workload::MeasuredApp;
@@ -30,6 +31,11 @@ pub(crate) fn summary(world: &World, app: &MeasuredApp, queue_bytes_max: u64) ->
     let (bytes, retransmissions) = seen(world, app, |one| one.measured);
     let seconds = spec.duration().as_secs_f64();
     let gbps = |bytes: u64| bytes as f64 * 8.0 / seconds / 1e9;
+    let flows = spec.flows.iter().enumerate().take(world.begun_flows());
+    let received: Vec<f64> = flows
+        .filter(|(_, one)| one.measured)
+        .map(|(number, _)| world.flow_in_window(number).received_bytes as f64)
+        .collect();
     let counted = world
         .transactions
         .first()
@@ -51,6 +57,7 @@ pub(crate) fn summary(world: &World, app: &MeasuredApp, queue_bytes_max: u64) ->
             "bandwidth_gbps_mean",
             [gbps(bytes) / f64::from(spec.senders_measured().max(1))],
         )
+        .measures("jain_index", [jain_index(&received)])
         .measures("upload_gbps", [way(true)])
         .measures("download_gbps", [way(false)])
         .counts("retransmissions", [retransmissions])

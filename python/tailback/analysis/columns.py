@@ -18,6 +18,7 @@ _WORDS = {
     "duration_s_total": ("Duration", "s"),
     "iterations": ("Transactions", ""),
     "bandwidth_gbps": ("Bandwidth of a measured sender", "Gb/s"),
+    "jain_index": ("Jain's index of fairness", ""),
     "upload_gbps": ("Bandwidth of the uploads", "Gb/s"),
     "download_gbps": ("Bandwidth of the downloads", "Gb/s"),
     "utilisation": ("The flows' share of the receiver's link", ""),

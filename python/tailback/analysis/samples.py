@@ -26,8 +26,8 @@ class Samples:
     Attributes:
         run: its number.
         title: what it is called.
-        flows: `time_s`, `flow`, `cwnd`, `ssthresh` (segments) and `srtt_ms`; null where there is
-            none yet.
+        flows: `time_s`, `flow`, `cwnd`, `ssthresh` (segments), `srtt_ms`, and `rate_mbps`, what was
+            acknowledged since the look before; null where there is none yet.
         flows_all: flows that sent data, of which `flows` has those that sent most.
         place: the port whose queue was longest, and who is there; empty if nothing ever waited.
         queue: `time_s` and `queue_kb` there, the most within each step.
@@ -88,12 +88,19 @@ def _flows(rows: pl.DataFrame) -> tuple[pl.DataFrame, int]:
         pl.col("snd_cwnd").alias("cwnd"),
         pl.col("snd_ssthresh").alias("ssthresh"),
         (pl.col("rtt_us") / 1e3).alias("srtt_ms"),
+        "bytes_acked",
     )
     thin = _in_steps(drawn, ["flow"], pl.exclude("time_s", "flow").last()).with_columns(
         pl.when(pl.col("ssthresh") < _UNKNOWN).then("ssthresh").alias("ssthresh"),
         pl.when(pl.col("srtt_ms") > 0).then("srtt_ms").alias("srtt_ms"),
+        (_since_before("bytes_acked") * 8 / 1e6 / _since_before("time_s")).alias("rate_mbps"),
     )
-    return thin, senders.height
+    return thin.drop("bytes_acked"), senders.height
+
+
+def _since_before(column: str) -> pl.Expr:
+    """What a flow's value has risen by since its row before."""
+    return pl.col(column).diff().over("flow")
 
 
 def _names(ends: list[tuple[str, str, str]], hosts: dict[str, str]) -> list[str]:

@@ -24,6 +24,7 @@ _SHOWN = {
     "sent_mbps": ("sent\nMb/s", 1),
     "goodput_mbps_mean": ("goodput\nMb/s", 1),
     "bandwidth_gbps_mean": ("bandwidth\nGb/s", 2),
+    "jain_index": ("Jain's\nindex", 3),
     "utilisation": ("utili-\nsation", 3),
     "ping_ms_mean": ("ping\nms", 3),
     "loss_percent": ("lost\n%", 2),

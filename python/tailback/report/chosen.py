@@ -6,6 +6,10 @@ from tailback.analysis.view import View
 
 QUEUE = "queue_bytes_max"
 """How much buffer one port has used."""
+FAIRNESS = "jain_index"
+"""How evenly flows share, from 1/n to 1."""
+_EVEN = 0.995
+"""Where all runs share more evenly than this there is nothing to see."""
 JUDGED = ("completion_ms_mean", "bandwidth_gbps_mean", "switch_drops_mean")
 """Metrics of which relative errors against published ones are drawn."""
 _WAYS = frozenset({"upload_gbps", "download_gbps"})
@@ -31,6 +35,13 @@ def drawn_counts(view: View) -> list[str]:
     """Return the longest queue and the counts that are not zero everywhere."""
     queue = [QUEUE] if QUEUE in view.points.columns else []
     return [m for m in (*queue, *counted(view)) if view.shown(m)]
+
+
+def fairness(view: View) -> list[str]:
+    """Return the index of fairness where some run's flows share unevenly."""
+    if not view.known(FAIRNESS):
+        return []
+    return [FAIRNESS] if bool((view.points.get_column(FAIRNESS) < _EVEN).any()) else []
 
 
 def judged(view: View) -> list[str]:

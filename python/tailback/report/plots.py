@@ -34,7 +34,7 @@ from tailback.report.charts.slowdowns import slowdowns
 from tailback.report.charts.spacing import spacing
 from tailback.report.charts.surface import surface
 from tailback.report.charts.totals import over_time
-from tailback.report.chosen import drawn_counts, judged, main_metrics
+from tailback.report.chosen import drawn_counts, fairness, judged, main_metrics
 from tailback.report.theme import themed
 from tailback.results.storage import explained
 
@@ -222,7 +222,7 @@ class Plots:
         makers: list[tuple[str, Callable[[], AnyChart]]] = [
             *(
                 (_file(m), partial(self.metric, m))
-                for m in (*main_metrics(view), *drawn_counts(view))
+                for m in (*main_metrics(view), *fairness(view), *drawn_counts(view))
             ),
             *times,
             *((f"errors-{_file(m)}", partial(self.errors, m)) for m in judged(view)),

@@ -8,6 +8,7 @@ mod dcqcn;
 mod drawn;
 mod elsewhere;
 mod exchange;
+mod fairness;
 mod flent;
 mod flow_ends;
 mod golden;

@@ -1,4 +1,4 @@
-"""Congestion windows, round-trip times and the fullest queue over a run, as they were looked at."""
+"""Rates, congestion windows, round-trip times and the fullest queue over a run, as looked at."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ _FLOW = "flow"
 
 
 def samples(one: Samples) -> AnyChart:
-    """Return panels over the same time: windows and thresholds, round-trip times, the queue."""
+    """Return panels over the same time: rates, windows, round-trip times, the queue."""
     ends = [frame["time_s"].max() for frame in (one.flows, one.queue) if not frame.is_empty()]
     end_s = max(float(str(end)) for end in ends)
     x = alt.X(
@@ -25,6 +25,14 @@ def samples(one: Samples) -> AnyChart:
     )
     names = one.flows.get_column(_FLOW).unique(maintain_order=True).to_list()
     panels = [_windows(one.flows, names, x).properties(width=WIDTH, height=170)]
+    rate = one.flows.select("time_s", _FLOW, "rate_mbps").drop_nulls()
+    if not rate.is_empty():
+        panels.insert(
+            0,
+            _lines(rate, "rate_mbps", "Acknowledged (Mb/s)", names, x).properties(
+                width=WIDTH, height=170
+            ),
+        )
     rtt = one.flows.select("time_s", _FLOW, "srtt_ms").drop_nulls()
     if not rtt.is_empty():
         panels.append(
@@ -43,9 +51,11 @@ def samples(one: Samples) -> AnyChart:
     subtitle = shown + ("Dashed: slow-start thresholds." if dashed else "")
     queue = f", and the queue at {one.place}" if one.place else ""
     return alt.vconcat(*panels, spacing=18).properties(
-        title=alt.TitleParams(f"Windows over time, {one.title}", subtitle=[subtitle.strip()]),
+        title=alt.TitleParams(
+            f"Rates and windows over time, {one.title}", subtitle=[subtitle.strip()]
+        ),
         description=(
-            f"Congestion windows and round-trip times of {len(names)} flows{queue} over "
+            f"Rates, congestion windows and round-trip times of {len(names)} flows{queue} over "
             f"{end_s:g} s of {one.title}."
         ),
     )

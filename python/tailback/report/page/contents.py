@@ -40,7 +40,7 @@ from tailback.report.charts.slowdowns import slowdowns
 from tailback.report.charts.spacing import spacing
 from tailback.report.charts.surface import sides, surface
 from tailback.report.charts.totals import over_time
-from tailback.report.chosen import QUEUE, counted, drawn_counts, judged, main_metrics
+from tailback.report.chosen import QUEUE, counted, drawn_counts, fairness, judged, main_metrics
 from tailback.report.page import facts, tables
 from tailback.report.page.model import Choice, Figure, Page, Section
 
@@ -136,7 +136,15 @@ def _shown(key: str, view: View) -> Section | None:
     for name, draw in drawn:
         with suppress(NothingToDrawError):
             figures.append(Figure.of(name, draw()))
+    figures += _fairness(view)
     return Section(key, "In detail", figures=figures) if figures else None
+
+
+def _fairness(view: View) -> list[Figure]:
+    """How evenly flows share, where they do not everywhere."""
+    if view.axes.x is None or len(view.groups) > _ROWS_MAX:
+        return []
+    return [Figure.of(m, metric(view, m, height=_SMALL), headline(view, m)) for m in fairness(view)]
 
 
 def _lost(key: str, view: View) -> Section | None:
@@ -191,7 +199,9 @@ def _samples(key: str, view: View) -> Section | None:
     if not found:
         return None
     options = {one.title: [Figure.of(f"samples-{one.run}", samples(one))] for one in found}
-    return Section(key, "Windows and queue over time", choice=Choice("samples", "Run", options))
+    return Section(
+        key, "Rates, windows and queue over time", choice=Choice("samples", "Run", options)
+    )
 
 
 def _programs(key: str, view: View) -> Section | None:

@@ -12,9 +12,10 @@ from tailback.analysis.view import GROUP, View
 from tailback.analysis.words import counted, data_unit, decimals, number, percent, written
 from tailback.compare.checks import Check
 from tailback.compare.model import Comparison
+from tailback.report.chosen import FAIRNESS
 from tailback.report.page.model import Cell, Table
 
-_SHOWN = ("completion_ms_mean", "completion_ms_p99", *RATES, *MAIN[1:], *COUNTS)
+_SHOWN = ("completion_ms_mean", "completion_ms_p99", *RATES, *MAIN[1:], FAIRNESS, *COUNTS)
 
 
 def checks(found: Sequence[Check], note: str) -> Table:
