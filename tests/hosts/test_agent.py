@@ -53,7 +53,7 @@ def started() -> Iterator[Start]:
 
 
 def comes(condition: Callable[[], bool]) -> bool:
-    deadline_s = time.monotonic() + 30
+    deadline_s = time.monotonic() + 60
     while not condition() and time.monotonic() < deadline_s:
         time.sleep(0.02)
     return condition()

@@ -302,7 +302,7 @@ def told_of(pid: str) -> str:
 
 
 def wait_until(condition: Callable[[], bool]) -> bool:
-    deadline_s = time.monotonic() + 20
+    deadline_s = time.monotonic() + 60
     while not condition() and time.monotonic() < deadline_s:
         time.sleep(0.05)
     return condition()

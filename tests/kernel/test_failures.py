@@ -63,7 +63,7 @@ SOUND = ("9.0", "9.8")
 SAID = {
     "9.1": r"the kernel of host \S+ panicked: .*/none",
     "9.2": r"host \S+ ran out of memory \(.*give it more",
-    "9.3": r"host \S+ has not come to rest for 2 s .*spin",
+    "9.3": r"host \S+ has not come to rest for 5 s .*spin",
     "9.4": r"the kernel process of host host0 was killed by signal 9",
     "9.5": r"has no time travel \(CONFIG_UML_TIME_TRAVEL_SUPPORT\)",
     ON_A_DISK: r"there is no tmpfs at \S+, .*mount one there",
@@ -77,7 +77,7 @@ class Misplacing:
     name = "kernel"
 
     def __init__(self, disk: Path, deep: Path) -> None:
-        self.usual = KernelHosts(patience_s=2)
+        self.usual = KernelHosts(patience_s=5)
         self.of = {
             ON_A_DISK: replace(self.usual, memory=disk),
             TOO_DEEP: replace(self.usual, memory=deep),
