@@ -32,6 +32,7 @@ _NETWORKS = (
     f'topology = "stars"\nstars = 2\nhosts = 3\ncore = "plain-queued"\nuplink = {_LINK}',
     'topology = "fat-tree"\nk = 6',
     'topology = "leaf-spine"\nleaves = 3\nspines = 2\nhosts = 4',
+    f'topology = "parking-lot"\npairs = 2\nhop_pairs = 3\ntrunk = [{_LINK}, {_LINK}]',
     f'topology = "dumbbell"\npairs = 2\ntrunk = [{_LINK}, {_LINK}]',
 )
 

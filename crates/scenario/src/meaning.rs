@@ -179,6 +179,7 @@ fn hosts(network: &Network) -> Option<usize> {
         Network::FatTree(tree) => tree.k.pow(3) / 4,
         Network::LeafSpine(fabric) => fabric.leaves * fabric.hosts,
         Network::Dumbbell(dumbbell) => 2 * dumbbell.pairs,
+        Network::ParkingLot(lot) => 2 * (lot.pairs + lot.hop_pairs * lot.trunk.len() as u32),
         Network::Explicit(explicit) => return Some(explicit.host.len()),
     };
     Some(count as usize)
@@ -201,13 +202,8 @@ fn links(network: &Network) -> Vec<(String, Cow<'_, LinkConfig>)> {
             }
             links
         }
-        Network::Dumbbell(dumbbell) => {
-            let trunk = dumbbell.trunk.iter().enumerate();
-            let trunk = trunk.map(|(i, link)| whole(&format!("network.trunk[{i}]"), link));
-            std::iter::once(whole("network.link", &dumbbell.link))
-                .chain(trunk)
-                .collect()
-        }
+        Network::Dumbbell(dumbbell) => chain(&dumbbell.link, &dumbbell.trunk),
+        Network::ParkingLot(lot) => chain(&lot.link, &lot.trunk),
         Network::Explicit(explicit) => {
             let links = explicit.link.iter().enumerate();
             links
@@ -215,6 +211,14 @@ fn links(network: &Network) -> Vec<(String, Cow<'_, LinkConfig>)> {
                 .collect()
         }
     }
+}
+
+/// The links of hosts, and those between switches in a row.
+fn chain<'a>(link: &'a LinkConfig, trunk: &'a [LinkConfig]) -> Vec<(String, Cow<'a, LinkConfig>)> {
+    let hosts = ("network.link".to_owned(), Cow::Borrowed(link));
+    let trunk = trunk.iter().enumerate();
+    let trunk = trunk.map(|(i, link)| (format!("network.trunk[{i}]"), Cow::Borrowed(link)));
+    std::iter::once(hosts).chain(trunk).collect()
 }
 
 pub(crate) fn switches(network: &Network) -> Vec<(String, &SwitchConfig)> {
@@ -233,6 +237,7 @@ pub(crate) fn switches(network: &Network) -> Vec<(String, &SwitchConfig)> {
                 .collect()
         }
         Network::Dumbbell(dumbbell) => vec![("network.switch".to_owned(), &dumbbell.switch)],
+        Network::ParkingLot(lot) => vec![("network.switch".to_owned(), &lot.switch)],
         Network::Explicit(explicit) => {
             let switches = explicit.switch.iter().enumerate();
             switches

@@ -27,6 +27,8 @@ pub enum Network {
     LeafSpine(Box<LeafSpine>),
     /// Hosts at the two ends of a chain of switches.
     Dumbbell(Dumbbell),
+    /// A chain of switches with hosts that send over all of it and hosts that send over one link.
+    ParkingLot(ParkingLot),
     /// Every host, switch and link by name.
     Explicit(Explicit),
 }
@@ -242,6 +244,44 @@ pub struct Dumbbell {
     #[serde(default, skip_serializing_if = "is_exact")]
     #[schemars(range(min = 0, max = 1000), extend("examples" = [100]))]
     pub clock_ppm: u32,
+}
+
+/// A chain of switches with hosts that send over all of it, and for each of its links hosts that send over
+/// that one.
+///
+/// Hosts are named `left0`, … (the ends of the chain's left), then `hop0-left0`, … of each link from left to
+/// right, then `right0`, … and `hop0-right0`, … likewise, so that [`Pairs`](crate::workload::Pairs) of kind
+/// `across` are who sends over all of the chain, then over its first link, and so on. Switches are
+/// `switch0`, … from left to right, one more than the chain has links. A switch's first ports are its hosts',
+/// in the order of the hosts, then come the links to the left and to the right.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ParkingLot {
+    /// Hosts at each end of the chain.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 255), default = "one")]
+    pub pairs: u32,
+    /// Hosts at each end of every link of the chain.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 255), default = "one")]
+    pub hop_pairs: u32,
+    /// Every switch.
+    #[schemars(with = "Presettable<SwitchConfig>")]
+    pub switch: SwitchConfig,
+    /// The link of every host to its switch.
+    pub link: LinkConfig,
+    /// The links between switches, from left to right.
+    #[schemars(length(min = 1, max = 64))]
+    pub trunk: Vec<LinkConfig>,
+    /// How far a host's or switch's clock is off at most, parts in a million, 0 to 1000 (IEEE 802.3 allows
+    /// 100). Each draws its deviation from the run's seed and sends over all its links that much faster or slower.
+    #[serde(default, skip_serializing_if = "is_exact")]
+    #[schemars(range(min = 0, max = 1000), extend("examples" = [100]))]
+    pub clock_ppm: u32,
+}
+
+fn one() -> u32 {
+    1
 }
 
 /// Every host, switch and link by name.

@@ -98,6 +98,7 @@ impl Topology {
             Network::FatTree(tree) => generated::fat_tree(tree, scenario),
             Network::LeafSpine(fabric) => generated::leaf_spine(fabric, scenario),
             Network::Dumbbell(dumbbell) => generated::dumbbell(dumbbell, scenario),
+            Network::ParkingLot(lot) => generated::parking_lot(lot, scenario),
             Network::Explicit(explicit) => from_explicit(explicit, scenario),
         }
     }

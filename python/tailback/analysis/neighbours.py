@@ -6,7 +6,7 @@ from typing import Any
 
 from tailback.analysis.view import View
 
-_NUMBERS = frozenset({"hosts", "stars", "k", "leaves", "spines", "pairs"})
+_NUMBERS = frozenset({"hosts", "stars", "k", "leaves", "spines", "pairs", "hop_pairs"})
 """What says how large a network is."""
 
 _Link = tuple[str, str]
@@ -87,6 +87,15 @@ def _dumbbell(network: Mapping[str, Any]) -> Iterator[_Link]:
     yield from ((f"switch{i}", f"switch{i + 1}") for i in range(trunks))
 
 
+def _parking_lot(network: Mapping[str, Any]) -> Iterator[_Link]:
+    trunks = len(network["trunk"])
+    for side, far in (("left", 0), ("right", 1)):
+        yield from ((f"{side}{i}", f"switch{far * trunks}") for i in range(network["pairs"]))
+        for hop, i in product(range(trunks), range(network["hop_pairs"])):
+            yield f"hop{hop}-{side}{i}", f"switch{hop + far}"
+    yield from ((f"switch{i}", f"switch{i + 1}") for i in range(trunks))
+
+
 def _explicit(network: Mapping[str, Any]) -> Iterator[_Link]:
     for link in network.get("link", []):
         a, b = link["ends"]
@@ -99,6 +108,7 @@ _LINKS = {
     "fat-tree": _fat_tree,
     "leaf-spine": _leaf_spine,
     "dumbbell": _dumbbell,
+    "parking-lot": _parking_lot,
     "explicit": _explicit,
 }
 """Every link of a network in the order of ports; of a generated one no host stands second."""

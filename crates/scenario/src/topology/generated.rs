@@ -8,7 +8,7 @@ use tailback_net::switch::SwitchConfig;
 use super::{Host, Link, Node, Switch, Topology};
 use crate::kernel::{HostKind, KernelHost};
 use crate::model::Scenario;
-use crate::network::{Dumbbell, FatTree, LeafSpine, Stars};
+use crate::network::{Dumbbell, FatTree, LeafSpine, ParkingLot, Stars};
 use crate::problem::Finding;
 
 /// Hosts as the scenario describes all.
@@ -100,43 +100,91 @@ pub(super) fn stars(stars: &Stars, scenario: &Scenario) -> Result<Topology, Vec<
 }
 
 pub(super) fn dumbbell(dumbbell: &Dumbbell, scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
-    let needed = (dumbbell.pairs + 1).max(2);
-    let mut findings: Vec<Finding> = too_few_ports("switch", &dumbbell.switch, needed)
-        .into_iter()
-        .collect();
-    let narrow =
-        |(i, link): (usize, &LinkConfig)| too_narrow(&format!("trunk[{i}]"), link, &dumbbell.link);
-    findings.extend(dumbbell.trunk.iter().enumerate().filter_map(narrow));
-    if !findings.is_empty() {
-        return Err(findings);
-    }
-    let pairs = dumbbell.pairs as usize;
-    let last = dumbbell.trunk.len();
-    let names = ["left", "right"].into_iter();
-    let names = names.flat_map(|side| (0..pairs).map(move |h| format!("{side}{h}")));
-    let edge = |host| Link {
-        a: Node::Host(host),
-        b: Node::Switch(if host < pairs { 0 } else { last }),
-        config: dumbbell.link.clone(),
-        vlans: Vec::new(),
-    };
-    let trunk = dumbbell.trunk.iter().enumerate().map(|(i, config)| Link {
-        a: Node::Switch(i),
-        b: Node::Switch(i + 1),
-        config: config.clone(),
-        vlans: Vec::new(),
-    });
-    Ok(Topology {
+    let chain = Chain {
+        pairs: dumbbell.pairs,
+        hop_pairs: 0,
+        switch: &dumbbell.switch,
+        link: &dumbbell.link,
+        trunk: &dumbbell.trunk,
         clock_ppm: dumbbell.clock_ppm,
-        hosts: hosts(names, scenario),
-        switches: (0..=last)
-            .map(|s| Switch {
-                name: format!("switch{s}"),
-                config: dumbbell.switch.clone(),
-            })
-            .collect(),
-        links: (0..2 * pairs).map(edge).chain(trunk).collect(),
-    })
+    };
+    chain.topology(scenario)
+}
+
+pub(super) fn parking_lot(lot: &ParkingLot, scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
+    let chain = Chain {
+        pairs: lot.pairs,
+        hop_pairs: lot.hop_pairs,
+        switch: &lot.switch,
+        link: &lot.link,
+        trunk: &lot.trunk,
+        clock_ppm: lot.clock_ppm,
+    };
+    chain.topology(scenario)
+}
+
+/// Switches in a row, hosts at its ends and at the ends of its links.
+struct Chain<'a> {
+    /// Hosts at each end of the whole.
+    pairs: u32,
+    /// Hosts at each end of every link.
+    hop_pairs: u32,
+    switch: &'a SwitchConfig,
+    link: &'a LinkConfig,
+    trunk: &'a [LinkConfig],
+    clock_ppm: u32,
+}
+
+impl Chain<'_> {
+    fn topology(&self, scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
+        let hops = self.trunk.len();
+        let ends = self.pairs + self.hop_pairs + 1;
+        let within = if hops > 1 { 2 * self.hop_pairs + 2 } else { 0 };
+        let mut findings: Vec<Finding> = too_few_ports("switch", self.switch, ends.max(within))
+            .into_iter()
+            .collect();
+        let narrow =
+            |(i, link): (usize, &LinkConfig)| too_narrow(&format!("trunk[{i}]"), link, self.link);
+        findings.extend(self.trunk.iter().enumerate().filter_map(narrow));
+        if !findings.is_empty() {
+            return Err(findings);
+        }
+        let mut names = Vec::new();
+        let mut edges = Vec::new();
+        for (side, far) in [("left", 0), ("right", 1)] {
+            let whole = (0..self.pairs).map(|h| (format!("{side}{h}"), far * hops));
+            let of_hop = |hop| {
+                let name = move |h| (format!("hop{hop}-{side}{h}"), hop + far);
+                (0..self.hop_pairs).map(name)
+            };
+            for (name, switch) in whole.chain((0..hops).flat_map(of_hop)) {
+                edges.push(Link {
+                    a: Node::Host(names.len()),
+                    b: Node::Switch(switch),
+                    config: self.link.clone(),
+                    vlans: Vec::new(),
+                });
+                names.push(name);
+            }
+        }
+        let trunk = self.trunk.iter().enumerate().map(|(i, config)| Link {
+            a: Node::Switch(i),
+            b: Node::Switch(i + 1),
+            config: config.clone(),
+            vlans: Vec::new(),
+        });
+        Ok(Topology {
+            clock_ppm: self.clock_ppm,
+            hosts: hosts(names.into_iter(), scenario),
+            switches: (0..=hops)
+                .map(|s| Switch {
+                    name: format!("switch{s}"),
+                    config: self.switch.clone(),
+                })
+                .collect(),
+            links: edges.into_iter().chain(trunk).collect(),
+        })
+    }
 }
 
 pub(super) fn fat_tree(tree: &FatTree, scenario: &Scenario) -> Result<Topology, Vec<Finding>> {

@@ -51,6 +51,37 @@ fn a_dumbbell_is_a_chain_with_hosts_at_its_ends() {
 }
 
 #[test]
+fn a_parking_lot_has_hosts_for_all_of_its_chain_and_for_each_link() {
+    let network = test_network(
+        r#"topology = "parking-lot", pairs = 2, hop_pairs = 3, trunk = [LINK, LINK, LINK], "#,
+    );
+    assert_eq!(network.hosts.len(), 2 * (2 + 3 * 3));
+    assert_eq!(degrees(&network), [2 + 3 + 1, 8, 8, 2 + 3 + 1]);
+    assert!(network.unreached().is_empty());
+    let switch_of = |host: usize| {
+        network.links[network.links_of(Node::Host(host)).next()?]
+            .b
+            .into()
+    };
+    let half = network.hosts.len() / 2;
+    for source in 0..half {
+        let [a, b] = [source, half + source].map(|host| &network.hosts[host].name);
+        assert_eq!(&a.replace("left", "right"), b);
+        let ends: [Option<Node>; 2] = [source, half + source].map(switch_of);
+        let hop = a
+            .strip_prefix("hop")
+            .and_then(|rest| rest[..1].parse().ok());
+        let (from, to) = hop.map_or((0, 3), |hop: usize| (hop, hop + 1));
+        assert_eq!(ends, [from, to].map(|s| Some(Node::Switch(s))), "{a}");
+    }
+    // A pair alone is the least there is.
+    let least = test_network(r#"topology = "parking-lot", trunk = [LINK], "#);
+    let names: Vec<&str> = least.hosts.iter().map(|host| host.name.as_str()).collect();
+    assert_eq!(names, ["left0", "hop0-left0", "right0", "hop0-right0"]);
+    assert_eq!(degrees(&least), [3, 3]);
+}
+
+#[test]
 fn leaves_are_linked_to_every_spine() {
     let network = test_network(
         r#"topology = "leaf-spine", leaves = 3, spines = 2, hosts = 4, spine = { latency = "9us" }, "#,

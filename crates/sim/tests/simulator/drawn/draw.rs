@@ -140,6 +140,11 @@ impl<'a> Draw<'a> {
             0 | 1 => {
                 json!({ "topology": "star", "hosts": self.between(2, 6), "switch": switch, "link": link })
             }
+            2 if self.between(0, 1) == 0 => {
+                json!({ "topology": "parking-lot", "pairs": self.between(1, 2),
+                "hop_pairs": self.between(1, 2), "switch": switch, "link": link,
+                "trunk": vec![trunk; self.between(1, 3) as usize] })
+            }
             2 => json!({ "topology": "dumbbell", "pairs": self.between(1, 4), "switch": switch,
                 "link": link, "trunk": [trunk] }),
             3 => {
