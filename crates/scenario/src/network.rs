@@ -249,11 +249,11 @@ pub struct Dumbbell {
 /// A chain of switches with hosts that send over all of it, and for each of its links hosts that send over
 /// that one.
 ///
-/// Hosts are named `left0`, … (the ends of the chain's left), then `hop0-left0`, … of each link from left to
-/// right, then `right0`, … and `hop0-right0`, … likewise, so that [`Pairs`](crate::workload::Pairs) of kind
-/// `across` are who sends over all of the chain, then over its first link, and so on. Switches are
-/// `switch0`, … from left to right, one more than the chain has links. A switch's first ports are its hosts',
-/// in the order of the hosts, then come the links to the left and to the right.
+/// Hosts are named `left0`, … at the left end of the chain, then `hop0-left0`, … of each link from left to
+/// right, then `right0`, … and `hop0-right0`, … likewise, so that pairs of kind `across` are those over all of
+/// the chain, then those over its first link, and so on. Switches are `switch0`, … from left to right, one more
+/// than the chain has links. A switch's first ports are its hosts', in their order, then come the links to the
+/// left and to the right.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ParkingLot {
