@@ -112,3 +112,15 @@ def test_more_curves_than_a_legend_is_for_are_rows_of_cells(tmp_path: Path) -> N
     assert list(losses.options) == ["Longest queue"]
     (figure,) = losses.options["Longest queue"]
     assert "kB" in figure.title
+
+
+def test_curves_without_a_value_take_no_room(tmp_path: Path) -> None:
+    axes = {"tcp": TEN[:9], "ecn": [True, False], "servers": [1, 2, 3]}
+    folder = sweep_folder(tmp_path / "r", axes)
+    file = folder / "summary.parquet"
+    whole = metric(View(Results(folder)), "timeouts_mean").to_dict()
+    some = pl.when(pl.col("tcp") == TEN[0]).then(1.0)
+    pl.read_parquet(file).with_columns(timeouts_mean=some).write_parquet(file)
+    few = metric(View(Results(folder)), "timeouts_mean").to_dict()
+    assert few["height"] * 9 == whole["height"]
+    assert "2 curves" in few["description"]

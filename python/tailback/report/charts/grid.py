@@ -30,9 +30,11 @@ def grid(view: View, axis: Axis, column: str) -> AnyChart:
     place = pl.col(axis.name).replace_strict(list(axis.values), names, return_dtype=pl.String)
     rows = points.select(*view.axes.names, GROUP, column, place.alias(_PLACE))
     greatest = float(str(rows.get_column(column).max()))
+    known = set(rows.get_column(GROUP))
+    curves = [group for group in view.groups if group in known]
     chart = heat(
         rows,
-        Side(GROUP, view.groups),
+        Side(GROUP, curves),
         Side(_PLACE, names, axis_label(axis.name)),
         Cells(column, greatest or 1.0, digits=3, colour=MOVING),
         tooltips(view, column),
@@ -40,9 +42,7 @@ def grid(view: View, axis: Axis, column: str) -> AnyChart:
     aid = "The darker, the more; an empty cell has no run."
     if view.published is not None and column in view.published.columns:
         aid += " Published values are held against these below."
-    described = (
-        f"{words.full} of {len(view.groups)} curves along {axis.name}, up to {greatest:.4g}."
-    )
+    described = f"{words.full} of {len(curves)} curves along {axis.name}, up to {greatest:.4g}."
     drawn: AnyChart = chart.properties(
         title=alt.TitleParams(words.full, subtitle=[aid]), description=described
     )
