@@ -67,8 +67,8 @@ pub(crate) fn applications(run: &Run, outside: &[bool]) -> (Vec<Endpoint>, Workl
         }
         Spec::Bulk(bulk) => {
             let flows = bulk.flows(run.seed, &run.network);
-            let app = FlowsApp::new(flows, Time::ZERO + bulk.duration, outside, programs(run));
-            (Vec::new(), Workload::Flows(app))
+            let app = FlowsApp::new(flows, bulk.end(), outside, programs(run));
+            (Vec::new(), Workload::Flows(app.counted_from(bulk.begin())))
         }
         Spec::Flows(spec) => {
             let flows = spec.flows(run.seed, &run.network);

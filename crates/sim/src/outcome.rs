@@ -168,7 +168,7 @@ fn flows(world: &World) -> Table {
     if let Some(app) = world.workload.ping() {
         return outcome_ping::flows(world, app);
     }
-    let flows = world.all_flows();
+    let flows = world.all_flows_in_window();
     let host = |id: HostId| world.hosts[usize::from(id.0)].name.clone();
     let count = |value: fn(&FlowRecord) -> u64| flows.iter().map(value);
     let table = Table::new("flows")

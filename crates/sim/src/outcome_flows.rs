@@ -11,6 +11,7 @@ use tailback_units::{Duration, Time};
 
 use crate::fairness::jain_index;
 use crate::tables::Table;
+use crate::workload::FlowsApp;
 use crate::world::{FlowRecord, World};
 
 /// Upper ends of the classes of sizes, bytes.
@@ -89,7 +90,8 @@ pub(crate) fn summary(table: Table, world: &World) -> Table {
         .measures("slowdown_p99", [quantile(&complete, 0.99)])
 }
 
-/// What came of each flow that lasts as long as the run, bytes a second from its start.
+/// What came of each flow that lasts as long as the run, bytes a second from its start or from when it is
+/// counted.
 fn endless_rates(world: &World) -> Vec<f64> {
     let Some(app) = world.workload.flows() else {
         return Vec::new();
@@ -100,7 +102,8 @@ fn endless_rates(world: &World) -> Vec<f64> {
         let endless = listed.bytes.is_none() && lasted > 0.0;
         endless.then(|| flow.received_bytes as f64 / lasted)
     };
-    world.all_flows().iter().filter_map(rate).collect()
+    let flows = world.all_flows_in_window();
+    flows.iter().filter_map(rate).collect()
 }
 
 /// No number (NaN) of none: a slowdown of zero would be one of something.
@@ -151,10 +154,14 @@ pub(crate) fn table(world: &World) -> Option<Table> {
     )
 }
 
-/// How long after its start each flow was complete, or has lasted.
+/// How long after its start each flow was complete, or has lasted; of those that are counted later, from then.
 pub(crate) fn completion(world: &World, flow: &FlowRecord, start: Time) -> Duration {
+    let begin = world
+        .workload
+        .flows()
+        .map_or(Time::ZERO, FlowsApp::counted_since);
     // Hosts outside take a while longer to end than the workload.
     let whole = world.transactions.first();
     let over = whole.map_or(world.now, |whole| whole.started + whole.completion);
-    flow.completed.unwrap_or(over).since(start)
+    flow.completed.unwrap_or(over).since(start.max(begin))
 }

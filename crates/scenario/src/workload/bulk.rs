@@ -21,8 +21,12 @@ use crate::topology::Topology;
 pub struct Bulk {
     /// Who sends to whom.
     pub pairs: Pairs,
-    /// When the run ends, if not all flows have sent their bytes before.
+    /// When the run ends, if not all flows have sent their bytes before; with `omit`, so long after that.
     pub duration: Duration,
+    /// Time before `duration` of which nothing is counted, as iperf3's -O: flows that begin together need
+    /// a while to find their shares. Not with `size`.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub omit: Duration,
     /// Bytes that each connection sends; absent: as many as it can until the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<Bytes>,
@@ -86,6 +90,10 @@ pub enum Pairs {
     },
 }
 
+fn is_nothing(omit: &Duration) -> bool {
+    omit.is_zero()
+}
+
 fn one() -> u32 {
     1
 }
@@ -119,6 +127,18 @@ impl Bulk {
         flows
     }
 
+    /// From when flows are counted.
+    #[must_use]
+    pub fn begin(&self) -> Time {
+        Time::ZERO + self.omit
+    }
+
+    /// When the run ends, if not all flows have sent their bytes before.
+    #[must_use]
+    pub fn end(&self) -> Time {
+        self.begin() + self.duration
+    }
+
     /// Bytes that the run may bring: those asked for, or what one 10 Gb/s link carries.
     pub(super) fn expected_bytes(&self) -> u64 {
         self.duration.as_us().saturating_mul(1250)
@@ -129,8 +149,15 @@ impl Bulk {
         found.extend(super::never_begin(
             "start_within",
             self.start_within,
-            self.duration,
+            self.end().since(Time::ZERO),
         ));
+        if self.size.is_some() && !self.omit.is_zero() {
+            found.push(Finding::new(
+                "omit",
+                "flows of a size are counted from their first byte to their last",
+                "no omit, or no size: flows that last as long as the run",
+            ));
+        }
         if self.size == Some(Bytes::new(0)) {
             found.push(Finding::new(
                 "size",

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use tailback_tcp::congestion::CongestionKind;
-use tailback_units::{Duration, Time};
+use tailback_units::{Bytes, Duration, Time};
 
 use super::{Bulk, Pairs};
 use crate::workload::test_network;
@@ -55,6 +55,7 @@ fn names_that_are_not_there_are_told() {
         },
         duration: Duration::from_ms(1),
         size: None,
+        omit: Duration::ZERO,
         connections: 2,
         start_within: Duration::from_us(3),
         congestion: vec![CongestionKind::Reno, CongestionKind::Bbr],
@@ -84,4 +85,34 @@ fn names_that_are_not_there_are_told() {
     assert_eq!(flows.len(), 2);
     assert!(flows[0].start < flows[1].start);
     assert!(flows[1].start <= Time::from_ps(3_000_000));
+}
+
+#[test]
+fn only_flows_without_a_size_are_counted_late() {
+    let endless = Bulk {
+        pairs: Pairs::ToFirst {},
+        duration: Duration::from_secs(3),
+        size: None,
+        omit: Duration::from_secs(2),
+        connections: 1,
+        start_within: Duration::ZERO,
+        congestion: Vec::new(),
+        priority: Vec::new(),
+        pair_window: None,
+    };
+    let at = |seconds: u64| Time::ZERO + Duration::from_secs(seconds);
+    assert_eq!((endless.begin(), endless.end()), (at(2), at(5)));
+    let keys = |size: Option<Bytes>, start_within: Duration| -> Vec<String> {
+        let bulk = Bulk {
+            size,
+            start_within,
+            ..endless.clone()
+        };
+        let found = bulk.findings().into_iter();
+        found.map(|finding| finding.path).collect()
+    };
+    // They may begin at any time of the run.
+    assert!(keys(None, Duration::from_secs(4)).is_empty());
+    assert_eq!(keys(None, Duration::from_secs(5)), ["start_within"]);
+    assert_eq!(keys(Some(Bytes::new(1000)), Duration::ZERO), ["omit"]);
 }

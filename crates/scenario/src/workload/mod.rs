@@ -164,7 +164,7 @@ impl Workload {
     /// When the run is over at the latest, where that is known beforehand; what waits in queues is not.
     pub(crate) fn latest_end(&self) -> Option<Duration> {
         match self {
-            Workload::Bulk(bulk) => Some(bulk.duration),
+            Workload::Bulk(bulk) => Some(bulk.end().since(Time::ZERO)),
             Workload::Flows(flows) => Some(flows.duration + flows.drain),
             Workload::Exchange(exchange) => Some(exchange.duration),
             Workload::Iperf3(iperf3) => Some(iperf3.end().since(Time::ZERO)),

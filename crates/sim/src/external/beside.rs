@@ -3,13 +3,16 @@
 //! The same tasks as workload `bulk`'s. An agent must know when its task is over: with the workload, where it is
 //! known beforehand when that is, else at the flow's own `until`, or when its bytes have been read.
 
+use std::collections::BTreeMap;
+
+use tailback_agent::Record;
 use tailback_agent::config::{Bulk, Sink, Task};
 use tailback_agent::record::Flow;
 use tailback_scenario::{Run, Workload};
 use tailback_units::{Duration, Time};
 
 use super::addresses::Addresses;
-use super::results::{Records, at, flows, is_sender, number};
+use super::results::{Records, at, flows, is_sender, is_sending, listening, number};
 use super::tasks::{kernel_ns, ns, ping_end, udp_end};
 use crate::ends;
 use crate::world::{ToldBySender, World};
@@ -17,7 +20,7 @@ use crate::world::{ToldBySender, World};
 /// When the workload is over, where that is known before it begins; `after_look` as for its own tasks.
 fn end(run: &Run, after_look: Duration) -> Option<Time> {
     match &run.workload {
-        Workload::Bulk(bulk) => bulk.size.is_none().then_some(Time::ZERO + bulk.duration),
+        Workload::Bulk(bulk) => bulk.size.is_none().then_some(bulk.end()),
         Workload::RequestResponse(spec) => Some(Time::ZERO + spec.duration),
         Workload::Exchange(spec) => Some(Time::ZERO + spec.duration),
         Workload::Iperf3(spec) => Some(spec.end() + after_look),
@@ -115,10 +118,28 @@ pub(super) fn is_outside(world: &World) -> bool {
     flows.any(|one| world.hosts[one.flow.source].outside)
 }
 
-/// What their senders' kernels counted of them: in its TCP's counters it is together with the workload's.
+/// What their senders' kernels counted of them: in its TCP's counters it is together with the workload's. From when
+/// that is counted, if hosts looked then.
 pub(super) fn counted(world: &World, records: &Records, name: &str) -> f64 {
     let first = u64::from(world.beside.first());
-    let theirs = flows(records).filter(|flow| is_sender(flow, 0) && 2 * number(flow) >= first);
-    let counts = theirs.filter_map(|flow| flow.tcp_info.get(name));
-    counts.sum::<u64>() as f64
+    let theirs = |local, peer| is_sending(local, peer, 0) && 2 * listening(local, peer) >= first;
+    let (mut before, mut all) = (BTreeMap::new(), 0);
+    for record in records.values().flatten() {
+        match record {
+            Record::Look {
+                local,
+                peer,
+                tcp_info,
+                ..
+            } if theirs(*local, *peer) => {
+                let count = tcp_info.get(name).copied().unwrap_or(0);
+                before.entry((*local, *peer)).or_insert(count);
+            }
+            Record::Flow(flow) if theirs(flow.local, flow.peer) => {
+                all += flow.tcp_info.get(name).unwrap_or(&0);
+            }
+            _ => {}
+        }
+    }
+    u64::saturating_sub(all, before.values().sum()) as f64
 }

@@ -60,6 +60,7 @@ pub(super) fn of(
         sample_interval_ns: kernel.sample_interval.map(ns),
         looks_ns: match &run.workload {
             Workload::Iperf3(spec) => measured::looks(spec).into_iter().map(kernel_ns).collect(),
+            Workload::Bulk(bulk) if !bulk.omit.is_zero() => vec![kernel_ns(bulk.begin())],
             _ => Vec::new(),
         },
         tasks,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use tailback_agent::Record;
 use tailback_net::frame::EndpointId;
-use tailback_scenario::{Iperf3, Run};
+use tailback_scenario::{Flow, Iperf3, Run};
 use tailback_units::{Duration, Time};
 use tailback_wire::plan;
 
@@ -23,35 +23,58 @@ pub(super) fn looks(spec: &Iperf3) -> Vec<Time> {
     steps.map(Time::from_ps).chain([end]).collect()
 }
 
+/// What guests saw of each of these flows at the times at which they looked.
+fn looked(flows: &[Flow], records: &Records) -> BTreeMap<usize, BTreeMap<Time, Told>> {
+    let mut told: BTreeMap<usize, BTreeMap<Time, Told>> = BTreeMap::new();
+    for (host, records) in records {
+        for record in records {
+            let Record::Look {
+                local,
+                peer,
+                time_ns,
+                bytes,
+                tcp_info,
+            } = record
+            else {
+                continue;
+            };
+            let number = listening(*local, *peer) as usize;
+            let Some(flow) = flows.get(number) else {
+                continue;
+            };
+            let looks = told.entry(number).or_default();
+            let look = looks.entry(look_time(*time_ns)).or_default();
+            if flow.source == *host {
+                look.sender = Some(ToldBySender::of(tcp_info));
+            } else {
+                look.read_bytes = Some(*bytes);
+            }
+        }
+    }
+    told
+}
+
+/// Puts into the world what guests had counted of their flows when it began to count.
+pub(super) fn fill_omitted(world: &mut World, flows: &[Flow], records: &Records) {
+    for (flow, looks) in looked(flows, records) {
+        // They looked once.
+        for told in looks.into_values() {
+            world.told_at_begin(flow, &told);
+            world.workload.omitted_outside(told.read_bytes.unwrap_or(0));
+        }
+    }
+}
+
 /// Puts into the world what guests told of a measured window.
 pub(super) fn fill_window(world: &mut World, run: &Run, spec: &Iperf3, records: &Records) {
     let ends = [spec.begin(), spec.end()];
     let flows = spec.measurement(run.seed, &spec.order(&run.network)).flows;
-    let mut told: BTreeMap<usize, BTreeMap<Time, Told>> = BTreeMap::new();
+    let flows: Vec<Flow> = flows.iter().map(|one| one.flow).collect();
     let mut pings = Vec::new();
-    for (host, records) in records {
+    for records in records.values() {
         let mut counters = Vec::new();
         for record in records {
             match record {
-                Record::Look {
-                    local,
-                    peer,
-                    time_ns,
-                    bytes,
-                    tcp_info,
-                } => {
-                    let number = listening(*local, *peer) as usize;
-                    let Some(flow) = flows.get(number).map(|one| one.flow) else {
-                        continue;
-                    };
-                    let looks = told.entry(number).or_default();
-                    let look = looks.entry(look_time(*time_ns)).or_default();
-                    if flow.source == *host {
-                        look.sender = Some(ToldBySender::of(tcp_info));
-                    } else {
-                        look.read_bytes = Some(*bytes);
-                    }
-                }
                 Record::LookedCounters { counters: read, .. } => counters.push(read),
                 Record::Ping {
                     sent_ns, rtt_ns, ..
@@ -73,7 +96,7 @@ pub(super) fn fill_window(world: &mut World, run: &Run, spec: &Iperf3, records: 
                 count("TcpExt.TCPSackRecovery") + count("TcpExt.TCPRenoRecovery");
         }
     }
-    for (flow, looks) in told {
+    for (flow, looks) in looked(&flows, records) {
         if flow < world.begun_flows() {
             world.told_of_flow(flow, &looks, ends);
         }

@@ -162,6 +162,8 @@ fn starts_in_the_world(run: &Run, outside: &[bool]) -> bool {
     match &run.workload {
         // The first host is the client.
         Workload::Incast(incast) => !outside[incast.order(&run.network)[0]],
+        // From when flows are counted the world knows in any case.
+        Workload::Bulk(bulk) if !bulk.omit.is_zero() => true,
         Workload::Bulk(_) | Workload::Flows(_) => !outside.iter().all(|is| *is),
         Workload::Exchange(exchange) => {
             let ends = exchange.ends(&run.network);

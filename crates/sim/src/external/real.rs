@@ -308,14 +308,7 @@ fn without_timeouts(tables: &mut [Table], records: &Records) {
 /// Takes out what nobody saw between somebody's own hosts, and puts in the marks that they saw: packets
 /// with CE, as their kernels counted them after GRO.
 fn seen_by_hosts(tables: &mut [Table], records: &Records) {
-    let marked = records
-        .values()
-        .flatten()
-        .filter_map(|record| match record {
-            Record::Counters { counters, .. } => counters.get("IpExt.InCEPkts"),
-            _ => None,
-        });
-    let marks = marked.sum::<u64>() as f64;
+    let marks = results::counted_since_begin(records, "IpExt.InCEPkts") as f64;
     let transactions = tables.iter().find(|table| table.name == "transactions");
     let iterations = transactions.map_or(1, |table| table.rows().max(1)) as f64;
     for table in tables {

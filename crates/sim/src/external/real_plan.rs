@@ -453,7 +453,7 @@ pub(super) fn least(run: &Run) -> Duration {
             let one = link.map(|link| network.links[link].config.rate.time_for(bytes));
             one.unwrap_or_default() * u64::from(incast.iterations)
         }
-        Workload::Bulk(bulk) if bulk.size.is_none() => bulk.duration,
+        Workload::Bulk(bulk) if bulk.size.is_none() => until(bulk.end()),
         Workload::Flows(flows) => flows.duration,
         Workload::RequestResponse(spec) => spec.duration,
         Workload::Exchange(exchange) => exchange.duration,

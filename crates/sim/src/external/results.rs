@@ -105,6 +105,11 @@ pub(super) fn fill(world: &mut World, run: &Run, log: &[(Time, Totals)], records
     }
     senders(world, records);
     unconnected(world);
+    if let Workload::Bulk(bulk) = &run.workload
+        && !bulk.omit.is_zero()
+    {
+        measured::fill_omitted(world, &bulk.flows(run.seed, &run.network), records);
+    }
     whole_run(world);
     if let (Workload::Exchange(exchange), Some(whole)) =
         (&run.workload, world.transactions.first_mut())
@@ -173,7 +178,7 @@ fn flows_span(world: &mut World, records: &Records) {
         last.fold(app.end(), Time::max)
     };
     if let Some(whole) = world.transactions.first_mut() {
-        whole.completion = over.since(Time::ZERO);
+        whole.completion = over.since(whole.started);
     }
 }
 
@@ -263,13 +268,7 @@ pub(super) fn complete(
     ring_drops: &[(usize, Losses)],
 ) -> RunOutcome {
     let iterations = world.transactions.len().max(1) as f64;
-    let counted = |name: &str| -> f64 {
-        let counters = records.values().flatten().filter_map(|r| match r {
-            Record::Counters { counters, .. } => counters.get(name),
-            _ => None,
-        });
-        counters.sum::<u64>() as f64 / iterations
-    };
+    let counted = |name: &str| counted_since_begin(records, name) as f64 / iterations;
     // Flows beside the workload are none of its business.
     let of_workload = |all: &str, one: &str| {
         (counted(all) - beside::counted(world, records, one) / iterations).max(0.0)
@@ -331,6 +330,24 @@ pub(super) fn complete(
     outcome
 }
 
+/// What all hosts outside have counted: from when they first looked for a measurement, if they did.
+pub(super) fn counted_since_begin(records: &Records, name: &str) -> u64 {
+    let of_host = |records: &Vec<Record>| {
+        let (mut before, mut all) = (None, 0);
+        for record in records {
+            match record {
+                Record::LookedCounters { counters, .. } => {
+                    before = before.or_else(|| counters.get(name).copied());
+                }
+                Record::Counters { counters, .. } => all += counters.get(name).unwrap_or(&0),
+                _ => {}
+            }
+        }
+        u64::saturating_sub(all, before.unwrap_or(0))
+    };
+    records.values().map(of_host).sum()
+}
+
 /// Ends what is told over time with the last transaction, as it does where all hosts are modelled: guests
 /// close their connections after it.
 pub(super) fn end_with_the_run(tables: &mut [Table], world: &World) {
@@ -377,8 +394,13 @@ pub(super) fn flows(records: &Records) -> impl Iterator<Item = &Flow> {
 /// Whether this end is the one that sends what flows are about: 0 means the one that connects, 1 the one
 /// that listens, as [`workload::Workload::sender`](crate::workload::Workload::sender) has it.
 pub(super) fn is_sender(flow: &Flow, sends: u32) -> bool {
+    is_sending(flow.local, flow.peer, sends)
+}
+
+/// The same of the connection between these two ends.
+pub(super) fn is_sending(local: SocketAddrV4, peer: SocketAddrV4, sends: u32) -> bool {
     // The lower port is in the plan: that of who listens, or of a modelled end that connects.
-    let (own, peer) = (flow.local.port(), flow.peer.port());
+    let (own, peer) = (local.port(), peer.port());
     let low = own.min(peer);
     let low_listens = !low.saturating_sub(plan::FIRST_PORT).is_multiple_of(2);
     let listens = (own == low) == low_listens;

@@ -42,12 +42,11 @@ fn workload_tasks(run: &Run, after_look: Duration, at: &Addresses) -> Vec<(usize
     match &run.workload {
         Workload::Incast(incast) => incast_tasks(run, incast, at),
         Workload::Bulk(bulk) => {
-            let end = Time::ZERO + bulk.duration;
             let window = bulk
                 .pair_window
                 .map(|w| w.get() / u64::from(bulk.connections));
             let window = window.map(|bytes| bytes.min(u64::from(u32::MAX)) as u32);
-            flow_tasks(&bulk.flows(run.seed, &run.network), end, window, at)
+            flow_tasks(&bulk.flows(run.seed, &run.network), bulk.end(), window, at)
         }
         Workload::Flows(flows) => {
             let end = Time::ZERO + flows.duration + flows.drain;

@@ -63,6 +63,8 @@ pub(crate) fn obstacle(run: &Run) -> Option<&'static str> {
     let switches = || run.network.switches.iter().map(|s| &s.config);
     if !matches!(run.workload, Spec::Flows(_) | Spec::Bulk(_)) {
         Some("only workloads flows and bulk can be cut")
+    } else if matches!(&run.workload, Spec::Bulk(bulk) if !bulk.omit.is_zero()) {
+        Some("flows with omit cannot be cut")
     } else if !switches().all(|s| matches!(s.buffer, BufferConfig::Shared(_)) && !s.pushes_back()) {
         Some("only switches with shared memory that do not push back can be cut")
     } else if run.network.hosts.iter().any(|h| h.config.dcqcn.is_some()) {

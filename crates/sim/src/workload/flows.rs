@@ -48,6 +48,11 @@ pub(crate) struct FlowsApp {
     unseen: usize,
     /// All hosts outside have ended.
     outside_ended: bool,
+    /// Nothing is counted before.
+    begin: Time,
+    begun: bool,
+    /// Bytes that had been read by then.
+    omitted_bytes: u64,
     /// The run ends then, whatever is left.
     end: Time,
     read_bytes: u64,
@@ -111,6 +116,9 @@ impl FlowsApp {
             over: 0,
             unseen: 0,
             outside_ended: false,
+            begin: Time::ZERO,
+            begun: false,
+            omitted_bytes: 0,
             end,
             read_bytes: 0,
             done: false,
@@ -126,13 +134,22 @@ impl FlowsApp {
         }
     }
 
+    /// The same, where nothing before this time is counted.
+    pub(crate) fn counted_from(self, begin: Time) -> FlowsApp {
+        FlowsApp { begin, ..self }
+    }
+
     pub(super) fn start(&mut self, now: Time, actions: &mut VecDeque<Action>) {
-        actions.push_back(Action::Begin { iteration: 0 });
         self.alarm(now, actions);
     }
 
-    /// The time of the next flow, or of the end.
+    /// The time of the next flow, of the first that is counted, or of the end.
     pub(super) fn alarm(&mut self, now: Time, actions: &mut VecDeque<Action>) {
+        if !self.begun && now >= self.begin {
+            self.begun = true;
+            self.omitted_bytes += self.read_bytes;
+            actions.push_back(Action::Begin { iteration: 0 });
+        }
         while let Some(flow) = self.flows.get(self.left.len())
             && flow.start <= now
             && now < self.end
@@ -157,7 +174,7 @@ impl FlowsApp {
         if self.over == self.flows.len() || now >= self.end {
             if !std::mem::replace(&mut self.done, true) {
                 actions.push_back(Action::End {
-                    started: Time::ZERO,
+                    started: self.begin.min(now),
                 });
                 if self.outside.contains(&true) {
                     self.stop(actions);
@@ -167,6 +184,7 @@ impl FlowsApp {
         }
         let next = self.flows.get(self.left.len());
         let at = next.map_or(self.end, |flow| flow.start.min(self.end));
+        let at = if self.begun { at } else { at.min(self.begin) };
         actions.push_back(Action::Alarm { at });
     }
 
@@ -410,12 +428,22 @@ impl FlowsApp {
     }
 
     pub(super) fn read_bytes(&self) -> u64 {
-        self.read_bytes
+        self.read_bytes.saturating_sub(self.omitted_bytes)
     }
 
     /// Applications outside have read so many bytes.
     pub(super) fn read_outside(&mut self, bytes: u64) {
         self.read_bytes += bytes;
+    }
+
+    /// So many of them before anything was counted.
+    pub(super) fn omit_outside(&mut self, bytes: u64) {
+        self.omitted_bytes += bytes;
+    }
+
+    /// From when flows are counted.
+    pub(crate) fn counted_since(&self) -> Time {
+        self.begin
     }
 
     /// All hosts are modelled.

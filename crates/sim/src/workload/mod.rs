@@ -153,6 +153,13 @@ impl Workload {
         }
     }
 
+    /// Applications outside had read so many bytes of flows before these were counted.
+    pub(crate) fn omitted_outside(&mut self, bytes: u64) {
+        if let Workload::Flows(app) = self {
+            app.omit_outside(bytes);
+        }
+    }
+
     /// Applications outside have been through so many iterations, or have read so many bytes of
     /// flows.
     pub(crate) fn finished_outside(&mut self, iterations: u64, flow_bytes: u64) {
@@ -338,6 +345,15 @@ impl Workload {
             Workload::Udp(app) => u64::from(app.is_done()),
             Workload::RequestResponse(app) => u64::from(app.is_done()),
             Workload::Ping(app) => u64::from(app.is_done()),
+        }
+    }
+
+    /// Whether flows are there before anything is counted, or may be.
+    pub(crate) fn is_counted_late(&self) -> bool {
+        match self {
+            Workload::Measured(_) => true,
+            Workload::Flows(app) => app.counted_since() > Time::ZERO,
+            _ => false,
         }
     }
 

@@ -75,7 +75,7 @@ impl World {
         self.settle_machines();
         self.iteration_start = self.totals();
         self.recorder.begin(self.now, iteration);
-        if self.workload.measured().is_some() {
+        if self.workload.is_counted_late() {
             self.open_window();
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tailback_units::Time;
 
-use super::{SwitchState, ToldBySender, World};
+use super::{FlowRecord, SwitchState, ToldBySender, World};
 
 /// A flow at the end of an interval.
 #[derive(Clone, Copy, Debug)]
@@ -34,17 +34,38 @@ pub(crate) struct Told {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FlowCounts {
     pub(crate) received_bytes: u64,
+    segments_sent: u64,
     /// Segments.
     pub(crate) retransmissions: u64,
     pub(crate) timeouts: u64,
+    fast_recoveries: u32,
 }
 
 impl FlowCounts {
+    fn of(flow: &FlowRecord) -> FlowCounts {
+        FlowCounts {
+            received_bytes: flow.received_bytes,
+            segments_sent: flow.sender.segments_sent,
+            retransmissions: flow.sender.retransmissions,
+            timeouts: flow.sender.timeouts.into(),
+            fast_recoveries: flow.sender.fast_recoveries,
+        }
+    }
+
+    /// What a kernel has counted that sends.
+    fn told(&mut self, sender: &ToldBySender) {
+        self.segments_sent = sender.segments_sent;
+        self.retransmissions = sender.retransmissions;
+        self.timeouts = sender.timeouts.into();
+    }
+
     fn since(self, earlier: FlowCounts) -> FlowCounts {
         FlowCounts {
             received_bytes: self.received_bytes - earlier.received_bytes,
+            segments_sent: self.segments_sent - earlier.segments_sent,
             retransmissions: self.retransmissions - earlier.retransmissions,
             timeouts: self.timeouts - earlier.timeouts,
+            fast_recoveries: self.fast_recoveries - earlier.fast_recoveries,
         }
     }
 }
@@ -73,8 +94,39 @@ impl Window {
 impl World {
     /// The window begins: from here flows are counted anew.
     pub(super) fn open_window(&mut self) {
-        let flows = self.begun_flows();
-        self.window.start = (0..flows).map(|flow| self.flow_counts(flow)).collect();
+        self.window.start = self.all_flows().iter().map(FlowCounts::of).collect();
+    }
+
+    /// What a host outside told of a flow when the window began.
+    pub(crate) fn told_at_begin(&mut self, flow: usize, told: &Told) {
+        let start = &mut self.window.start;
+        if start.len() <= flow {
+            start.resize(flow + 1, FlowCounts::default());
+        }
+        let counts = &mut start[flow];
+        counts.received_bytes = told.read_bytes.unwrap_or(counts.received_bytes);
+        if let Some(sender) = &told.sender {
+            counts.told(sender);
+        }
+    }
+
+    /// [`World::all_flows`], less what they had counted when the window began.
+    pub(crate) fn all_flows_in_window(&self) -> Vec<FlowRecord> {
+        let mut flows = self.all_flows();
+        for flow in &mut flows {
+            let Some(start) = self.window.start.get(flow.number as usize) else {
+                continue;
+            };
+            // A kernel's connection that is gone tells nothing any more.
+            let sender = &mut flow.sender;
+            let timeouts = u64::from(sender.timeouts).saturating_sub(start.timeouts);
+            flow.received_bytes = flow.received_bytes.saturating_sub(start.received_bytes);
+            sender.segments_sent = sender.segments_sent.saturating_sub(start.segments_sent);
+            sender.retransmissions = sender.retransmissions.saturating_sub(start.retransmissions);
+            sender.timeouts = timeouts as u32;
+            sender.fast_recoveries = sender.fast_recoveries.saturating_sub(start.fast_recoveries);
+        }
+        flows
     }
 
     /// The window ends: what flows count from here on is not measured.
@@ -104,8 +156,7 @@ impl World {
             let told = at(time);
             counts.received_bytes = told.read_bytes.unwrap_or(counts.received_bytes);
             if let Some(sender) = told.sender {
-                counts.retransmissions = sender.retransmissions;
-                counts.timeouts = sender.timeouts.into();
+                counts.told(&sender);
             }
         }
         let start = window.start[flow];
@@ -138,16 +189,7 @@ impl World {
     }
 
     fn flow_counts(&self, flow: usize) -> FlowCounts {
-        let [from, to] = [2 * flow, 2 * flow + 1].map(|id| &self.endpoints[id]);
-        let stats = from
-            .connection
-            .as_ref()
-            .map(|connection| connection.stats());
-        FlowCounts {
-            received_bytes: to.read_bytes,
-            retransmissions: stats.map_or(0, |s| s.retransmissions),
-            timeouts: stats.map_or(0, |s| s.timeouts.into()),
-        }
+        FlowCounts::of(&self.flow_record(flow as u32, 2 * flow as u32, None))
     }
 
     /// Looks at what waits in the switches.
