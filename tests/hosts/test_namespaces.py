@@ -136,6 +136,19 @@ def test_bulk_flows_share_a_link(tmp_path: Path) -> None:
     assert "payload_bytes" not in drops.columns
 
 
+def test_what_is_before_flows_are_counted(tmp_path: Path) -> None:
+    late = BULK + 'omit = "1s"\n'
+    results = tailback.run(scenario(tmp_path, late), out=tmp_path / "out", backend="namespaces")
+    summary = results.summary.row(0, named=True)
+    flows = results.table("flows")
+    # The end of a program in real time is a little late.
+    assert 2.0 <= summary["duration_s_total"] < 2.5
+    assert results.transactions["start_s"].to_list() == [1.0]
+    assert flows["received_bytes"].sum() == summary["data_bytes_total"]
+    goodput_mbps = summary["goodput_mbps_mean"]
+    assert 0.7 * 200 * PAYLOAD_SHARE < goodput_mbps < 1.1 * 200 * PAYLOAD_SHARE
+
+
 def test_pings(tmp_path: Path) -> None:
     results = tailback.run(scenario(tmp_path, PING), out=tmp_path / "out", backend="namespaces")
     summary = results.summary.row(0, named=True)
