@@ -106,6 +106,27 @@ def test_every_repetition_is_a_run_that_lost_nothing(tmp_path: Path) -> None:
     assert (found.left_out, found.lossless) == (6, 6)
 
 
+def test_what_is_lost_before_it_is_measured_is_said(tmp_path: Path) -> None:
+    scenario: dict[str, Any] = {
+        "name": "late",
+        "network": {
+            "topology": "star",
+            "hosts": 3,
+            "switch": {"preset": "arista-7124s", "buffer": {"shared": "20KB"}},
+            "link": {"rate": "1Gbit", "delay": "1us", "mtu": "1500B"},
+        },
+        "workload": {"kind": "bulk", "pairs": {"kind": "to-first"}, "duration": "20ms"},
+    }
+    late = scenario | {"workload": scenario["workload"] | {"omit": "5ms"}}
+
+    def subtitle(given: dict[str, Any], out: str) -> str:
+        results = tailback.run(tailback.Scenario(given), out=tmp_path / out)
+        return str(Plots(results).lost_at().to_dict()["title"]["subtitle"])
+
+    assert "Frames of a whole run: " in subtitle(scenario, "whole")
+    assert "run, with what is before it is measured: " in subtitle(late, "late")
+
+
 def test_runs_without_loss_have_no_such_picture(tmp_path: Path) -> None:
     view = folder(tmp_path / "own", ["rate"], summary=[summary(0, rate=1)])
     with pytest.raises(NothingToDrawError, match="no run lost"):

@@ -14,6 +14,8 @@ _ROW = 22
 _LABEL = 370
 _RUN, _CELL = 130, 92
 """Least width of a row's label and of a cell, px; on narrow pages the picture is scrolled."""
+_LATE = {"bulk", "iperf3", "flent"}
+"""Workloads that may begin before they are measured."""
 
 
 def lost_at(view: View) -> AnyChart:
@@ -59,7 +61,8 @@ def lost_at(view: View) -> AnyChart:
     cells = base.mark_rect(stroke=NEUTRAL, strokeOpacity=0.25).encode(color=colour, tooltip=tips)
     words = base.mark_text(fontSize=11).encode(text="text:N")
     height = _ROW * len(found.runs)
-    counted = f"Frames of a whole run{', means of the repetitions' if view.repeated else ''}"
+    counted = f"Frames of a whole run{_before_it_is_measured(view)}"
+    counted += ", means of the repetitions" * view.repeated
     more = f" {found.left_out} runs that lost less are not shown." * bool(found.left_out)
     if found.lossless:
         runs = "other run" if found.lossless == 1 else "other runs"
@@ -86,3 +89,13 @@ def _described(rows: pl.DataFrame) -> str:
     by_place = rows.group_by(PLACE, maintain_order=True).agg(pl.col("frames").sum())
     parts = [f"{place}: {number(float(frames))}" for place, frames in by_place.iter_rows()]
     return f"Frames lost by place over all runs shown. {'; '.join(parts)}."
+
+
+def _before_it_is_measured(view: View) -> str:
+    """Words for runs that are measured later than they begin: losses by place are of all."""
+    kind = view.results.manifest["scenario"]["workload"]["kind"]
+    if kind not in _LATE:
+        return ""
+    begun = view.optional("transactions")
+    late = "start_s" in begun.columns and begun.filter(pl.col("start_s") > 0).height > 0
+    return ", with what is before it is measured" * late
