@@ -59,13 +59,15 @@ impl FlowCounts {
         self.timeouts = sender.timeouts.into();
     }
 
+    /// A kernel's connection that is gone tells nothing any more: no less than nothing.
     fn since(self, earlier: FlowCounts) -> FlowCounts {
+        let less = u64::saturating_sub;
         FlowCounts {
-            received_bytes: self.received_bytes - earlier.received_bytes,
-            segments_sent: self.segments_sent - earlier.segments_sent,
-            retransmissions: self.retransmissions - earlier.retransmissions,
-            timeouts: self.timeouts - earlier.timeouts,
-            fast_recoveries: self.fast_recoveries - earlier.fast_recoveries,
+            received_bytes: less(self.received_bytes, earlier.received_bytes),
+            segments_sent: less(self.segments_sent, earlier.segments_sent),
+            retransmissions: less(self.retransmissions, earlier.retransmissions),
+            timeouts: less(self.timeouts, earlier.timeouts),
+            fast_recoveries: self.fast_recoveries.saturating_sub(earlier.fast_recoveries),
         }
     }
 }
@@ -117,14 +119,12 @@ impl World {
             let Some(start) = self.window.start.get(flow.number as usize) else {
                 continue;
             };
-            // A kernel's connection that is gone tells nothing any more.
-            let sender = &mut flow.sender;
-            let timeouts = u64::from(sender.timeouts).saturating_sub(start.timeouts);
-            flow.received_bytes = flow.received_bytes.saturating_sub(start.received_bytes);
-            sender.segments_sent = sender.segments_sent.saturating_sub(start.segments_sent);
-            sender.retransmissions = sender.retransmissions.saturating_sub(start.retransmissions);
-            sender.timeouts = timeouts as u32;
-            sender.fast_recoveries = sender.fast_recoveries.saturating_sub(start.fast_recoveries);
+            let counts = FlowCounts::of(flow).since(*start);
+            flow.received_bytes = counts.received_bytes;
+            flow.sender.segments_sent = counts.segments_sent;
+            flow.sender.retransmissions = counts.retransmissions;
+            flow.sender.timeouts = counts.timeouts as u32;
+            flow.sender.fast_recoveries = counts.fast_recoveries;
         }
         flows
     }
@@ -147,8 +147,20 @@ impl World {
         let window = &mut self.window;
         window.start.resize(flows, FlowCounts::default());
         window.end.resize(flows, FlowCounts::default());
-        // A connection that is not there yet has counted nothing.
-        let at = |time: Time| looks.get(&time).copied().unwrap_or_default();
+        // A connection that is not there yet has counted nothing, one that is gone what it had when it was seen last.
+        let mut last = Told::default();
+        let known: BTreeMap<Time, Told> = looks
+            .iter()
+            .map(|(time, told)| {
+                last.read_bytes = told.read_bytes.or(last.read_bytes);
+                last.sender = told.sender.or(last.sender);
+                (*time, last)
+            })
+            .collect();
+        let at = |time: Time| {
+            let before = known.range(..=time).next_back();
+            before.map_or_else(Told::default, |(_, told)| *told)
+        };
         for (counts, time) in [
             (&mut window.start[flow], ends[0]),
             (&mut window.end[flow], ends[1]),
@@ -164,10 +176,10 @@ impl World {
         for row in rows.filter(|row| row.flow as usize == flow) {
             let told = at(row.at);
             if let Some(bytes) = told.read_bytes {
-                row.received_bytes = bytes - start.received_bytes;
+                row.received_bytes = bytes.saturating_sub(start.received_bytes);
             }
             if let Some(sender) = told.sender {
-                row.retransmissions = sender.retransmissions - start.retransmissions;
+                row.retransmissions = sender.retransmissions.saturating_sub(start.retransmissions);
                 row.cwnd = sender.cwnd;
             }
         }

@@ -186,6 +186,46 @@ fn tables_have_what_was_told_and_counted_and_nothing_else() {
 }
 
 #[test]
+fn of_a_connection_that_is_gone_what_was_seen_last_counts() {
+    let plan = plan(&[
+        "workload={ kind = \"iperf3\", senders = 1, measured = \"all\", duration = \"1s\", \
+         interval = \"250ms\", ping_interval = \"0s\" }",
+    ]);
+    let look = |local: &str, peer: &str, ms: u64, bytes: u64| {
+        format!(
+            r#"{{"kind":"look","local":"{local}","peer":"{peer}","time_ns":{},"bytes":{bytes},"tcp_info":{{"total_retrans":{},"data_segs_out":{}}}}}"#,
+            (100 + ms) * 1_000_000,
+            ms / 50,
+            10 * ms + 20,
+        )
+    };
+    let done = r#"{"kind":"done","time_ns":1200000000}"#.to_owned();
+    let (sink, source) = ("10.0.0.1:1025", "10.0.0.2:40000");
+    let told = |local: &str, peer: &str, last: u64| {
+        let looks = [0, 250, 500].into_iter().filter(|ms| *ms <= last);
+        let looks = looks.map(|ms| look(local, peer, ms, 40_000 * ms));
+        looks.chain([done.clone()]).collect::<Vec<_>>().join("\n")
+    };
+    let told = BTreeMap::from([(0, told(sink, source, 500)), (1, told(source, sink, 250))]);
+    let outcome = tables_of_real_hosts(&plan.runs[0], &told, &Seen::Network(counted())).unwrap();
+    let column = |table_name: &str, name: &str| table(&outcome, table_name).column(name).cloned();
+    assert_eq!(
+        column("flows", "transfer_gbytes"),
+        Some(ColumnData::F64(vec![0.02]))
+    );
+    let counts = |values: &[u64]| Some(ColumnData::U64(values.to_vec()));
+    assert_eq!(column("flows", "retransmissions"), counts(&[5]));
+    assert_eq!(
+        column("intervals", "retransmissions"),
+        counts(&[5, 0, 0, 0])
+    );
+    assert_eq!(
+        column("intervals", "bandwidth_gbps"),
+        Some(ColumnData::F64(vec![0.32, 0.32, 0.0, 0.0]))
+    );
+}
+
+#[test]
 fn bytes_that_nobody_wrote_are_found() {
     let plan = plan(&[]);
     let outcome = tables_of_real_hosts(&plan.runs[0], &told(249_999), &Seen::Network(counted()));
