@@ -55,6 +55,13 @@ pub(crate) fn findings(host: &HostConfig) -> Vec<Finding> {
         }
         _ => None,
     });
+    let idle_calls = machine.filter(|m| m.call_bytes.get() == 0).map(|_| {
+        Finding::new(
+            "machine.call_bytes",
+            "a thread whose calls take nothing is never done",
+            "bytes that one call reads or writes at most, 128KiB for instance",
+        )
+    });
     let slow = machine.into_iter().flat_map(|m| {
         [
             ("machine.costs.copy_kilobyte", m.costs.copy_kilobyte),
@@ -117,6 +124,7 @@ pub(crate) fn findings(host: &HostConfig) -> Vec<Finding> {
         .chain(dear)
         .chain(long)
         .chain(elsewhere)
+        .chain(idle_calls)
         .chain(restless)
         .chain(slow)
         .chain(twice)

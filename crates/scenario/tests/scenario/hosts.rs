@@ -17,6 +17,14 @@ fn frames_join_in_polls_only() {
 }
 
 #[test]
+fn calls_take_something() {
+    let sets = ["host=xeon-e7330-ixgbe", "host.machine.call_bytes=0B"];
+    let found = problem(STAR, &sets);
+    let wanted = "host.machine.call_bytes: a thread whose calls take nothing";
+    assert!(found.contains(wanted), "{found}");
+}
+
+#[test]
 fn frames_join_where_an_interrupt_brings_several() {
     let instant = [
         "host.rx_segment_cost=0s",

@@ -1,4 +1,4 @@
-//! Scenarios by lot: small networks, and what the schema allows for switches, hosts, TCP and workload.
+//! Scenarios by lot: what the schema allows for switches, hosts, TCP and workload.
 
 use serde_json::{Map, Value, json};
 use tailback_net::random::Stream;
@@ -20,10 +20,10 @@ const MTUS: &[&str] = &["576B", "1280B", "1500B", "1500B", "4000B", "9000B"];
 
 /// Draws from a schema.
 pub(super) struct Draw<'a> {
-    schema: &'a Value,
+    pub(super) schema: &'a Value,
     stream: Stream,
     /// What can be worked off in parts, as far as that is easily seen.
-    divisible: bool,
+    pub(super) divisible: bool,
 }
 
 impl<'a> Draw<'a> {
@@ -72,30 +72,30 @@ impl<'a> Draw<'a> {
         scenario
     }
 
-    fn in_hundred(&mut self, percent: u64) -> bool {
+    pub(super) fn in_hundred(&mut self, percent: u64) -> bool {
         self.stream.below(100) < percent
     }
 
-    fn one<'b, T>(&mut self, of: &'b [T]) -> &'b T {
+    pub(super) fn one<'b, T>(&mut self, of: &'b [T]) -> &'b T {
         &of[self.stream.below(of.len() as u64) as usize]
     }
 
-    fn text(&mut self, of: &[&str]) -> Value {
+    pub(super) fn text(&mut self, of: &[&str]) -> Value {
         Value::from(*self.one(of))
     }
 
-    fn between(&mut self, least: u64, most: u64) -> u64 {
+    pub(super) fn between(&mut self, least: u64, most: u64) -> u64 {
         least + self.stream.below(most + 1 - least)
     }
 
     /// A value of a definition of the schema.
-    fn of(&mut self, definition: &str) -> Value {
+    pub(super) fn of(&mut self, definition: &str) -> Value {
         let schema = &self.schema["$defs"][definition];
         self.value(schema, "", 1)
     }
 
     /// A preset of those that a key of the schema names, with a part of what may be laid over it.
-    fn laid_over(&mut self, key: &'a Value, definition: &str, percent: u64) -> Value {
+    pub(super) fn laid_over(&mut self, key: &'a Value, definition: &str, percent: u64) -> Value {
         let presets = key["anyOf"][0]["enum"]
             .as_array()
             .expect("presets come first");
@@ -110,53 +110,6 @@ impl<'a> Draw<'a> {
             }
         }
         all
-    }
-
-    fn link(&mut self) -> Value {
-        let mut link = json!({
-            "rate": self.text(&["1Gbit", "10Gbit", "25Gbit"]),
-            "delay": self.text(&["500ns", "1us", "50us", "1ms"]),
-            "mtu": self.text(&["1500B", "1500B", "9000B"]),
-        });
-        if let Value::Object(drawn) = self.of("LinkConfig") {
-            for (key, value) in drawn {
-                if self.in_hundred(if self.divisible { 5 } else { 20 }) {
-                    link[key] = value;
-                }
-            }
-        }
-        link
-    }
-
-    fn network(&mut self) -> Value {
-        let key = &self.schema["$defs"]["Network"]["oneOf"][0]["properties"]["switch"];
-        let mut switch = self.laid_over(key, "SwitchConfigOverrides", 40);
-        if self.in_hundred(70) {
-            switch["ports"] = json!(48);
-        }
-        let (link, trunk) = (self.link(), self.link());
-        let kind = if self.divisible { 2 } else { 0 };
-        match self.between(kind, 5) {
-            0 | 1 => {
-                json!({ "topology": "star", "hosts": self.between(2, 6), "switch": switch, "link": link })
-            }
-            2 if self.between(0, 1) == 0 => {
-                json!({ "topology": "parking-lot", "pairs": self.between(1, 2),
-                "hop_pairs": self.between(1, 2), "switch": switch, "link": link,
-                "trunk": vec![trunk; self.between(1, 3) as usize] })
-            }
-            2 => json!({ "topology": "dumbbell", "pairs": self.between(1, 4), "switch": switch,
-                "link": link, "trunk": [trunk] }),
-            3 => {
-                json!({ "topology": "leaf-spine", "leaves": self.between(2, 3), "spines": self.between(1, 2),
-                "hosts": self.between(1, 3), "switch": switch, "link": link })
-            }
-            4 => json!({ "topology": "fat-tree", "k": 4, "switch": switch, "link": link }),
-            _ => {
-                json!({ "topology": "stars", "stars": self.between(2, 3), "hosts": self.between(2, 4),
-                "switch": switch, "link": link, "core": switch, "uplink": trunk })
-            }
-        }
     }
 
     fn workload(&mut self) -> Value {

@@ -6,6 +6,7 @@
 //! `TAILBACK_DRAWN` others are drawn, and more: `make drawn DRAWN=2000`.
 
 mod draw;
+mod network;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -1,0 +1,132 @@
+//! Small networks by lot: of every topology, and of any shape.
+
+use serde_json::{Value, json};
+
+use super::draw::Draw;
+
+impl Draw<'_> {
+    fn link(&mut self) -> Value {
+        let mut link = json!({
+            "rate": self.text(&["1Gbit", "10Gbit", "25Gbit"]),
+            "delay": self.text(&["500ns", "1us", "50us", "1ms"]),
+            "mtu": self.text(&["1500B", "1500B", "9000B"]),
+        });
+        if let Value::Object(drawn) = self.of("LinkConfig") {
+            for (key, value) in drawn {
+                if self.in_hundred(if self.divisible { 5 } else { 20 }) {
+                    link[key] = value;
+                }
+            }
+        }
+        link
+    }
+
+    /// A network of any topology.
+    pub(super) fn network(&mut self) -> Value {
+        let key = &self.schema["$defs"]["Network"]["oneOf"][0]["properties"]["switch"];
+        let mut switch = self.laid_over(key, "SwitchConfigOverrides", 40);
+        if self.in_hundred(70) {
+            switch["ports"] = json!(48);
+        }
+        let (link, trunk) = (self.link(), self.link());
+        let kind = if self.divisible { 2 } else { 0 };
+        let mut network = match self.between(kind, 7) {
+            0 | 1 => {
+                json!({ "topology": "star", "hosts": self.between(2, 6), "switch": switch, "link": link })
+            }
+            2 if self.between(0, 1) == 0 => {
+                json!({ "topology": "parking-lot", "pairs": self.between(1, 2),
+                "hop_pairs": self.between(1, 2), "switch": switch, "link": link,
+                "trunk": vec![trunk; self.between(1, 3) as usize] })
+            }
+            2 => json!({ "topology": "dumbbell", "pairs": self.between(1, 4), "switch": switch,
+                "link": link, "trunk": [trunk] }),
+            3 => {
+                json!({ "topology": "leaf-spine", "leaves": self.between(2, 3), "spines": self.between(1, 2),
+                "hosts": self.between(1, 3), "switch": switch, "link": link })
+            }
+            4 => json!({ "topology": "fat-tree", "k": 4, "switch": switch, "link": link }),
+            5 => {
+                json!({ "topology": "stars", "stars": self.between(2, 3), "hosts": self.between(2, 4),
+                "switch": switch, "link": link, "core": switch, "uplink": trunk })
+            }
+            _ => self.explicit(&switch),
+        };
+        if self.in_hundred(15) {
+            network["clock_ppm"] = self.one(&[1, 100, 1000]).clone().into();
+        }
+        network
+    }
+
+    /// Hosts at the switches of a tree that a few more links close to loops, or two hosts and a cable.
+    fn explicit(&mut self, plain: &Value) -> Value {
+        let switches = self.between(if self.divisible { 2 } else { 0 }, 4);
+        let hosts = if switches == 0 { 2 } else { self.between(2, 6) };
+        let switch = |number: u64| format!("switch{number}");
+        let mut links = Vec::new();
+        if switches == 0 {
+            links.push(self.joint("host0".to_owned(), "host1".to_owned()));
+        }
+        for host in 0..hosts.min(hosts * switches) {
+            let at = self.between(0, switches - 1);
+            links.push(self.joint(format!("host{host}"), switch(at)));
+        }
+        for number in 1..switches {
+            let at = self.between(0, number - 1);
+            links.push(self.joint(switch(number), switch(at)));
+        }
+        for _ in 0..self.between(0, switches.saturating_sub(1)) {
+            let number = self.between(1, switches - 1);
+            let at = self.between(0, number - 1);
+            links.push(self.joint(switch(at), switch(number)));
+        }
+        // Links in any order: so are the ports.
+        for i in (1..links.len()).rev() {
+            let other = self.between(0, i as u64) as usize;
+            links.swap(i, other);
+        }
+        let models: Vec<Value> = (0..switches)
+            .map(|number| json!({ "name": switch(number), "model": self.model(plain) }))
+            .collect();
+        let hosts: Vec<Value> = (0..hosts).map(|number| self.host(number)).collect();
+        json!({ "topology": "explicit", "host": hosts, "switch": models, "link": links })
+    }
+
+    /// A link between two, some of which carry a VLAN or two alone.
+    fn joint(&mut self, a: String, b: String) -> Value {
+        let mut link = self.link();
+        link["ends"] = json!([a, b]);
+        if self.in_hundred(5) {
+            link["vlans"] = json!([10]);
+        } else if self.in_hundred(5) {
+            link["vlans"] = json!([10, 20]);
+            link["framing"] = json!("vlan");
+        }
+        link
+    }
+
+    /// A switch as the others, or another.
+    fn model(&mut self, plain: &Value) -> Value {
+        if self.in_hundred(60) {
+            return plain.clone();
+        }
+        let key = &self.schema["$defs"]["Network"]["oneOf"][0]["properties"]["switch"];
+        self.laid_over(key, "SwitchConfigOverrides", 40)
+    }
+
+    /// A host by name: as all, or with a machine, a TCP or sockets of its own.
+    fn host(&mut self, number: u64) -> Value {
+        let mut host = json!({ "name": format!("host{number}") });
+        let keys = &self.schema["properties"];
+        if self.in_hundred(20) {
+            host["host"] = self.laid_over(&keys["host"], "HostConfigOverrides", 30);
+        }
+        if self.in_hundred(20) {
+            host["stack"] = self.laid_over(&keys["stack"], "StackOverrides", 30);
+        }
+        if self.in_hundred(15) {
+            host["socket"] = self.of("SocketConfig");
+        }
+        host
+    }
+}
