@@ -215,10 +215,10 @@ fn set_under(sysctls: &Path, config: &GuestConfig, folder: &Path) -> Result<Form
             if denied || config.sysctls.contains_key(name) || name == guest::CONGESTION_CONTROL {
                 let was = &former.values[name];
                 let why = match error.kind() {
-                    io::ErrorKind::NotFound if name == guest::CONGESTION_CONTROL => format!(
-                        "this kernel does not have it; there are {} (modprobe tcp_{value}, if there is one)",
-                        guest::congestion_controls()
-                    ),
+                    io::ErrorKind::NotFound if name == guest::CONGESTION_CONTROL => {
+                        let why = guest::no_congestion_control();
+                        format!("{why} (modprobe tcp_{value}, if there is one)")
+                    }
                     _ => error.to_string(),
                 };
                 refused.push(format!("sysctl {name} = {value} (it is {was}): {why}"));

@@ -147,9 +147,15 @@ fn mount_all(name: &str) -> Result<(), String> {
 }
 
 /// The congestion controls that the kernel has, as it lists them.
-pub(crate) fn congestion_controls() -> String {
+fn congestion_controls() -> String {
     let list = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
     list.unwrap_or_default().trim().replace(' ', ", ")
+}
+
+/// Why a congestion control is not to be had that the kernel does not find.
+pub(crate) fn no_congestion_control() -> String {
+    let there_are = congestion_controls();
+    format!("this kernel does not have it; there are {there_are}")
 }
 
 /// The configuration, in force, and what of the profile's sysctls is not.

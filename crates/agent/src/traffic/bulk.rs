@@ -24,12 +24,12 @@ pub(super) fn source(context: &Context<'_>, task: &config::Bulk) -> io::Result<(
     };
     let mut flows = Vec::new();
     for _ in 0..task.flows {
-        let stream = match connect(context, task.address, task.port, options) {
+        let flow = match connect(context, task.address, task.port, options) {
             // It never came to be, and nobody waits for it any more.
             Err(_) if is_over(context, task.end_ns) => return Ok(()),
-            stream => stream?,
+            flow => flow?,
         };
-        flows.push(Counted::connected(stream, context)?);
+        flows.push(flow);
     }
     thread::scope(|scope| {
         let writers: Vec<_> = flows

@@ -63,7 +63,7 @@ fn meet(context: &Context<'_>, task: &config::Exchange) -> io::Result<Arc<Counte
             give_up_ns: Some(end_ns),
             ..Options::default()
         };
-        return Counted::connected(connect(context, address, task.port, options)?, context);
+        return connect(context, address, task.port, options);
     }
     let listener = listen(context, task.port, Options::default())?;
     let (waiting, clock) = (listener.try_clone()?, context.clock);

@@ -34,9 +34,8 @@ pub(super) fn client(context: &Context<'_>, task: &config::IncastClient) -> io::
         if number > 0 {
             sleep_ns(task.send_call_ns);
         }
-        let stream = connect(context, server.address, server.port, Options::default())?;
         servers.push(Server {
-            connection: Counted::connected(stream, context)?,
+            connection: connect(context, server.address, server.port, Options::default())?,
             answer_bytes: server.answer_bytes,
             left: 0,
         });
@@ -117,12 +116,11 @@ pub(super) fn ask(context: &Context<'_>, task: &config::Ask) -> io::Result<()> {
         give_up_ns: Some(task.end_ns),
         ..Options::default()
     };
-    let stream = match connect(context, task.server.address, task.server.port, options) {
+    let connection = match connect(context, task.server.address, task.server.port, options) {
         // It never came to be, and nobody waits for it any more.
         Err(_) if is_over() => return Ok(()),
-        stream => stream?,
+        connection => connection?,
     };
-    let connection = Counted::connected(stream, context)?;
     shut_at(context, task.end_ns, lent(slice::from_ref(&connection)));
     let mut latencies_ns = Vec::new();
     let mut asked_ns = clock.now_ns();

@@ -13,7 +13,7 @@ use super::options::{self, Buffer};
 use super::{Clock, Context, sleep_ns};
 use crate::config::GuestConfig;
 use crate::record::{Flow, Record};
-use crate::{sys, tcp_info};
+use crate::{guest, sys, tcp_info};
 
 /// Between tries to connect to a port where nobody listens yet, ns.
 const RETRY_NS: u64 = 1_000_000;
@@ -47,7 +47,13 @@ impl Options<'_> {
         if let Some(name) = self.congestion_control {
             socket
                 .set_tcp_congestion(name.as_bytes())
-                .map_err(|e| said(&format!("congestion control {name}"), &e))?;
+                .map_err(|e| match e.kind() {
+                    io::ErrorKind::NotFound => {
+                        let why = guest::no_congestion_control();
+                        io::Error::other(format!("congestion control {name}: {why}"))
+                    }
+                    _ => said(&format!("congestion control {name}"), &e),
+                })?;
         }
         if let Some(bytes) = self.send_buffer_bytes {
             options::set_buffer(socket.as_fd(), Buffer::Send, bytes, config)?;
@@ -63,13 +69,13 @@ impl Options<'_> {
     }
 }
 
-/// Connects; where nobody listens yet, tries again.
+/// Connects, and counts from then on; where nobody listens yet, tries again.
 pub(super) fn connect(
     context: &Context<'_>,
     address: Ipv4Addr,
     port: u16,
     own: Options<'_>,
-) -> io::Result<TcpStream> {
+) -> io::Result<Arc<Counted>> {
     let peer = SocketAddrV4::new(address, port);
     let config = context.config;
     for attempt in 1.. {
@@ -85,7 +91,7 @@ pub(super) fn connect(
             Some(patience) => socket.connect_timeout(&to, patience),
         };
         match connected {
-            Ok(()) => return Ok(socket.into()),
+            Ok(()) => return Counted::new(socket.into(), peer, context),
             Err(error)
                 if error.kind() == io::ErrorKind::ConnectionRefused
                     && attempt < TRIES
@@ -186,11 +192,6 @@ impl Passed {
 }
 
 impl Counted {
-    /// Counts a connection that was opened to a peer.
-    pub(super) fn connected(stream: TcpStream, context: &Context<'_>) -> io::Result<Arc<Counted>> {
-        Counted::new(stream, context)
-    }
-
     /// Accepts a connection and counts it.
     pub(super) fn accept(
         listener: &TcpListener,
@@ -204,17 +205,22 @@ impl Counted {
             };
             // Others' connections are closed.
             if context.takes_from(&peer) {
-                return Counted::new(stream, context);
+                return Counted::new(stream, v4(peer)?, context);
             }
         }
     }
 
-    /// Counts from now on, and lets the sampler look.
-    fn new(stream: TcpStream, context: &Context<'_>) -> io::Result<Arc<Counted>> {
+    /// Counts from now on, and lets the sampler look. The peer may have ended it already: who that was is known, and
+    /// not asked.
+    fn new(
+        stream: TcpStream,
+        peer: SocketAddrV4,
+        context: &Context<'_>,
+    ) -> io::Result<Arc<Counted>> {
         sys::stamp_arrivals(stream.as_fd())?;
         let counted = Arc::new(Counted {
             local: v4(stream.local_addr()?)?,
-            peer: v4(stream.peer_addr()?)?,
+            peer,
             stream,
             started_ns: context.clock.now_ns(),
             read: Passed::default(),

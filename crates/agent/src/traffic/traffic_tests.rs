@@ -206,7 +206,6 @@ fn sockets_are_as_the_scenario_says_and_else_as_the_kernel_has_them() {
         let listener = socket::listen(&context, port, socket::Options::default()).unwrap();
         let options = socket::Options::default();
         let asks = socket::connect(&context, Ipv4Addr::LOCALHOST, port, options).unwrap();
-        let asks = socket::Counted::connected(asks, &context).unwrap();
         let answers = socket::Counted::accept(&listener, &context).unwrap();
         for (end, stream) in [("client", &asks.stream), ("server", &answers.stream)] {
             assert_eq!(stream.nodelay().unwrap(), nodelay, "{end}, {said}");
@@ -371,7 +370,7 @@ fn on_a_machine_that_others_use_only_the_runs_hosts_are_served() {
     assert_eq!(listener.local_addr().unwrap().ip(), Ipv4Addr::LOCALHOST);
     let options = socket::Options::default();
     // From 127.0.0.1, which is none of the run's hosts.
-    let mut stranger = socket::connect(&context, Ipv4Addr::LOCALHOST, port, options).unwrap();
+    let stranger = socket::connect(&context, Ipv4Addr::LOCALHOST, port, options).unwrap();
     let of_the_run = GuestConfig {
         interface: Interface {
             address: Ipv4Addr::new(127, 0, 0, 2),
@@ -390,8 +389,36 @@ fn on_a_machine_that_others_use_only_the_runs_hosts_are_served() {
     };
     let accepted = socket::Counted::accept(&listener, &context).unwrap();
     assert_eq!(accepted.peer.ip(), &Ipv4Addr::new(127, 0, 0, 2));
-    assert_eq!(std::io::Read::read(&mut stranger, &mut [0; 1]).unwrap(), 0);
+    assert_eq!(stranger.read(&mut [0; 1], context.clock).unwrap(), 0);
     drop(peer);
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn a_connection_that_its_peer_has_reset_is_taken_and_known() {
+    let folder = std::env::temp_dir().join(format!("tailback-agent-{}-gone", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let config = config_of("gone", SocketOptions::new(), Vec::new(), Vec::new());
+    let context = Context {
+        ends: Ends::default(),
+        config: &config,
+        folder: &folder,
+        recorder: &Recorder::create(&folder.join("results.jsonl")).unwrap(),
+        clock: Clock { epoch_ns: 0 },
+        sampler: &Sampler::new(None, &[]),
+    };
+    let port = free_port();
+    let listener = socket::listen(&context, port, socket::Options::default()).unwrap();
+    let options = socket::Options::default();
+    let gone = socket::connect(&context, Ipv4Addr::LOCALHOST, port, options).unwrap();
+    let linger = Some(std::time::Duration::ZERO);
+    socket2::SockRef::from(&gone.stream)
+        .set_linger(linger)
+        .unwrap();
+    let local = gone.local;
+    drop(gone);
+    let accepted = socket::Counted::accept(&listener, &context).unwrap();
+    assert_eq!(accepted.peer, local);
     fs::remove_dir_all(folder).unwrap();
 }
 
