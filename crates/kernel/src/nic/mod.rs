@@ -15,7 +15,7 @@ mod segment;
 mod transmit;
 
 use tailback_units::{Duration, Time};
-use virtio_queue::Queue;
+use virtio_queue::{Queue, QueueT};
 use vm_memory::GuestMemoryMmap;
 
 pub use packet::{Checksum, Packet};
@@ -157,6 +157,18 @@ impl Nic {
     /// What the driver took of the features.
     pub(crate) fn negotiated(&mut self, features: u64) {
         self.guest_checks = features & feature::GUEST_CSUM != 0;
+        self.receiver.begin();
+    }
+
+    /// Whether the driver has let go of its rings, as that of a kernel does that powers off: it takes back what it has
+    /// not been given back, whereby the index of a ring goes back (virtqueue_detach_unused_buf), and then disables them.
+    /// That it resets the card before is something that User-Mode Linux keeps to itself (vu_reset).
+    fn is_let_go(&mut self, queues: &[Queue; 2], memory: &GuestMemoryMmap) -> Result<bool, String> {
+        let [receive, transmit] = queues;
+        Ok(!receive.ready()
+            || !transmit.ready()
+            || self.receiver.is_taken_back(receive, memory)?
+            || self.transmitter.is_taken_back(transmit, memory)?)
     }
 
     /// The earliest time at which the card has something to do.
@@ -203,8 +215,13 @@ impl Nic {
         uplink: &mut impl Uplink,
         recycle: &mut Vec<Vec<u8>>,
     ) -> Result<Interrupts, String> {
-        let [receive, transmit] = queues;
         let mut wanted = Interrupts::default();
+        if self.is_let_go(queues, memory)? {
+            self.transmitter.forget();
+            self.receiver.forget(recycle);
+            return Ok(wanted);
+        }
+        let [receive, transmit] = queues;
         self.transmitter
             .look(now, transmit, memory, uplink, &mut self.counters)?;
         if self.tells_at() <= now {

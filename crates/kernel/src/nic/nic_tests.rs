@@ -267,3 +267,54 @@ fn a_ring_that_cannot_be_is_an_error() {
         .expect_err("it is refused");
     assert!(error.starts_with("its transmit ring: "), "{error}");
 }
+
+/// Lets the index of a ring go back by so much, as a driver does that takes back what it has not been given back.
+fn take_back(ring: &MockSplitQueue<'_, GuestMemoryMmap>, count: u16) {
+    let index = ring.avail().idx();
+    index.store(index.load() - count);
+}
+
+#[test]
+fn of_a_driver_that_has_taken_its_packets_back_nothing_is_asked() {
+    let (memory, mut nic, mut wire) = (memory(), nic(0), Wire::default());
+    let rings = rings(&memory);
+    let mut queues = queues(&rings);
+    offer(&memory, &rings[1], 0, 5000);
+    offer(&memory, &rings[1], 1, 900);
+    nic.kicked(us(10), &mut queues[1], &memory, &mut wire)
+        .expect("the packets are in order");
+    take_back(&rings[1], 2);
+    let wanted = nic.handle(us(16), &mut queues, &memory, &mut wire, &mut Vec::new());
+    assert_eq!(wanted, Ok(Interrupts::default()));
+    assert_eq!(rings[1].used().idx().load(), 0);
+    assert_eq!(nic.next_event(), Time::NEVER);
+}
+
+#[test]
+fn what_comes_for_a_driver_that_has_let_go_is_no_drop_of_its_ring() {
+    let (memory, mut wire) = (memory(), Wire::default());
+    let frame = || Packet {
+        bytes: tcp_frame(0, &[7; 100]),
+        checksum: Checksum::Complete,
+    };
+    for disabled in [false, true] {
+        let mut nic = nic(0);
+        let rings = rings(&memory);
+        let mut queues = queues(&rings);
+        give_buffers(&rings[0], 3, 600);
+        let mut emptied = Vec::new();
+        nic.arrive(us(1), frame());
+        nic.handle(us(1), &mut queues, &memory, &mut wire, &mut emptied)
+            .expect("the rings are in order");
+        if disabled {
+            queues[0].set_ready(false);
+        } else {
+            take_back(&rings[0], 2);
+        }
+        nic.arrive(us(2), frame());
+        let wanted = nic.handle(us(2), &mut queues, &memory, &mut wire, &mut emptied);
+        assert_eq!(wanted, Ok(Interrupts::default()));
+        assert_eq!((nic.counters.rx_frames, nic.counters.rx_ring_drops), (1, 0));
+        assert_eq!((nic.waiting(), emptied.len()), (0, 2));
+    }
+}

@@ -1,6 +1,7 @@
 //! The receive side: frames wait for the interrupt, then go into the driver's buffers.
 
 use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
 
 use tailback_units::Time;
 use virtio_queue::{Queue, QueueOwnedT, QueueT};
@@ -15,6 +16,8 @@ pub(super) struct Receiver {
     /// Buffers for the packet at hand: chain head, and pieces with address and length.
     heads: Vec<(u16, u32)>,
     pieces: Vec<(GuestAddress, usize)>,
+    /// How far the driver had given buffers when that was last looked at.
+    given_to: u16,
 }
 
 impl Receiver {
@@ -23,6 +26,7 @@ impl Receiver {
             waiting: VecDeque::with_capacity(256),
             heads: Vec::new(),
             pieces: Vec::new(),
+            given_to: 0,
         }
     }
 
@@ -32,6 +36,30 @@ impl Receiver {
 
     pub(super) fn waiting(&self) -> usize {
         self.waiting.len()
+    }
+
+    /// A driver begins with its rings.
+    pub(super) fn begin(&mut self) {
+        self.given_to = 0;
+    }
+
+    /// Whether the driver has taken back buffers.
+    pub(super) fn is_taken_back(
+        &mut self,
+        queue: &Queue,
+        memory: &GuestMemoryMmap,
+    ) -> Result<bool, String> {
+        let available = queue.avail_idx(memory, Ordering::Acquire).map_err(ring)?.0;
+        if available.wrapping_sub(self.given_to) > u16::MAX / 2 {
+            return Ok(true);
+        }
+        self.given_to = available;
+        Ok(false)
+    }
+
+    /// There is nobody any more who takes what has arrived.
+    pub(super) fn forget(&mut self, recycle: &mut Vec<Vec<u8>>) {
+        recycle.extend(self.waiting.drain(..).map(|(_, packet)| packet.bytes));
     }
 
     /// When there is something to tell the driver.
@@ -76,7 +104,7 @@ impl Receiver {
             recycle.push(packet.bytes);
         }
         let wants = queue.needs_notification(memory);
-        Ok(given && wants.map_err(|error| format!("its receive ring: {error}"))?)
+        Ok(given && wants.map_err(ring)?)
     }
 
     /// Takes buffers for so many bytes from the ring; leaves the ring alone if there are not enough.
@@ -89,9 +117,7 @@ impl Receiver {
         self.heads.clear();
         self.pieces.clear();
         let mut room = 0;
-        let mut available = queue
-            .iter(memory)
-            .map_err(|error| format!("its receive ring: {error}"))?;
+        let mut available = queue.iter(memory).map_err(ring)?;
         while room < bytes {
             let Some(chain) = available.next() else {
                 for _ in 0..self.heads.len() {
@@ -137,10 +163,12 @@ impl Receiver {
             }
         }
         for (head, used) in &self.heads {
-            queue
-                .add_used(memory, *head, *used)
-                .map_err(|error| format!("its receive ring: {error}"))?;
+            queue.add_used(memory, *head, *used).map_err(ring)?;
         }
         Ok(())
     }
+}
+
+fn ring(error: virtio_queue::Error) -> String {
+    format!("its receive ring: {error}")
 }

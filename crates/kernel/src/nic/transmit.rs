@@ -6,6 +6,7 @@
 //! stopping the guest to look.
 
 use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
 
 use tailback_units::{Duration, Time};
 use virtio_queue::{DescriptorChain, Queue, QueueOwnedT, QueueT};
@@ -102,6 +103,25 @@ impl Transmitter {
             return Ok(());
         }
         self.take(now, queue, memory, uplink, counters)
+    }
+
+    /// Whether the driver has taken back packets that it had not been given back.
+    pub(super) fn is_taken_back(
+        &self,
+        queue: &Queue,
+        memory: &GuestMemoryMmap,
+    ) -> Result<bool, String> {
+        if self.sending.is_empty() {
+            return Ok(false);
+        }
+        let available = queue.avail_idx(memory, Ordering::Acquire).map_err(ring)?.0;
+        let back = usize::from(queue.next_avail().wrapping_sub(available));
+        Ok((1..=self.sending.len()).contains(&back))
+    }
+
+    /// There is nobody any more to give anything back to.
+    pub(super) fn forget(&mut self) {
+        self.sending.clear();
     }
 
     /// Gives back what has left by `now`, and says whether the driver wants an interrupt; it wants none for nothing.

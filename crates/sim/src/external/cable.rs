@@ -36,6 +36,8 @@ pub(super) struct Cable {
     datagrams_sent: Vec<u32>,
     /// The workload has begun: until then nothing of the world is on its way.
     pub(super) begun: bool,
+    /// When payload last came to a kernel or left one, on the world's clock.
+    pub(super) moved: Time,
 }
 
 impl Cable {
@@ -55,6 +57,7 @@ impl Cable {
             ends,
             log: None,
             begun: false,
+            moved: Time::ZERO,
         }
     }
 
@@ -64,6 +67,9 @@ impl Cable {
         for (host, flight) in arrivals.drain(..) {
             self.world.hosts[usize::from(host.0)].rewrite(&flight, &mut self.world.frames);
             let frame = self.world.frames.frame(&flight);
+            if frame.segment.payload_bytes > 0 {
+                self.moved = self.world.now;
+            }
             self.world.note_delivery(&flight);
             self.world.frames.release(flight.frame);
             let mut packet = Packet {
@@ -220,6 +226,9 @@ impl Network for Cable {
             (frame.payload, spare) = self.bytes.keep(packet, &world.frames);
         }
         let earliest = to_world(earliest);
+        if segment.payload_bytes > 0 {
+            self.moved = self.moved.max(earliest);
+        }
         let flight = world.frames.put(earliest, &frame);
         if let (Some(capture), Some(bytes)) = (&mut world.ledger.capture, captured) {
             capture.sent_by_kernel(&flight, &world.frames, bytes);

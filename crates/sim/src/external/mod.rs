@@ -22,6 +22,7 @@ mod real;
 mod real_plan;
 mod repairs;
 mod results;
+mod still;
 mod tasks;
 mod told;
 
@@ -114,7 +115,7 @@ pub fn simulate_with_kernels(
     if let (Workload::Incast(_), false) = (&run.workload, modelled) {
         cable.log = Some(Vec::new());
     }
-    drive(&mut cable, &mut kernels, &guests, modelled, control)?;
+    drive(run, &mut cable, &mut kernels, &guests, modelled, control)?;
     let drops = |(kernel, host): (usize, usize)| {
         let counters = kernels.counters(kernel);
         let lost = Losses {
@@ -185,6 +186,7 @@ fn starts_in_the_world(run: &Run, outside: &[bool]) -> bool {
 
 /// Runs world and kernels until the workload is done in both.
 fn drive(
+    run: &Run,
     cable: &mut Cable,
     kernels: &mut Kernels,
     guests: &Guests<'_>,
@@ -259,6 +261,7 @@ fn drive(
             if cable.world.waits_for_nothing() {
                 return Err(cable.world.stalled());
             }
+            still::check(run, cable)?;
         }
     }
     cable.note_totals();

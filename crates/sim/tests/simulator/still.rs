@@ -3,7 +3,7 @@
 use tailback_sim::{Control, SimError, simulate};
 use tailback_units::{Duration, Time};
 
-use crate::support::plan;
+use crate::support::{plan, run};
 
 /// The client's program is woken by 1 MB, and an answer is a tenth of that.
 const WAITS: &str = r#"
@@ -42,6 +42,20 @@ fn keepalives_of_connections_that_nobody_reads_are_no_reason_to_go_on() {
     assert!(at < Time::ZERO + Duration::from_secs(22 * 86_400), "{at:?}");
     assert_eq!(done, 0);
     assert!(why.contains("nobody reads them"), "{why}");
+}
+
+#[test]
+fn kernels_that_wait_for_each_other_are_not_waited_for() {
+    // Their clocks tick on.
+    let two = ["network.hosts=2", "workload.servers=1"];
+    match run(WAITS, &two, |_| true) {
+        Err(SimError::Stalled { at, done, why }) => {
+            assert!(at > Time::ZERO + Duration::from_secs(86_400), "{at:?}");
+            assert_eq!(done, 0);
+            assert!(why.contains("for 24 hours no payload"), "{why}");
+        }
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]
