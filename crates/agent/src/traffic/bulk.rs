@@ -62,7 +62,7 @@ fn write(context: &Context<'_>, flow: &Counted, task: &config::Bulk) -> io::Resu
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
         // The sink's was a moment before.
         Err(error) if is_over(context, task.end_ns) && was_reset(&error) => {}
-        other => other?,
+        other => other.map_err(|error| flow.said(&error))?,
     }
     if is_over(context, task.end_ns) {
         return flow.record(context);
@@ -106,7 +106,7 @@ fn read(context: &Context<'_>, flow: &Counted, end_ns: Option<u64>) -> io::Resul
             Ok(0) => break,
             Ok(_) => {}
             Err(error) if is_over(context, end_ns) && was_reset(&error) => break,
-            Err(error) => return Err(error),
+            Err(error) => return Err(flow.said(&error)),
         }
     }
     let recorded = flow.record(context);

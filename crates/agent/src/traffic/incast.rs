@@ -46,7 +46,8 @@ pub(super) fn client(context: &Context<'_>, task: &config::IncastClient) -> io::
             if number > 0 {
                 sleep_ns(task.send_call_ns);
             }
-            server.connection.write_bytes(task.request_bytes, clock)?;
+            let asked = server.connection.write_bytes(task.request_bytes, clock);
+            asked.map_err(|error| server.connection.said(&error))?;
             server.left = server.answer_bytes;
         }
         collect(context, &mut servers)?;
@@ -94,15 +95,16 @@ fn collect(context: &Context<'_>, servers: &mut [Server]) -> io::Result<()> {
             }
             let server = &mut servers[i];
             let most = server.left.min(CHUNK_BYTES as u64) as usize;
-            match server.connection.skip(most, context.clock)? {
-                0 => {
+            match server.connection.skip(most, context.clock) {
+                Err(error) => return Err(server.connection.said(&error)),
+                Ok(0) => {
                     let peer = server.connection.peer;
                     return Err(said(
                         &format!("{peer} closed before its answer was complete"),
                         &io::ErrorKind::UnexpectedEof.into(),
                     ));
                 }
-                bytes => server.left -= bytes as u64,
+                Ok(bytes) => server.left -= bytes as u64,
             }
         }
     }
@@ -127,7 +129,7 @@ pub(super) fn ask(context: &Context<'_>, task: &config::Ask) -> io::Result<()> {
     while asked_ns < task.end_ns {
         match answered(&connection, task, clock) {
             Err(_) if is_over() => break,
-            other => other?,
+            other => other.map_err(|error| connection.said(&error))?,
         }
         let now_ns = clock.now_ns();
         if now_ns <= task.end_ns {
@@ -225,7 +227,7 @@ fn answer(
             Ok(true) => {}
             Ok(false) => break,
             Err(_) if is_over() => break,
-            Err(error) => return Err(error),
+            Err(error) => return Err(connection.said(&error)),
         }
     }
     connection.record(context)

@@ -104,7 +104,10 @@ pub(super) fn connect(
                 if let (true, Some(at)) = (config.peers.is_empty(), own.give_up_ns) {
                     context.clock.sleep_until(at);
                 }
-                let why = "no answer; is it let through (a firewall), and the way back?";
+                let why = match config.peers.is_empty() {
+                    true => "no answer",
+                    false => "no answer; is it let through (a firewall), and the way back?",
+                };
                 return Err(io::Error::new(
                     error.kind(),
                     format!("connect to {peer}: {why}"),
@@ -228,6 +231,11 @@ impl Counted {
         });
         context.sampler.look_at(&counted);
         Ok(counted)
+    }
+
+    /// An error of this connection, which says with whom it is.
+    pub(super) fn said(&self, error: &io::Error) -> io::Error {
+        said(&format!("the connection with {}", self.peer), error)
     }
 
     /// One read; zero at the end of the stream.

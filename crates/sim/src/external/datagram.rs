@@ -8,6 +8,8 @@ use crate::world::Endpoint;
 
 const UDP_HEADER_BYTES: usize = 8;
 const NUMBER_BYTES: usize = 8;
+/// Payload of a datagram that an agent can send.
+pub(super) const BYTES_MIN: u64 = NUMBER_BYTES as u64;
 const TIME_BYTES: usize = 8;
 /// IPv4's number for UDP.
 const UDP: u8 = 17;

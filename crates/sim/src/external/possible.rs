@@ -3,14 +3,13 @@
 use tailback_scenario::{PingLine, Run, Workload};
 use tailback_wire::plan;
 
-use super::beside;
+use super::{beside, datagram};
 use crate::{SimError, ends};
 
 /// The first port that a kernel chooses by itself (net.ipv4.ip_local_port_range).
 const FIRST_OWN_PORT: u16 = 32_768;
 /// Connections whose ports are all below; each end has one (crates/wire/src/plan.rs).
 const CONNECTIONS_MAX: usize = (FIRST_OWN_PORT - plan::FIRST_PORT) as usize / 2;
-
 /// Whether a run can be made in which hosts are kernels where `outside` says so, by the hosts' numbers.
 ///
 /// # Errors
@@ -108,6 +107,12 @@ fn of_workload(run: &Run, outside: &[bool]) -> Vec<String> {
             "datagrams of kernels are not ECN-capable: use modelled hosts, or leave workload.ecn out"
                 .to_owned(),
         ),
+        Workload::Udp(udp) if udp.datagram.get() < datagram::BYTES_MIN => Some(format!(
+            "datagrams of kernels carry their number, and one of {} has no room for it: at least {}B, \
+             or modelled hosts",
+            udp.datagram,
+            datagram::BYTES_MIN
+        )),
         Workload::Udp(udp) if udp.reporter.is_some() => Some(
             "kernels have an agent, which reports as it does: use modelled hosts, or leave workload.reporter out"
                 .to_owned(),

@@ -18,9 +18,8 @@ use tailback_tcp::congestion::CongestionKind;
 use tailback_units::{Duration, Time};
 
 use super::addresses::Addresses;
-use super::beside;
 use super::tasks::{self, ns};
-use super::{CONGESTION_CONTROL, START, configuration};
+use super::{CONGESTION_CONTROL, START, beside, configuration, datagram};
 use crate::SimError;
 
 /// From the last look at its connections until an application is over: real hosts look late when
@@ -249,6 +248,10 @@ pub(super) fn refused_of_hosts(run: &Run) -> Vec<String> {
         Workload::Udp(udp) if udp.ecn => {
             refuse("workload.ecn: the agent's datagrams are not ECN-capable".to_owned());
         }
+        Workload::Udp(udp) if udp.datagram.get() < datagram::BYTES_MIN => refuse(format!(
+            "workload.datagram: the agent's datagrams carry their number, so {}B at least",
+            datagram::BYTES_MIN
+        )),
         _ => {}
     }
     if !run.background.is_empty() {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tailback_scenario::Plan;
 use tailback_sim::{ColumnData, Counted, CountedPort, Seen, SimError};
-use tailback_sim::{real_hosts, tables_of_real_hosts};
+use tailback_sim::{kernels_can, real_hosts, tables_of_real_hosts};
 
 use crate::support::{table, value};
 
@@ -46,6 +46,22 @@ fn only_hosts_with_tasks_are_there() {
     assert_eq!(ports.collect::<Vec<_>>(), [Some(0), Some(1)]);
     // Two answers of a millisecond each, after the start.
     assert!((hosts.least_s - 0.102).abs() < 1e-9, "{}", hosts.least_s);
+}
+
+#[test]
+fn datagrams_of_agents_have_room_for_their_number() {
+    let tiny = [
+        "workload={kind=\"udp\",pairs={kind=\"to-first\"},rate=\"1Mbit\",datagram=\"7B\",duration=\"1ms\",\
+         socket_buffer=\"64KiB\"}",
+    ];
+    assert!(refused(&tiny).contains("workload.datagram: the agent's datagrams carry their number"));
+    let run = &plan(&tiny).runs[0];
+    let on_kernels = kernels_can(run, &[true; 4]).unwrap_err().to_string();
+    assert!(
+        on_kernels.contains("one of 7B has no room for it: at least 8B"),
+        "{on_kernels}"
+    );
+    kernels_can(run, &[false; 4]).unwrap();
 }
 
 #[test]

@@ -53,7 +53,7 @@ impl Draw<'_> {
             _ => self.explicit(&switch),
         };
         if self.in_hundred(15) {
-            network["clock_ppm"] = self.one(&[1, 100, 1000]).clone().into();
+            network["clock_ppm"] = Value::from(*self.one(&[1, 100, 1000]));
         }
         network
     }
