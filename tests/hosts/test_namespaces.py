@@ -149,6 +149,24 @@ def test_what_is_before_flows_are_counted(tmp_path: Path) -> None:
     assert 0.7 * 200 * PAYLOAD_SHARE < goodput_mbps < 1.1 * 200 * PAYLOAD_SHARE
 
 
+def test_packets_too_small_for_ipv6(tmp_path: Path) -> None:
+    small = scenario(tmp_path, PING).set("network.link.mtu", "576B")
+    results = tailback.run(small, out=tmp_path / "out", backend="namespaces")
+    assert results.summary.row(0, named=True)["pings_lost"] == 0
+
+
+def test_a_run_in_which_no_flow_begins(tmp_path: Path) -> None:
+    flows = """
+    [workload]
+    kind = "flows"
+    load = 1e-6
+    sizes = { kind = "web-search" }
+    duration = "1ms"
+    """
+    results = tailback.run(scenario(tmp_path, flows), out=tmp_path / "out", backend="namespaces")
+    assert results.table("flows").is_empty()
+
+
 def test_pings(tmp_path: Path) -> None:
     results = tailback.run(scenario(tmp_path, PING), out=tmp_path / "out", backend="namespaces")
     summary = results.summary.row(0, named=True)

@@ -27,6 +27,12 @@ SHORTEST_DELAY = "50us"
 BRIDGE = "br0"
 INTERFACE = "eth0"
 
+MTU_BYTES = 1500
+"""A bridge's, of which no port has less."""
+
+IPV6_MTU_BYTES = 1280
+"""The least on which there is IPv6 (RFC 8200, 5)."""
+
 UP_S = 20.0
 UP_POLL_S = 0.05
 """How long links are given to come up, and how often they are looked at. [assumed]"""
@@ -128,14 +134,16 @@ class Network:
         return f"name {device} mtu {link['mtu_bytes']} {address}netns {namespace}"
 
     def _ports(self, number: int) -> Iterator[str]:
-        largest = max(link["mtu_bytes"] for link in self.plan["links"])
-        yield f"link add name {BRIDGE} mtu {largest} type bridge stp_state 0 mcast_snooping 0"
-        for _, end, _ in self._ends():
+        yield f"link add name {BRIDGE} type bridge stp_state 0 mcast_snooping 0"
+        least = MTU_BYTES
+        for link, end, _ in self._ends():
             if end["kind"] == "switch" and end["number"] == number:
                 port = self._where(end)[1]
-                yield f"link set dev {port}{_without_ipv6()} master {BRIDGE}"
+                mtu = link["mtu_bytes"]
+                yield f"link set dev {port}{_without_ipv6(mtu)} master {BRIDGE}"
                 yield f"link set dev {port} up"
-        yield f"link set dev {BRIDGE}{_without_ipv6()} up"
+                least = min(least, mtu)
+        yield f"link set dev {BRIDGE}{_without_ipv6(least)} up"
 
     def _stations(self, number: int) -> Iterator[str]:
         """Which port leads to which host."""
@@ -196,9 +204,13 @@ def _is_up(namespace: str, device: str, *, is_port: bool) -> bool:
     return bool(link["operstate"] == "UP" and port["state"] == "forwarding")
 
 
-def _without_ipv6() -> str:
-    """Keeps a switch from having addresses of its own, which it would tell its neighbours of."""
-    return " addrgenmode none" if Path("/proc/sys/net/ipv6").exists() else ""
+def _without_ipv6(mtu_bytes: int) -> str:
+    """Keeps a switch from having addresses of its own, which it would tell its neighbours of.
+
+    A device whose MTU is too small for IPv6 has none of it, and nothing to set.
+    """
+    has = mtu_bytes >= IPV6_MTU_BYTES and Path("/proc/sys/net/ipv6").exists()
+    return " addrgenmode none" if has else ""
 
 
 def remove(token: str) -> None:

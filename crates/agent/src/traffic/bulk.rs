@@ -71,7 +71,15 @@ fn write(context: &Context<'_>, flow: &Counted, task: &config::Bulk) -> io::Resu
         Err(error) if error.kind() == io::ErrorKind::NotConnected => {}
         other => other?,
     }
-    while flow.read(&mut [0; 64], clock)? > 0 {}
+    loop {
+        match flow.read(&mut [0; 64], clock) {
+            Ok(0) => break,
+            Ok(_) => {}
+            // Its time is over, and the sink's was a moment before.
+            Err(error) if is_over(context, task.end_ns) && was_reset(&error) => break,
+            Err(error) => return Err(flow.said(&error)),
+        }
+    }
     flow.record(context)
 }
 

@@ -313,6 +313,40 @@ fn a_flow_with_an_end_is_over_then_and_looked_at_before() {
 }
 
 #[test]
+fn flows_whose_receiver_ends_a_moment_before_have_not_failed() {
+    const FLOWS: u32 = 30;
+    let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let clock = Clock { epoch_ns: 0 };
+    let end_ns = clock.now_ns() + 1_000_000_000;
+    let receiver = thread::spawn(move || {
+        let accepted: Vec<_> = (0..FLOWS).map(|_| listener.accept().unwrap().0).collect();
+        clock.sleep_until(end_ns);
+        // What it has not read it resets.
+        drop(accepted);
+    });
+    let send = Task::Bulk(config::Bulk {
+        address: Ipv4Addr::LOCALHOST,
+        port,
+        flows: FLOWS,
+        bytes: Some(10_000),
+        duration_ns: None,
+        congestion_control: None,
+        window_bytes: None,
+        priority: 0,
+        end_ns: Some(end_ns),
+        start_ns: 0,
+    });
+    let records = run_tasks("moment", vec![send]);
+    receiver.join().unwrap();
+    let failed = records
+        .iter()
+        .find(|record| matches!(record, Record::Error { .. }));
+    assert!(failed.is_none(), "{failed:?}");
+    assert_eq!(flows(&records, true).len(), FLOWS as usize);
+}
+
+#[test]
 fn a_program_is_run_and_its_failure_told() {
     let argv = ["sh", "-c", "echo said; exit 3"]
         .map(str::to_owned)
