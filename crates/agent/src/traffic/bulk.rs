@@ -101,7 +101,7 @@ pub(super) fn sink(context: &Context<'_>, task: &config::Sink) -> io::Result<()>
                 Err(_) if is_over(context, task.end_ns) => break,
                 flow => flow?,
             };
-            locked(&flows).push(Arc::downgrade(&flow));
+            keep(context, task.end_ns, &flows, &flow);
             readers.push(scope.spawn(move || read(context, &flow, task.end_ns)));
         }
         join(readers)
@@ -128,7 +128,7 @@ pub(super) fn lent(flows: &[Arc<Counted>]) -> Vec<Weak<Counted>> {
     flows.iter().map(Arc::downgrade).collect()
 }
 
-pub(super) fn locked(flows: &Mutex<Vec<Weak<Counted>>>) -> MutexGuard<'_, Vec<Weak<Counted>>> {
+fn locked(flows: &Mutex<Vec<Weak<Counted>>>) -> MutexGuard<'_, Vec<Weak<Counted>>> {
     flows.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -162,6 +162,19 @@ pub(super) fn close_at(
         let _ = SockRef::from(&listener).shutdown(Shutdown::Both);
     });
     Ok(())
+}
+
+/// Lets a connection that a listener has got be shut at that time too: at once, if it was taken as the time came.
+pub(super) fn keep(
+    context: &Context<'_>,
+    end_ns: Option<u64>,
+    flows: &Mutex<Vec<Weak<Counted>>>,
+    flow: &Arc<Counted>,
+) {
+    locked(flows).push(Arc::downgrade(flow));
+    if is_over(context, end_ns) {
+        let _ = flow.stream.shutdown(Shutdown::Both);
+    }
 }
 
 /// Shuts both directions of connections, so that nobody waits for them any more.

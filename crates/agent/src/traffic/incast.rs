@@ -10,7 +10,7 @@ use std::thread;
 
 use tailback_net::random::Stream;
 
-use super::bulk::{close_at, is_over, join, lent, locked, shut_at};
+use super::bulk::{close_at, is_over, join, keep, lent, shut_at};
 use super::socket::{CHUNK_BYTES, Counted, Options, connect, listen, said};
 use super::{Clock, Context, sleep_ns};
 use crate::config;
@@ -171,7 +171,7 @@ pub(super) fn server(context: &Context<'_>, task: &config::IncastServer) -> io::
                 Err(_) if is_over(context, last_ns) => break,
                 connection => connection?,
             };
-            locked(&connections).push(Arc::downgrade(&connection));
+            keep(context, last_ns, &connections, &connection);
             let stream = Stream::new(
                 context.config.seed,
                 "service",
