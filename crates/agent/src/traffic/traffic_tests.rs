@@ -428,57 +428,52 @@ fn on_a_machine_that_others_use_only_the_runs_hosts_are_served() {
     fs::remove_dir_all(folder).unwrap();
 }
 
-#[test]
-fn a_connection_that_its_peer_has_reset_is_taken_and_known() {
-    let folder = std::env::temp_dir().join(format!("tailback-agent-{}-gone", std::process::id()));
+/// Does something as a task of a host would.
+fn in_context(name: &str, task: impl FnOnce(&Context<'_>)) {
+    let folder = std::env::temp_dir().join(format!("tailback-agent-{}-{name}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
-    let config = config_of("gone", SocketOptions::new(), Vec::new(), Vec::new());
-    let context = Context {
+    task(&Context {
         ends: Ends::default(),
-        config: &config,
+        config: &config_of(name, SocketOptions::new(), Vec::new(), Vec::new()),
         folder: &folder,
         recorder: &Recorder::create(&folder.join("results.jsonl")).unwrap(),
         clock: Clock { epoch_ns: 0 },
         sampler: &Sampler::new(None, &[]),
-    };
-    let port = free_port();
-    let listener = socket::listen(&context, port, socket::Options::default()).unwrap();
-    let options = socket::Options::default();
-    let gone = socket::connect(&context, Ipv4Addr::LOCALHOST, port, options).unwrap();
-    let linger = Some(std::time::Duration::ZERO);
-    socket2::SockRef::from(&gone.stream)
-        .set_linger(linger)
-        .unwrap();
-    let local = gone.local;
-    drop(gone);
-    let accepted = socket::Counted::accept(&listener, &context).unwrap();
-    assert_eq!(accepted.peer, local);
+    });
     fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]
+fn a_connection_that_its_peer_has_reset_is_taken_and_known() {
+    in_context("gone", |context| {
+        let port = free_port();
+        let listener = socket::listen(context, port, socket::Options::default()).unwrap();
+        let options = socket::Options::default();
+        let gone = socket::connect(context, Ipv4Addr::LOCALHOST, port, options).unwrap();
+        let linger = Some(std::time::Duration::ZERO);
+        socket2::SockRef::from(&gone.stream)
+            .set_linger(linger)
+            .unwrap();
+        let local = gone.local;
+        drop(gone);
+        let accepted = socket::Counted::accept(&listener, context).unwrap();
+        assert_eq!(accepted.peer, local);
+    });
+}
+
+#[test]
 fn a_connection_taken_as_its_time_comes_is_over_at_once() {
-    let folder = std::env::temp_dir().join(format!("tailback-agent-{}-late", std::process::id()));
-    fs::create_dir_all(&folder).unwrap();
-    let config = config_of("late", SocketOptions::new(), Vec::new(), Vec::new());
-    let context = Context {
-        ends: Ends::default(),
-        config: &config,
-        folder: &folder,
-        recorder: &Recorder::create(&folder.join("results.jsonl")).unwrap(),
-        clock: Clock { epoch_ns: 0 },
-        sampler: &Sampler::new(None, &[]),
-    };
-    let port = free_port();
-    let listener = socket::listen(&context, port, socket::Options::default()).unwrap();
-    let options = socket::Options::default();
-    let peer = socket::connect(&context, Ipv4Addr::LOCALHOST, port, options).unwrap();
-    let accepted = socket::Counted::accept(&listener, &context).unwrap();
-    // Whoever shuts connections at that time has done so before this one was there.
-    bulk::keep(&context, Some(1), &std::sync::Mutex::default(), &accepted);
-    assert_eq!(accepted.read(&mut [0; 1], context.clock).unwrap(), 0);
-    drop(peer);
-    fs::remove_dir_all(folder).unwrap();
+    in_context("late", |context| {
+        let port = free_port();
+        let listener = socket::listen(context, port, socket::Options::default()).unwrap();
+        let options = socket::Options::default();
+        let peer = socket::connect(context, Ipv4Addr::LOCALHOST, port, options).unwrap();
+        let accepted = socket::Counted::accept(&listener, context).unwrap();
+        // Whoever shuts connections at that time has done so before this one was there.
+        bulk::keep(context, Some(1), &std::sync::Mutex::default(), &accepted);
+        assert_eq!(accepted.read(&mut [0; 1], context.clock).unwrap(), 0);
+        drop(peer);
+    });
 }
 
 /// What a task of a host that has these peers tells, while `meanwhile` goes on.
