@@ -10,6 +10,7 @@ use crate::{SimError, ends};
 const FIRST_OWN_PORT: u16 = 32_768;
 /// Connections whose ports are all below; each end has one (crates/wire/src/plan.rs).
 const CONNECTIONS_MAX: usize = (FIRST_OWN_PORT - plan::FIRST_PORT) as usize / 2;
+
 /// Whether a run can be made in which hosts are kernels where `outside` says so, by the hosts' numbers.
 ///
 /// # Errors
