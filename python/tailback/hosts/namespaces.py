@@ -28,7 +28,7 @@ BRIDGE = "br0"
 INTERFACE = "eth0"
 
 MTU_BYTES = 1500
-"""A bridge's, of which no port has less."""
+"""A bridge's without ports; with them it has the least of theirs, and forwards what each takes."""
 
 IPV6_MTU_BYTES = 1280
 """The least on which there is IPv6 (RFC 8200, 5)."""

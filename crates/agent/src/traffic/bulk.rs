@@ -71,16 +71,27 @@ fn write(context: &Context<'_>, flow: &Counted, task: &config::Bulk) -> io::Resu
         Err(error) if error.kind() == io::ErrorKind::NotConnected => {}
         other => other?,
     }
+    until_over(context, flow, task.end_ns, || {
+        flow.read(&mut [0; 64], clock)
+    })?;
+    flow.record(context)
+}
+
+/// Reads until the peer has sent all, or has reset the connection a moment before its time is over here too.
+fn until_over(
+    context: &Context<'_>,
+    flow: &Counted,
+    end_ns: Option<u64>,
+    mut read: impl FnMut() -> io::Result<usize>,
+) -> io::Result<()> {
     loop {
-        match flow.read(&mut [0; 64], clock) {
-            Ok(0) => break,
+        match read() {
+            Ok(0) => return Ok(()),
             Ok(_) => {}
-            // Its time is over, and the sink's was a moment before.
-            Err(error) if is_over(context, task.end_ns) && was_reset(&error) => break,
+            Err(error) if is_over(context, end_ns) && was_reset(&error) => return Ok(()),
             Err(error) => return Err(flow.said(&error)),
         }
     }
-    flow.record(context)
 }
 
 pub(super) fn sink(context: &Context<'_>, task: &config::Sink) -> io::Result<()> {
@@ -109,14 +120,9 @@ pub(super) fn sink(context: &Context<'_>, task: &config::Sink) -> io::Result<()>
 }
 
 fn read(context: &Context<'_>, flow: &Counted, end_ns: Option<u64>) -> io::Result<()> {
-    loop {
-        match flow.skip(CHUNK_BYTES, context.clock) {
-            Ok(0) => break,
-            Ok(_) => {}
-            Err(error) if is_over(context, end_ns) && was_reset(&error) => break,
-            Err(error) => return Err(flow.said(&error)),
-        }
-    }
+    until_over(context, flow, end_ns, || {
+        flow.skip(CHUNK_BYTES, context.clock)
+    })?;
     let recorded = flow.record(context);
     // Closes this direction too, though the sampler may have the socket still.
     let _ = flow.stream.shutdown(Shutdown::Both);

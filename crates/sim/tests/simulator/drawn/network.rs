@@ -21,10 +21,14 @@ impl Draw<'_> {
         link
     }
 
+    fn switch(&mut self) -> Value {
+        let key = &self.schema["$defs"]["Network"]["oneOf"][0]["properties"]["switch"];
+        self.laid_over(key, "SwitchConfigOverrides", 40)
+    }
+
     /// A network of any topology.
     pub(super) fn network(&mut self) -> Value {
-        let key = &self.schema["$defs"]["Network"]["oneOf"][0]["properties"]["switch"];
-        let mut switch = self.laid_over(key, "SwitchConfigOverrides", 40);
+        let mut switch = self.switch();
         if self.in_hundred(70) {
             switch["ports"] = json!(48);
         }
@@ -66,10 +70,11 @@ impl Draw<'_> {
         let mut links = Vec::new();
         if switches == 0 {
             links.push(self.joint("host0".to_owned(), "host1".to_owned()));
-        }
-        for host in 0..hosts.min(hosts * switches) {
-            let at = self.between(0, switches - 1);
-            links.push(self.joint(format!("host{host}"), switch(at)));
+        } else {
+            for host in 0..hosts {
+                let at = self.between(0, switches - 1);
+                links.push(self.joint(format!("host{host}"), switch(at)));
+            }
         }
         for number in 1..switches {
             let at = self.between(0, number - 1);
@@ -110,8 +115,7 @@ impl Draw<'_> {
         if self.in_hundred(60) {
             return plain.clone();
         }
-        let key = &self.schema["$defs"]["Network"]["oneOf"][0]["properties"]["switch"];
-        self.laid_over(key, "SwitchConfigOverrides", 40)
+        self.switch()
     }
 
     /// A host by name: as all, or with a machine, a TCP or sockets of its own.
