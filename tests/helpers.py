@@ -114,3 +114,22 @@ def programs() -> Iterator[tuple[int, list[bytes]]]:
             except OSError:
                 continue
             yield int(process.name), words
+
+
+def kernel_tree(path: Path, sublevel: str = "13", patchlevel: str = "2") -> Path:
+    """The least that counts as a kernel's source: with the places that are edited, and files that
+    are not needed.
+    """
+    for name, text in {
+        "Makefile": f"VERSION = 7\nPATCHLEVEL = {patchlevel}\nSUBLEVEL = {sublevel}\n",
+        "arch/um/Kconfig": "config HZ\n\tint\n\tdefault 100\n",
+        "arch/um/os-Linux/util.c": "ssize_t os_getrandom(void *buf)\n"
+        "{\n\treturn getrandom(buf, len, flags);\n}\n",
+        "drivers/gpu/drm/card.c": "int card;\n",
+        "drivers/gpu/Kconfig": "config GPU\n",
+        "drivers/net/dummy.c": "int dummy;\n",
+    }.items():
+        file = path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    return path

@@ -292,6 +292,34 @@ duration = "5ms"
 """
 
 
+def test_a_congestion_control_may_be_the_kernel_s_own(tmp_path: Path, command: Command) -> None:
+    path = tmp_path / "pair.toml"
+    text = PAIR + BULK + 'congestion = ["cubic", "kernel:cubic"]\nconnections = 2\n'
+    path.write_text(text.replace("[network]", '[network]\nkernels = ["server"]', 1))
+    answer = command("run", path, "--out", tmp_path / "own")
+    assert answer.code == 2, "the source is modelled"
+    said = " ".join(answer.err.split())
+    assert 'no model of congestion control "cubic" (kernel:cubic), and host client' in said
+    path.write_text(text.replace("[network]", '[network]\nkernels = ["client"]', 1))
+    results = tailback.run(path, out=tmp_path / "own")
+    flows = results.table("flows")
+    assert flows["sender_congestion_control"].to_list() == ["cubic", "cubic"]
+    assert flows["received_bytes"].min() > 0
+    path.write_text(PAIR + BULK)
+    stacks = 'sweep.tcp_congestion_control=["reno", "kernel:reno"]'
+    answer = command("run", path, "--set", stacks, "--out", tmp_path / "none")
+    assert answer.code == 2
+    assert "host client is modelled" in " ".join(answer.err.split())
+    results = tailback.run(
+        tailback.load(path).override(stacks), out=tmp_path / "two", backend="kernel"
+    )
+    first, second = results.table("flows").partition_by("run")
+    assert second["tcp_congestion_control"].to_list() == ["kernel:reno"]
+    assert second["sender_congestion_control"].to_list() == ["reno"]
+    # Each run has a seed of its own.
+    assert second["received_bytes"][0] == pytest.approx(first["received_bytes"][0], rel=0.05)
+
+
 def test_connections_that_find_no_port_are_refused(tmp_path: Path, command: Command) -> None:
     path = tmp_path / "pair.toml"
     path.write_text(PAIR + BULK)

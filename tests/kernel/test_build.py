@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from helpers import Command
-from tailback.kernel import build, cache, recipe, tools
+from helpers import Command, kernel_tree
+from tailback.kernel import build, cache, recipe, source, tools
 
 
 def _disk_with(free: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,6 +43,47 @@ def test_a_package_that_is_cut_short_is_fetched_anew(
         assert answer.code == 1
         assert f"{package.name}: cannot be unpacked" in answer.err
         assert not package.exists()
+
+
+def test_a_kernel_with_a_name_is_nobody_s_default(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is kept, and what of a build is left; any program stands for what is compiled."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    _disk_with(tools.FREE_BYTES, monkeypatch)
+    compiled: list[Path] = []
+
+    def compile_kernel(_tree: Path, out: Path, *_rest: object) -> Path:
+        out.mkdir(exist_ok=True)
+        compiled.append(out)
+        (out / ".config").write_text("")
+        return Path(shutil.copy(shutil.which("true") or "", out / "linux"))
+
+    monkeypatch.setattr(build, "_compile", compile_kernel)
+    tree = kernel_tree(tmp_path / "linux")
+    given = source.Given(tree)
+
+    plain = build.build(given, 1000)
+    assert plain.is_default
+    mine = build.build(given, 1000, name="mine", config=["CONFIG_A=y"], keep=True)
+    assert cache.installed() == [plain, mine]
+    assert plain.is_default
+    assert mine.config == ("CONFIG_A=y",)
+    assert build.build(given, 1000, name="mine", config=["CONFIG_A=y"]) == mine
+    assert len(compiled) == 2
+    assert compiled[1].exists(), "it was to be kept"
+    assert not compiled[0].parent.exists()
+    (tree / "net.c").write_text("")
+    changed = build.build(given, 1000, name="mine", config=["CONFIG_A=y"])
+    assert compiled[2] == compiled[1], "where the tree was compiled before"
+    assert not compiled[2].parent.exists(), "it was not to be kept any longer"
+    assert changed.recipe != mine.recipe
+    assert cache.installed() == [plain, changed]
+    assert build.build(given, 1000, name="mine", config=["CONFIG_A=y"], again=True) == changed
+    assert len(compiled) == 4
+    shutil.rmtree(plain.path)
+    alone = build.build(given, 1000, name="alone")
+    assert alone.is_default, "there is no other"
 
 
 def test_a_build_that_was_killed_compiles_alone(tmp_path: Path) -> None:

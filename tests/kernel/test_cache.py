@@ -1,5 +1,6 @@
 """Finding kernels among those that were built."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -53,6 +54,31 @@ def test_versions_are_found_by_their_beginning(add: Add) -> None:
     assert cache.find("7.2") == newest
     assert cache.find(hz=100) == other
     assert cache.find(other.name) == other
+
+
+def test_one_with_a_name_is_found_by_it(add: Add) -> None:
+    plain = add("7.2.13", 1000)
+    path = plain.path.with_name("mine")
+    plain.path.rename(path)
+    mine, plain = cache.find("mine"), add("7.2.13", 1000)
+    assert mine.is_named
+    assert not plain.is_named
+    assert mine.title == "mine (7.2.13-hz1000-abcd)"
+    assert plain.title == plain.name
+    cache.make_default(mine)
+    assert cache.find("7.2") == plain
+    assert cache.find(hz=1000) == plain
+    for kernel in (mine, plain):
+        assert cache.find(kernel.name) == kernel
+    shutil.rmtree(plain.path)
+    assert cache.find("7.2") == mine, "there is no other"
+
+
+@pytest.mark.parametrize("name", ["", "default", "7.2", "../up", "a b", ".build", "a" * 65])
+def test_what_is_no_name_is_refused(name: str, command: Command) -> None:
+    answer = command("kernel", "build", "--name", name)
+    assert answer.code == 2
+    assert "not a name for a kernel" in " ".join(answer.err.split())
 
 
 def test_what_is_not_there_is_said_with_what_is(add: Add) -> None:

@@ -5,29 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from helpers import Command
+from helpers import Command, kernel_tree
 from tailback.errors import InputError, TailbackError
 from tailback.kernel import source, tools
 
 
-def make_tree(path: Path, sublevel: str = "13", patchlevel: str = "2") -> Path:
-    """The least that counts as a kernel's source, and files that are not needed."""
-    for name, text in {
-        "Makefile": f"VERSION = 7\nPATCHLEVEL = {patchlevel}\nSUBLEVEL = {sublevel}\n",
-        "arch/um/Kconfig": "config HZ\n",
-        "drivers/gpu/drm/card.c": "int card;\n",
-        "drivers/gpu/Kconfig": "config GPU\n",
-        "drivers/net/dummy.c": "int dummy;\n",
-    }.items():
-        file = path / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
-    return path
-
-
 @pytest.mark.parametrize("packed", [False, True])
 def test_only_what_is_needed_is_unpacked(tmp_path: Path, *, packed: bool) -> None:
-    given = make_tree(tmp_path / "linux")
+    given = kernel_tree(tmp_path / "linux")
     if packed:
         subprocess.run(["tar", "-cJf", "linux.tar.xz", "linux"], cwd=tmp_path, check=True)
         given = tmp_path / "linux.tar.xz"
@@ -40,7 +25,7 @@ def test_only_what_is_needed_is_unpacked(tmp_path: Path, *, packed: bool) -> Non
 
 
 def test_a_kernel_that_is_too_old_is_refused(tmp_path: Path) -> None:
-    tree = make_tree(tmp_path, sublevel="9", patchlevel="1")
+    tree = kernel_tree(tmp_path, sublevel="9", patchlevel="1")
     with pytest.raises(InputError, match=r"Linux 7\.1\.9; hosts need 7\.2 or newer"):
         source.version(tree)
 
@@ -60,7 +45,7 @@ def test_missing_tools_are_named_all_at_once(
     there = tools.shutil.which
     gone = {"flex", "bc"}
     monkeypatch.setattr(tools.shutil, "which", lambda name: None if name in gone else there(name))
-    answer = command("kernel", "build", "--source", make_tree(tmp_path / "linux"))
+    answer = command("kernel", "build", "--source", kernel_tree(tmp_path / "linux"))
     assert answer.code == 2
     assert "missing: flex, bc" in answer.err
     assert "apt-get install flex bc" in answer.err

@@ -8,6 +8,7 @@
 use std::cell::OnceCell;
 
 use serde_json::{Map, Value};
+use tailback_tcp::congestion::KernelControl;
 use tailback_units::{Bytes, Duration, Rate};
 
 use crate::document::Document;
@@ -220,9 +221,18 @@ impl Checker<'_> {
         false
     }
 
-    /// A choice of words.
+    /// A choice of words, of which one may be a form that a prefix tells apart.
     fn check_words(&mut self, branches: &[Value], value: &Value, at: &str) {
-        self.check_word(&words_of(branches), value, at);
+        let mut words = words_of(branches);
+        if let Some(form) = branches.iter().find(|b| b.get("format").is_some()) {
+            let example = form["examples"][0].as_str().unwrap_or_default();
+            let prefix = example.split_inclusive(':').next().unwrap_or_default();
+            match value.as_str() {
+                Some(text) if text.starts_with(prefix) => return self.check_text(form, text, at),
+                _ => words.push(example),
+            }
+        }
+        self.check_word(&words, value, at);
     }
 
     fn check_word(&mut self, words: &[&str], value: &Value, at: &str) {
@@ -409,19 +419,26 @@ impl Checker<'_> {
         let parsed = match node.get("format").and_then(Value::as_str) {
             Some("tailback-Bytes") => text
                 .parse::<Bytes>()
+                .map_err(|error| error.to_string())
                 .map(|bytes| beyond(bytes.get() > MOST_BYTES, "1000TB")),
             Some("tailback-Rate") => text
                 .parse::<Rate>()
+                .map_err(|error| error.to_string())
                 .map(|rate| beyond(rate.as_bps() > MOST_BPS, "10Tbit")),
             Some("tailback-Duration") => text
                 .parse::<Duration>()
+                .map_err(|error| error.to_string())
                 .map(|time| beyond(time > LONGEST, "864000s, ten days")),
+            Some("tailback-KernelControl") => {
+                let parsed = text.parse::<KernelControl>().map(|_| None);
+                parsed.map_err(|error| error.to_string())
+            }
             _ => Ok(None),
         };
         match parsed {
             Err(error) => {
                 let first = node["examples"][0].as_str().unwrap_or_default();
-                self.find(at, error.to_string(), format!("for instance {first:?}"));
+                self.find(at, error, format!("for instance {first:?}"));
             }
             Ok(Some(most)) => {
                 self.find(

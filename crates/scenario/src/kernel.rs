@@ -39,9 +39,9 @@ pub enum HostKind {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct KernelConfig {
-    /// Which of the kernels that were built: a version or its beginning; absent: the default.
+    /// Which of the kernels that were built: a version or its beginning, or a kernel's name; absent: the default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(regex(pattern = r"^\d+\.\d+(\.\d+)?$"), extend("examples" = ["7.2"]))]
+    #[schemars(regex(pattern = r"^(\d+\.\d+(\.\d+)?|[A-Za-z0-9._-]*[A-Za-z][A-Za-z0-9._-]*)$"), extend("examples" = ["7.2"]))]
     pub version: Option<String>,
     /// Ticks of the kernel's clock a second, 100 or 1000; absent: as the default kernel has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -179,7 +179,7 @@ impl KernelConfig {
             found.push(Finding::new(
                 "version",
                 format!("{version:?} is no kernel's version"),
-                "two or three numbers with points, such as \"7.2\" or \"7.2.13\"",
+                "two or three numbers with points, such as \"7.2\" or \"7.2.13\", or the name of a kernel that was built",
             ));
         }
         if let Some(hz) = self.hz.filter(|hz| !HZ.contains(hz)) {
@@ -238,10 +238,17 @@ fn lines<'a>(
     })
 }
 
+/// Whether it is a version's beginning, or may be a kernel's name.
 fn is_version(text: &str) -> bool {
     let number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
     let parts: Vec<&str> = text.split('.').collect();
-    (2..=3).contains(&parts.len()) && parts.into_iter().all(number)
+    let is_number = (2..=3).contains(&parts.len()) && parts.into_iter().all(number);
+    // Whether there is one of that name is known where runs are made (python/tailback/kernel/cache.py).
+    let is_name = text.bytes().any(|b| b.is_ascii_alphabetic())
+        && text
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b));
+    is_number || is_name
 }
 
 /// What ip(8) can act on that matters to a host with one interface.

@@ -142,15 +142,10 @@ fn text(name: &str, value: &Value) -> Option<String> {
                 return Some(bytes.get().to_string());
             }
             let Ok(time) = text.parse::<Duration>() else {
-                // Older kernels' CUBIC has a name of its own here only.
-                let cubic = text == CongestionKind::Cubic21.name();
+                // Congestion controls have names of their own in scenarios.
+                let kind = serde_json::from_value::<CongestionKind>(value.clone());
                 return Some(
-                    if cubic {
-                        CongestionKind::Cubic.name()
-                    } else {
-                        text
-                    }
-                    .to_owned(),
+                    kind.map_or_else(|_| text.clone(), |kind| kind.linux_name().to_owned()),
                 );
             };
             let unit = UNITS_US.iter().find(|(known, _)| *known == name);

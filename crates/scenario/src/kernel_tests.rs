@@ -1,3 +1,5 @@
+use tailback_tcp::congestion::CongestionKind;
+
 use super::*;
 
 fn stack() -> Stack {
@@ -93,9 +95,22 @@ fn what_no_kernel_can_do_is_said() {
             "tc[0]"
         ]
     );
-    assert!(
-        config("hz = 1000\nversion = \"7.2.13\"")
-            .findings()
-            .is_empty()
+    for version in ["7.2.13", "7.2.13-hz1000-0123abcd", "mine"] {
+        let right = config(&format!("hz = 1000\nversion = {version:?}"));
+        assert!(right.findings().is_empty(), "{version}");
+    }
+}
+
+#[test]
+fn a_congestion_control_of_the_kernel_s_own_is_set_by_its_own_name() {
+    let mut stack = named("linux-7.2");
+    stack.tcp_congestion_control = "kernel:mine"
+        .parse()
+        .map(CongestionKind::Kernel)
+        .expect("one");
+    let host = KernelHost::new(None, None, &stack);
+    assert_eq!(
+        host.profile_sysctls["net.ipv4.tcp_congestion_control"],
+        "mine"
     );
 }

@@ -41,6 +41,7 @@ mod socket;
 mod sweep;
 mod topology;
 mod unmarked;
+mod unmodelled;
 mod vlans;
 mod workload;
 

@@ -102,6 +102,7 @@ fn the_check_knows_every_keyword_that_the_schema_uses() {
             "tailback-Bytes",
             "tailback-Rate",
             "tailback-Duration",
+            "tailback-KernelControl",
             "uint8",
             "uint16",
             "uint32",

@@ -191,7 +191,9 @@ impl SocketConfig {
         let seconds = |d: Duration| (d.as_us() / 1_000_000) as i32;
         let value = |option: SocketOption| {
             LinuxValue::Number(match option {
-                SocketOption::Congestion(kind) => return LinuxValue::Text(kind.name().to_owned()),
+                SocketOption::Congestion(kind) => {
+                    return LinuxValue::Text(kind.linux_name().to_owned());
+                }
                 SocketOption::NoDelay(on)
                 | SocketOption::Cork(on)
                 | SocketOption::QuickAck(on)

@@ -78,7 +78,8 @@ fn marks(run: &Run) -> bool {
 
 /// Whether anybody sends packets that can be marked, or opens a connection that asks for them.
 fn asks(run: &Run) -> bool {
-    let needs = |kind: &CongestionKind| kind.needs_ecn();
+    // What a kernel's own asks for by itself is not known.
+    let needs = |kind: &CongestionKind| kind.needs_ecn() || !kind.is_modelled();
     let connects = !matches!(run.workload, Workload::Udp(_)) || !run.background_flows.is_empty();
     let mut hosts = run.network.hosts.iter();
     let own = connects

@@ -69,6 +69,9 @@ pub enum SimError {
         /// What makes it one.
         why: &'static str,
     },
+    /// Modelled hosts are to have what no model is of.
+    #[error("{0}")]
+    NotModelled(String),
     /// A kernel or a guest failed; says which and why.
     #[error("{0}")]
     Kernel(String),
@@ -174,6 +177,9 @@ pub fn simulate_on(threads: usize, run: &Run, control: &Control) -> Result<RunOu
             host: host.to_owned(),
             why,
         });
+    }
+    if let Some(refused) = external::without_model(run, |_| false) {
+        return Err(SimError::NotModelled(refused));
     }
     let (mut world, parts) = parts::begin(run, control, threads)?;
     world.run(control)?;

@@ -241,11 +241,15 @@ pub(crate) fn sender_control(world: &World, flow: u32, source: HostId) -> String
 pub(crate) fn control(host: &HostState, asked: Option<CongestionKind>, is_beside: bool) -> String {
     let own = host.beside_options.as_ref().filter(|_| is_beside);
     let options = own.unwrap_or(&host.config.options);
-    match (asked.or(options.congestion), &host.kernel_control) {
-        (Some(kind), _) => kind.name().to_owned(),
-        (None, Some(name)) => name.clone(),
-        (None, None) => host.config.stack.tcp_congestion_control.name().to_owned(),
+    let kind = match (asked.or(options.congestion), &host.kernel_control) {
+        (Some(kind), _) => kind,
+        (None, Some(name)) => return name.clone(),
+        (None, None) => host.config.stack.tcp_congestion_control,
+    };
+    if host.outside {
+        return kind.linux_name().to_owned();
     }
+    kind.name().to_owned()
 }
 
 fn drops(world: &World) -> Table {

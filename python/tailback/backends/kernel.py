@@ -136,7 +136,7 @@ def run_with_kernels(
             "events": [result.events],
             "wall_s": [wall_s],
             "hops_per_wall_s": [result.hops / wall_s],
-            "kernel": [kernel.name],
+            "kernel": [kernel.title],
             "userspace": [userspace],
         }
     )

@@ -36,21 +36,58 @@ def command() -> None:
     show_default=True,
     help="Ticks a second; what timers are rounded to.",
 )
-@click.option("--again", is_flag=True, help="Build it even if it is there.")
-def build(source: Path | None, hz: str, *, again: bool) -> None:
-    """Build a kernel and keep it; runs use the one built last.
+@click.option(
+    "--name",
+    metavar="NAME",
+    help="Call it so: runs take it by kernel.version = NAME, and no others do. One of that name is "
+    "replaced.",
+)
+@click.option(
+    "--config",
+    "settings",
+    multiple=True,
+    metavar="CONFIG_X=y",
+    help="A setting of the kernel beyond those it has here; can be given several times.",
+)
+@click.option(
+    "--keep",
+    is_flag=True,
+    help="Leave what was compiled (1 GB): the next build of this tree compiles what has changed.",
+)
+@click.option("--again", is_flag=True, help="Build it even if it is there, all anew.")
+def build(
+    source: Path | None,
+    hz: str,
+    name: str | None,
+    settings: tuple[str, ...],
+    *,
+    keep: bool,
+    again: bool,
+) -> None:
+    """Build a kernel and keep it; runs use the one built last without a name.
 
     Needs a compiler and 1 GB of disk while it builds, no privilege, and a few minutes. Ctrl-C
     leaves what is done; the same command goes on from there.
     """
     from tailback.cli import console
     from tailback.kernel import build as building
+    from tailback.kernel import cache, recipe
     from tailback.kernel import source as sources
 
     origin = sources.Given(source) if source is not None else sources.Package()
     with _shown() as tell:
-        kernel = building.build(origin, int(hz), again=again, tell=tell)
+        kernel = building.build(
+            origin,
+            int(hz),
+            name=None if name is None else cache.check_name(name),
+            config=[recipe.setting(text) for text in settings],
+            again=again,
+            keep=keep,
+            tell=tell,
+        )
     console.out.out(f"Linux {kernel.version}, HZ {kernel.hz}: {kernel.program}")
+    if kernel.is_named:
+        console.out.out(f'runs take it by kernel.version = "{kernel.name}"')
 
 
 @command.command("list")

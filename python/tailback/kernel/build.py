@@ -2,14 +2,16 @@
 
 All happens in one folder beside the kernels, under a lock. A build that was interrupted goes on
 where it was: a package that is there is not fetched again, a tree that is complete is not unpacked
-again, and make compiles what is missing. When the kernel is kept, the folder is deleted.
+again, and make compiles what is missing. When the kernel is kept, the folder is deleted, unless it
+is asked for: of a tree that changes, the next build then compiles what has changed.
 """
 
 import fcntl
+import json
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,14 +19,19 @@ from pathlib import Path
 from tailback.errors import TailbackError
 from tailback.kernel import cache, recipe, tools
 from tailback.kernel import source as sources
+from tailback.kernel import tree as trees
 from tailback.kernel.cache import Kernel
+from tailback.kernel.tree import Scan
 from tailback.results.machine import cores
 
 STEPS = 1202
 """Lines that make says for the kernel of `recipe` from 7.2.13, for the estimate of progress."""
 
 READY = ".ready"
-"""In a tree: it is unpacked and edited."""
+"""In a copy of a tree: it is unpacked and edited; says what the tree had then."""
+
+OUT = "out"
+"""What was compiled, in the folder of a build."""
 
 
 @dataclass(frozen=True)
@@ -43,36 +50,69 @@ def build(
     source: sources.Package | sources.Given,
     hz: int,
     *,
+    name: str | None = None,
+    config: Sequence[str] = (),
     again: bool = False,
+    keep: bool = False,
     tell: Tell = lambda _step: None,
 ) -> Kernel:
-    """The kernel of that source and HZ: the one that is kept, or else a new one, which becomes the
-    default. `again` builds it in any case.
+    """The kernel of that source and HZ: the one that is kept, or else a new one.
+
+    Args:
+        source: a package, a tarball or a tree; a tree that has changed is another source.
+        hz: ticks a second.
+        name: what it is called, if not by what it was made from. One of that name is replaced, and
+            runs that ask for no kernel take the one they took before; else this is now that one.
+        config: lines of configuration over the recipe's (`recipe.setting`).
+        again: whether to build it where it is there, all anew.
+        keep: whether to leave what was compiled.
+        tell: hears how far it is.
     """
     kept = cache.folder()
     kept.mkdir(parents=True, exist_ok=True)
-    digest = recipe.digest(hz, source.identity)
+    found = source.scan()
+    content = trees.fingerprint(found) if found else ""
+    digest = recipe.digest(hz, source.identity, config, content)
     with _locked(kept / ".lock", tell) as lock:
-        there = [kernel for kernel in cache.installed() if kernel.recipe == digest]
+        called = [one for one in cache.installed() if (one.name if one.is_named else None) == name]
+        there = [one for one in called if one.recipe == digest]
         if there and not again:
-            cache.make_default(there[-1])
+            _choose(there[-1])
             return there[-1]
         tools.require(kept, apt=isinstance(source, sources.Package))
-        work = kept / f".build-{digest}"
+        # What a tree had before it changed is of use; of archives it is not.
+        lasting = recipe.digest(hz, source.identity, config) if _is_tree(found) else digest
+        work = kept / f".build-{lasting}"
         work.mkdir(exist_ok=True)
-        tree = _tree(source, work, hz, tell)
+        if again:
+            shutil.rmtree(work / OUT, ignore_errors=True)
+        tree = _tree(source, found, work, hz, tell)
         version = sources.version(tree)
-        program = _compile(tree, work / "out", version, tell, lock)
+        program = _compile(tree, work / OUT, version, config, tell, lock)
         kernel = Kernel(
-            path=kept / f"{version}-hz{hz}-{digest}",
+            path=kept / (name or cache.name_of(version, hz, digest)),
             version=version,
             hz=hz,
             source=source.identity,
             recipe=digest,
             edits=tuple(edit.why for edit in recipe.edits(hz)),
+            config=tuple(config),
         )
-        _keep(kernel, program, work)
+        _store(kernel, program, work)
+        _choose(kernel)
+        if not keep:
+            shutil.rmtree(work)
         return kernel
+
+
+def _choose(kernel: Kernel) -> None:
+    """Lets runs take it that ask for none, unless it has a name by which to ask for it."""
+    if not kernel.is_named or not (cache.folder() / cache.DEFAULT).exists():
+        cache.make_default(kernel)
+
+
+def _is_tree(found: Scan) -> bool:
+    return bool(found) and "" not in found
 
 
 @contextmanager
@@ -87,9 +127,13 @@ def _locked(path: Path, tell: Tell) -> Iterator[int]:
         yield file.fileno()
 
 
-def _tree(source: sources.Package | sources.Given, work: Path, hz: int, tell: Tell) -> Path:
+def _tree(
+    source: sources.Package | sources.Given, found: Scan, work: Path, hz: int, tell: Tell
+) -> Path:
     tree = work / "tree"
     if (tree / READY).exists():
+        if _is_tree(found):
+            _update(source.fetch(work), found, tree, hz)
         return tree
     shutil.rmtree(tree, ignore_errors=True)
     tell(Step("fetching the source", 0.01))
@@ -105,18 +149,36 @@ def _tree(source: sources.Package | sources.Given, work: Path, hz: int, tell: Te
     sources.version(tree)
     for edit in recipe.edits(hz):
         edit.apply(tree)
-    (tree / READY).touch()
+    (tree / READY).write_text(json.dumps(found))
     return tree
 
 
-def _compile(tree: Path, out: Path, version: str, tell: Tell, lock: int) -> Path:
+def _update(source: Path, found: Scan, tree: Path, hz: int) -> None:
+    """Brings a copy of a tree up to date."""
+    before = {path: tuple(facts) for path, facts in json.loads((tree / READY).read_text()).items()}
+    written, gone = trees.differences(before, found)
+    if not written and not gone:
+        return
+    for path in gone:
+        (tree / path).unlink(missing_ok=True)
+    sources.bring(source, tree, written)
+    for edit in recipe.edits(hz):
+        edit.apply(tree)
+    (tree / READY).write_text(json.dumps(found))
+
+
+def _compile(
+    tree: Path, out: Path, version: str, config: Sequence[str], tell: Tell, lock: int
+) -> Path:
     out.mkdir(exist_ok=True)
+    asked = out.with_name("asked.config")
+    asked.write_text(recipe.configuration(config))
     make = ["make", "-C", str(tree), "ARCH=um", f"O={out}", f"-j{cores()}"]
     tell(Step(f"configuring Linux {version}", 0.1))
     log = out / "make.log"
     with log.open("w") as file:
-        _make([*make, f"KCONFIG_ALLCONFIG={recipe.CONFIG}", "allnoconfig"], file.write, lock)
-        lost = set(recipe.settings()) - set((out / ".config").read_text().splitlines())
+        _make([*make, f"KCONFIG_ALLCONFIG={asked}", "allnoconfig"], file.write, lock)
+        lost = set(recipe.settings(config)) - set((out / ".config").read_text().splitlines())
         # 7.3 has no CONFIG_PROC_SYSCTL: it is always there.
         lost.discard("CONFIG_PROC_SYSCTL=y")
         if lost:
@@ -174,8 +236,8 @@ def _make(command: list[str], follow: Callable[[str], object], lock: int) -> Non
         raise TailbackError(f"the kernel does not compile; make's last lines:\n{''.join(tail)}")
 
 
-def _keep(kernel: Kernel, program: Path, work: Path) -> None:
-    """Moves what is needed to its place, in one step, and deletes the rest."""
+def _store(kernel: Kernel, program: Path, work: Path) -> None:
+    """Moves what is needed to its place, in one step."""
     fresh = work / "kernel"
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir()
@@ -184,5 +246,3 @@ def _keep(kernel: Kernel, program: Path, work: Path) -> None:
     replace(kernel, path=fresh).write()
     shutil.rmtree(kernel.path, ignore_errors=True)
     fresh.rename(kernel.path)
-    cache.make_default(kernel)
-    shutil.rmtree(work)

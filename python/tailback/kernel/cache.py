@@ -1,12 +1,13 @@
 """The kernels that have been built, in the user's cache directory.
 
-Each has a folder of its own, named by version, HZ and a hash of what it was made from, with the
-program `linux`, its configuration `config` and `kernel.json`. The link `default` names the one
-that runs use.
+Each has a folder of its own, named by version, HZ and a hash of what it was made from, or by the
+name that its builder gave it. In it are the program `linux`, its configuration `config` and
+`kernel.json`. The link `default` names the one that runs use.
 """
 
 import json
 import os
+import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -33,11 +34,24 @@ class Kernel:
     """Hash of configuration and edits."""
     edits: tuple[str, ...]
     """What was changed in the source."""
+    config: tuple[str, ...] = ()
+    """What its builder has configured beyond the recipe."""
 
     @property
     def name(self) -> str:
         """The folder's name, by which commands name it."""
         return self.path.name
+
+    @property
+    def is_named(self) -> bool:
+        """Whether its builder gave it a name."""
+        return self.name != name_of(self.version, self.hz, self.recipe)
+
+    @property
+    def title(self) -> str:
+        """Its name, and what tells it from what had that name before."""
+        own = name_of(self.version, self.hz, self.recipe)
+        return f"{self.name} ({own})" if self.is_named else self.name
 
     @property
     def program(self) -> Path:
@@ -57,6 +71,21 @@ class Kernel:
         (self.path / DESCRIPTION).write_text(json.dumps(facts, indent=2) + "\n")
 
 
+def name_of(version: str, hz: int, recipe: str) -> str:
+    """What a kernel is called that nobody gave a name."""
+    return f"{version}-hz{hz}-{recipe}"
+
+
+def check_name(name: str) -> str:
+    """A name for a kernel; raises `InputError` where it is none."""
+    if name == DEFAULT or not re.fullmatch(r"[A-Za-z][A-Za-z0-9._-]{0,63}", name):
+        raise InputError(
+            f"--name {name}: not a name for a kernel: a letter, then letters, digits, points, "
+            f"hyphens or underscores, and not {DEFAULT!r}"
+        )
+    return name
+
+
 def folder() -> Path:
     """Where kernels are kept: $XDG_CACHE_HOME/tailback/kernels."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
@@ -71,6 +100,8 @@ def installed() -> list[Kernel]:
 
 def find(wanted: str | None = None, hz: int | None = None) -> Kernel:
     """The kernel to use: the default, or the newest of that version or name and HZ.
+
+    One that has a name is taken for its version only where there is no other.
 
     Raises `InputError` that says how to get one.
     """
@@ -87,7 +118,15 @@ def find(wanted: str | None = None, hz: int | None = None) -> Kernel:
         and (hz is None or kernel.hz == hz)
     ]
     if fitting:
-        return max(fitting, key=lambda kernel: (_order(kernel.version), kernel.is_default))
+        return max(
+            fitting,
+            key=lambda one: (
+                one.name == wanted,
+                not one.is_named,
+                _order(one.version),
+                one.is_default,
+            ),
+        )
     asked = " ".join(part for part in (wanted, f"with HZ {hz}" if hz is not None else None) if part)
     there = ", ".join(kernel.name for kernel in having)
     raise InputError(
@@ -116,6 +155,7 @@ def _read(path: Path) -> Kernel | None:
             source=str(facts["source"]),
             recipe=str(facts["recipe"]),
             edits=tuple(map(str, facts["edits"])),
+            config=tuple(map(str, facts.get("config", ()))),
         )
         # Those of before have no size.
         whole = facts.get("bytes") in {None, kernel.program.stat().st_size}

@@ -5,11 +5,13 @@ part of a kernel's name, so that a changed recipe is a new kernel.
 """
 
 import hashlib
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from tailback.errors import TailbackError
+from tailback.errors import InputError, TailbackError
 
 HERE = Path(__file__).parent
 CONFIG = HERE / "kernel.config"
@@ -76,13 +78,44 @@ def edits(hz: int) -> tuple[Edit, ...]:
     )
 
 
-def digest(hz: int, source: str) -> str:
-    """Eight hex digits that differ where the configuration, an edit or the source does."""
+def digest(hz: int, source: str, config: Sequence[str] = (), content: str = "") -> str:
+    """Eight hex digits that differ where the configuration, an edit or the source does.
+
+    Args:
+        hz: ticks a second.
+        source: where the source comes from.
+        config: settings over those of the recipe.
+        content: tells states of a source apart that comes from the same place.
+    """
     parts = [CONFIG.read_text(), source]
     parts += [part for edit in edits(hz) for part in (edit.file, edit.before, edit.after)]
+    parts += [part for part in (*config, content) if part]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:8]
 
 
-def settings() -> list[str]:
+def setting(text: str) -> str:
+    """A line of a configuration, of one as a user gives it: `CONFIG_X=y`, `X=y` or `X`.
+
+    Raises `InputError` where it is none.
+    """
+    match = re.fullmatch(r"(?:CONFIG_)?([A-Z0-9_]+)(?:=(.+))?", text)
+    value = match[2] or "y" if match else ""
+    if match is None or not re.fullmatch(r'[yn]|-?\d+|0x[0-9a-fA-F]+|"[^"\n]*"', value):
+        raise InputError(
+            f"--config {text}: no setting of a kernel; for instance CONFIG_TCP_CONG_BBR=y "
+            "(there are no modules here: y or n, a number, or a text in double quotes)"
+        )
+    return f"CONFIG_{match[1]}={value}"
+
+
+def configuration(config: Sequence[str] = ()) -> str:
+    """The whole configuration: the recipe's, and settings of the user's over it."""
+    names = tuple(line.partition("=")[0] + "=" for line in config)
+    lines = [line for line in CONFIG.read_text().splitlines() if not line.startswith(names)]
+    return "\n".join([*lines, *config, ""]) if config else CONFIG.read_text()
+
+
+def settings(config: Sequence[str] = ()) -> list[str]:
     """The lines of the configuration that switch something on."""
-    return [line for line in CONFIG.read_text().splitlines() if line.startswith("CONFIG_")]
+    lines = configuration(config).splitlines()
+    return [line for line in lines if line.startswith("CONFIG_") and not line.endswith("=n")]

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from tailback.errors import InputError, TailbackError
 from tailback.kernel import recipe
+from tailback.kernel.tree import Scan, scan
 
 PINNED = "7.2"
 """The version that results are stated for."""
@@ -35,8 +36,15 @@ class Given:
 
     @property
     def identity(self) -> str:
-        """Tells sources apart; two given sources of the same path count as the same."""
+        """Where it is."""
         return str(self.path.resolve())
+
+    def scan(self) -> Scan:
+        """The files of a tree; of a tarball itself alone."""
+        if self.path.is_dir():
+            return scan(self.path)
+        facts = self.path.stat()
+        return {"": (facts.st_size, facts.st_mtime_ns)}
 
     def fetch(self, _work: Path) -> Path:
         """It is there already."""
@@ -44,7 +52,7 @@ class Given:
             raise InputError(f"{self.path}: there is no such source tree or tarball")
         if self.path.is_dir() and not (self.path / "arch" / "um" / "Kconfig").exists():
             raise InputError(f"{self.path}: no kernel source tree (arch/um/Kconfig is not there)")
-        return self.path
+        return self.path.resolve()
 
 
 @dataclass(frozen=True)
@@ -57,6 +65,10 @@ class Package:
     def identity(self) -> str:
         """All packages of a version are alike: the version is told by the source itself."""
         return "debian"
+
+    def scan(self) -> Scan:
+        """Nothing that could change."""
+        return {}
 
     def fetch(self, work: Path) -> Path:
         """Downloads the package into `work`; one that is there is taken as it is."""
@@ -86,7 +98,7 @@ class Package:
 def unpack(source: Path, tree: Path) -> None:
     """Unpacks what is needed of a package, a tarball or a tree into the new folder `tree`."""
     tree.mkdir(parents=True)
-    choose = [f"--exclude-from={recipe.UNNEEDED}", "--strip-components=1", "-C", str(tree)]
+    choose = _choose(tree)
     if source.is_dir():
         read = ["tar", "-C", str(source.parent), "--exclude-vcs", "-c", source.name]
         pipeline = [read, ["tar", "-x", *choose]]
@@ -100,6 +112,21 @@ def unpack(source: Path, tree: Path) -> None:
     else:
         pipeline = [["tar", "-xf", str(source), *choose]]
     _pipe(pipeline, source)
+
+
+def bring(source: Path, tree: Path, written: Sequence[str]) -> None:
+    """Copies what is needed of those files of a tree over its copy `tree`, as if written now."""
+    names = tree.with_name("written")
+    lines = (f"{source.name}/{path}\0" for path in written)
+    names.write_bytes("".join(lines).encode(errors="surrogateescape"))
+    read = ["tar", "-C", str(source.parent), "--exclude-vcs", "--no-recursion", "-c"]
+    read += ["--null", "--verbatim-files-from", f"--files-from={names}"]
+    _pipe([read, ["tar", "-x", "--touch", *_choose(tree)]], source)
+    names.unlink()
+
+
+def _choose(tree: Path) -> list[str]:
+    return [f"--exclude-from={recipe.UNNEEDED}", "--strip-components=1", "-C", str(tree)]
 
 
 def version(tree: Path) -> str:

@@ -72,7 +72,7 @@ pub(super) fn tasks(run: &Run, after_look: Duration, at: &Addresses) -> Vec<(usi
             flows: 1,
             bytes: flow.bytes,
             duration_ns: one.until.map(|until| ns(until.since(flow.start))),
-            congestion_control: flow.congestion.map(|kind| kind.name().to_owned()),
+            congestion_control: flow.congestion.map(|kind| kind.linux_name().to_owned()),
             window_bytes: None,
             priority: flow.priority,
             end_ns,

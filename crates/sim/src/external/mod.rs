@@ -43,6 +43,7 @@ pub use elsewhere::{hosts_elsewhere, working_hosts};
 use guests::{EPOCH_NS, Guests};
 pub use not_applied::not_applied_by_kernels;
 pub use possible::kernels_can;
+pub(crate) use possible::without_model;
 
 /// The sysctl.
 pub(crate) const CONGESTION_CONTROL: &str = "net.ipv4.tcp_congestion_control";

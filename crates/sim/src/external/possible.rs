@@ -16,11 +16,13 @@ const CONNECTIONS_MAX: usize = (FIRST_OWN_PORT - plan::FIRST_PORT) as usize / 2;
 /// # Errors
 /// [`SimError::Kernel`] with all that it cannot do, and what would.
 pub fn kernels_can(run: &Run, outside: &[bool]) -> Result<(), SimError> {
-    let refused = if outside.contains(&true) {
+    let is_outside = |host: usize| outside.get(host).copied().unwrap_or(false);
+    let mut refused = if outside.contains(&true) {
         refused(run, outside)
     } else {
         without_kernels(run)
     };
+    refused.extend(without_model(run, is_outside));
     if refused.is_empty() {
         return Ok(());
     }
@@ -37,6 +39,17 @@ fn without_kernels(run: &Run) -> Vec<String> {
         ],
         _ => Vec::new(),
     }
+}
+
+/// A congestion control that a modelled host cannot have.
+pub(crate) fn without_model(run: &Run, is_outside: impl Fn(usize) -> bool) -> Option<String> {
+    let (host, kind) = run.unmodelled_control(|host| !is_outside(host))?;
+    let linux = kind.linux_name();
+    Some(format!(
+        "there is no model of congestion control {linux:?} ({}), and host {host} is modelled: give it to real hosts alone \
+         (by their own stack, or kernel.sysctl), or let all hosts be real (--backend kernel, namespaces or hosts)",
+        kind.name()
+    ))
 }
 
 fn refused(run: &Run, outside: &[bool]) -> Vec<String> {

@@ -322,7 +322,7 @@ fn flow_tasks(
             flows: 1,
             bytes: flow.bytes,
             duration_ns: None,
-            congestion_control: flow.congestion.map(|kind| kind.name().to_owned()),
+            congestion_control: flow.congestion.map(|kind| kind.linux_name().to_owned()),
             window_bytes,
             priority: flow.priority,
             end_ns,

@@ -22,6 +22,7 @@ mod highspeed;
 mod htcp;
 mod hybla;
 mod illinois;
+mod kernel_control;
 mod lp;
 mod max_filter;
 mod nv;
@@ -57,6 +58,7 @@ pub use dctcp::DctcpParameters;
 pub use htcp::HtcpParameters;
 pub use hybla::HyblaParameters;
 pub use illinois::IllinoisParameters;
+pub use kernel_control::{InvalidControl, KernelControl};
 pub use nv::NvParameters;
 pub use prague::PragueParameters;
 pub use reno_sce::{RenoSceParameters, RenoSceVersion};
@@ -68,21 +70,26 @@ pub(crate) use window::{INFINITE_SSTHRESH, Window};
 /// Makes the enum of names, that of the algorithms at work, and the calls of each.
 macro_rules! congestion_controls {
     ($($(#[$doc:meta])* $name:ident($module:ident) = $text:literal;)*) => {
-        /// The congestion controls there are, by the name of their kernel module.
+        /// The congestion controls there are, by the name of their kernel module, or of a kernel's own: `kernel:NAME`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+        #[schemars(transform = kernel_control::one_of)]
         pub enum CongestionKind {
             $($(#[$doc])* #[serde(rename = $text)] $name,)*
+            /// One that a real host's kernel has; there is no model of it.
+            #[serde(untagged)]
+            Kernel(KernelControl),
         }
 
         impl CongestionKind {
-            /// All of them.
+            /// All that are modelled.
             pub const ALL: &'static [CongestionKind] = &[$(CongestionKind::$name),*];
 
-            /// Its name, as `tcp_congestion_control` and TCP_CONGESTION give it.
+            /// Its name, as scenarios and tables give it.
             #[must_use]
-            pub fn name(self) -> &'static str {
+            pub fn name(&self) -> &str {
                 match self {
                     $(CongestionKind::$name => $text,)*
+                    CongestionKind::Kernel(control) => control.name(),
                 }
             }
         }
@@ -99,6 +106,11 @@ macro_rules! congestion_controls {
                 match kind {
                     $(CongestionKind::$name =>
                         Congestion::$name(CongestionControl::new(stack, seed)),)*
+                    // Who makes hosts sees to it that none with a model has it; the kernel falls back on Reno, too.
+                    CongestionKind::Kernel(_) => {
+                        debug_assert!(false, "there is no model of {}", kind.name());
+                        Congestion::Reno(CongestionControl::new(stack, seed))
+                    }
                 }
             }
 
@@ -174,10 +186,27 @@ congestion_controls! {
 }
 
 impl CongestionKind {
-    /// The algorithm of this name, if there is one.
+    /// The algorithm of this name, if one is modelled.
     #[must_use]
     pub fn from_name(name: &str) -> Option<CongestionKind> {
         Self::ALL.iter().copied().find(|kind| kind.name() == name)
+    }
+
+    /// Whether there is a model of it.
+    #[must_use]
+    pub fn is_modelled(&self) -> bool {
+        !matches!(self, CongestionKind::Kernel(_))
+    }
+
+    /// Its name as Linux has it, for the sysctl `tcp_congestion_control` and the option TCP_CONGESTION.
+    #[must_use]
+    pub fn linux_name(&self) -> &str {
+        match self {
+            // An older kernel's has a name of its own here only.
+            CongestionKind::Cubic21 => "cubic",
+            CongestionKind::Kernel(control) => control.linux_name(),
+            modelled => modelled.name(),
+        }
     }
 
     /// Whether a host with it asks for ECN whatever `tcp_ecn` says (TCP_CONG_NEEDS_ECN).
