@@ -1,18 +1,20 @@
-"""The distribution of transactions' completion times, reduced to what a chart can show."""
+"""The distribution of completion times and the like, reduced to what a chart can show."""
 
 import polars as pl
 
+from tailback.analysis.spreads import COMPLETION, Spread
 from tailback.analysis.view import COLOUR, DASH, GROUP, View
 
 QUANTILES = {percent: f"q{percent} of" for percent in (5, 25, 50, 75, 95)}
 """Percentile -> column. Drawn: rule from the first to the last, bar between the quartiles."""
 
 SHARE = "share of"
-"""Column with the share of transactions done within a time."""
+"""Column with the share of values that are so large or smaller."""
 LEAST, GREATEST, COUNT = "least of", "greatest of", "count of"
 """Columns with the shortest and the longest of them, and how many they are."""
 _RANK = "rank of"
 _STEPS = 120
+_FINER = 10
 
 
 def quantiles(view: View, column: str = "completion_ms") -> pl.DataFrame:
@@ -30,15 +32,19 @@ def quantiles(view: View, column: str = "completion_ms") -> pl.DataFrame:
     )
 
 
-def ecdf(view: View, column: str = "completion_ms") -> pl.DataFrame:
-    """Return steps (`column`, `SHARE`) of the empirical distribution per point.
+def ecdf(view: View, spread: Spread = COMPLETION) -> pl.DataFrame:
+    """Return steps (its column, `SHARE`) of the empirical distribution per point.
 
     It rises from 0 at the least value to 1 at the greatest, in at most about 120 steps a point,
-    evenly spaced in rank.
+    evenly spaced in rank, and ten times as many per rank at the end, where the tail is. Empty where
+    there are no values.
     """
+    column, rows = spread.column, spread.rows(view)
+    if rows.is_empty():
+        return rows
     keys = [*view.axes.names, GROUP, COLOUR, DASH]
     ranked = (
-        view.transactions.select(*keys, column)
+        rows.select(*keys, column)
         .sort(column)
         .with_columns(
             pl.int_range(1, pl.len() + 1).over(keys).alias(_RANK),
@@ -46,8 +52,10 @@ def ecdf(view: View, column: str = "completion_ms") -> pl.DataFrame:
         )
     )
     step = (pl.col(COUNT) / _STEPS).ceil().cast(pl.Int64)
+    tail = pl.col(_RANK) > pl.col(COUNT) - step
+    near = pl.when(tail).then((step / _FINER).ceil().cast(pl.Int64)).otherwise(step)
     kept = ranked.filter(
-        (pl.col(_RANK) % step == 0) | (pl.col(_RANK) == 1) | (pl.col(_RANK) == pl.col(COUNT))
+        (pl.col(_RANK) % near == 0) | (pl.col(_RANK) == 1) | (pl.col(_RANK) == pl.col(COUNT))
     )
     rising = kept.select(*keys, column, (pl.col(_RANK) / pl.col(COUNT)).alias(SHARE))
     feet = rising.group_by(keys, maintain_order=True).agg(

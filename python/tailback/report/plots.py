@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tailback.analysis.anatomy import Anatomy, anatomies
 from tailback.analysis.controls import PRIORITY
 from tailback.analysis.samples import sampled
+from tailback.analysis.spreads import COMPLETION, SPREADS
 from tailback.analysis.view import View
 from tailback.errors import InputError
 from tailback.report.charts.anatomy import anatomy
@@ -87,9 +88,17 @@ class Plots:
         """Median, quartiles, 5th and 95th percentile of completion times along the sweep."""
         return self._themed(distribution(self._view))
 
-    def ecdf(self) -> AnyChart:
-        """Share of transactions done within a time, at a value of x picked below the chart."""
-        return self._themed(ecdf(self._view))
+    def ecdf(self, of: str = "completion") -> AnyChart:
+        """Share of values that are so large or smaller, at a value of x picked below the chart.
+
+        Args:
+            of: `completion` of transactions, `slowdown` of flows, or, where the scenario asked for
+                samples, `queue` (at the fullest port) and `round-trips` (smoothed, of senders).
+        """
+        spreads = {"completion": COMPLETION, **SPREADS}
+        if of not in spreads:
+            raise InputError(f"of = {of!r}: nothing to be drawn; one of {', '.join(spreads)}")
+        return self._themed(ecdf(self._view, spreads[of]))
 
     def errors(self, column: str = "completion_ms_mean") -> AnyChart:
         """Relative error of a metric against the published table."""
@@ -227,6 +236,7 @@ class Plots:
             *times,
             *((f"errors-{_file(m)}", partial(self.errors, m)) for m in judged(view)),
             ("excess", self.excess),
+            *((f"ecdf-{of}", partial(self.ecdf, of)) for of in SPREADS),
             ("network", self.network),
             ("lost-at", self.lost_at),
             ("surface", self.surface),

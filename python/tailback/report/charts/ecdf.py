@@ -1,4 +1,4 @@
-"""Which share of transactions was done within a time: the empirical distribution function."""
+"""Which share of values is so large or smaller: the empirical distribution function."""
 
 import altair as alt
 import polars as pl
@@ -7,6 +7,7 @@ from tailback.analysis.axes import Axis
 from tailback.analysis.columns import axis_label
 from tailback.analysis.distribution import SHARE
 from tailback.analysis.distribution import ecdf as steps
+from tailback.analysis.spreads import COMPLETION, Spread
 from tailback.analysis.view import View
 from tailback.analysis.words import written
 from tailback.report.charts.data import AnyChart, inline
@@ -17,55 +18,54 @@ from tailback.report.charts.encoding import (
     log_values,
     tooltips,
 )
+from tailback.report.charts.nothing import NothingToDrawError
 from tailback.report.theme import HEIGHT, WIDTH
 
 _AT = "at"
 
 
-def ecdf(view: View) -> AnyChart:
-    """Return one curve per group, time on a logarithmic axis, at one value of x.
+def ecdf(view: View, spread: Spread = COMPLETION) -> AnyChart:
+    """Return one curve per group at one value of x.
 
-    A drop-down below the chart picks the value; it opens at the greatest.
+    A drop-down below the chart picks the value; it opens at the greatest. Raises
+    `NothingToDrawError` where no run has such values.
     """
     axis = view.axes.x
-    frame = steps(view)
+    frame = steps(view, spread)
+    if frame.is_empty():
+        raise NothingToDrawError(f"no run has what {spread.axis!r} could show")
     if axis is not None:
         words = [written(value) for value in axis.values]
         named = pl.col(axis.name).replace_strict(list(axis.values), words, return_dtype=pl.String)
         frame = frame.with_columns(named.alias(_AT))
+    if spread.logarithmic:
+        x = alt.X(
+            spread.column,
+            type="quantitative",
+            title=spread.axis,
+            scale=alt.Scale(type="log", nice=False, padding=8),
+        ).axis(format=",~r", grid=True, values=log_values("x", FINE_LADDER))
+    else:
+        x = alt.X(spread.column, type="quantitative", title=spread.axis).axis(grid=True)
     chart = (
         alt.Chart(inline(frame))
         .mark_line(interpolate="step-after", strokeWidth=2.2, clip=True)
         .encode(
-            x=alt.X(
-                "completion_ms",
-                type="quantitative",
-                title="Completion time (ms)",
-                scale=alt.Scale(type="log", nice=False, padding=8),
-            ).axis(format=",~r", grid=True, values=log_values("x", FINE_LADDER)),
+            x=x,
             y=alt.Y(
                 SHARE,
                 type="quantitative",
-                title="Share of transactions done",
+                title=spread.share,
                 scale=alt.Scale(domain=[0, 1]),
             ).axis(format="%", tickCount=5),
             **curve_channels(view),
             detail=detail(view),
             tooltip=[
-                *tooltips(view, "completion_ms"),
-                alt.Tooltip(SHARE, type="quantitative", format=".1%", title="Done within it"),
+                *tooltips(view, spread.column),
+                alt.Tooltip(SHARE, type="quantitative", format=".1%", title=spread.share),
             ],
         )
-        .properties(
-            width=WIDTH,
-            height=HEIGHT,
-            title="Share of transactions done within a time",
-            description=(
-                "Empirical distribution function of the completion time per transaction, time "
-                "on a logarithmic axis. Steps about one retransmission timeout apart are "
-                "transactions that waited for timeouts."
-            ),
-        )
+        .properties(width=WIDTH, height=HEIGHT, title=spread.title, description=spread.description)
     )
     return chart if axis is None else _with_choice(chart, axis)
 

@@ -11,6 +11,7 @@ from tailback.analysis.columns import axis_label, label
 from tailback.analysis.controls import CONTROL, PRIORITY, farthest_apart
 from tailback.analysis.findings import headline, key_findings
 from tailback.analysis.samples import sampled
+from tailback.analysis.spreads import SPREADS
 from tailback.analysis.view import View
 from tailback.compare import between
 from tailback.compare.side import of_published, of_results
@@ -280,18 +281,27 @@ def _error_figures(view: View) -> list[Figure]:
 
 
 def _distribution(key: str, view: View) -> Section | None:
-    if view.transactions.is_empty() or view.timed:
-        return None
-    figures = [] if view.axes.x is None else [Figure.of("distribution", distribution(view))]
-    figures.append(
-        Figure.of(
-            "ecdf",
-            ecdf(view),
-            caption="A step to the right by one retransmission timeout is a share of "
-            "transactions that waited for one.",
+    figures = []
+    transactions = not (view.transactions.is_empty() or view.timed)
+    if transactions:
+        if view.axes.x is not None:
+            figures.append(Figure.of("distribution", distribution(view)))
+        figures.append(
+            Figure.of(
+                "ecdf",
+                ecdf(view),
+                caption="A step to the right by one retransmission timeout is a share of "
+                "transactions that waited for one.",
+            )
         )
-    )
-    return Section(key, "How completion times are distributed", figures=figures)
+    if len(view.groups) <= _CURVES_MAX:
+        for name, spread in SPREADS.items():
+            with suppress(NothingToDrawError):
+                figures.append(Figure.of(f"ecdf-{name}", ecdf(view, spread)))
+    if not figures:
+        return None
+    title = "How completion times are distributed" if transactions else "What means hide"
+    return Section(key, title, figures=figures)
 
 
 def _anatomy(key: str, view: View) -> Section | None:
