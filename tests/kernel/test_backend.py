@@ -316,6 +316,9 @@ def test_a_congestion_control_may_be_the_kernel_s_own(tmp_path: Path, command: C
     first, second = results.table("flows").partition_by("run")
     assert second["tcp_congestion_control"].to_list() == ["kernel:reno"]
     assert second["sender_congestion_control"].to_list() == ["reno"]
+    none = tailback.load(path).override('stack.tcp_congestion_control="kernel:nope"')
+    with pytest.raises(RunsFailed, match=r"nope: this kernel does not have it; there are reno, "):
+        tailback.run(none, out=tmp_path / "nope", backend="kernel")
     # Each run has a seed of its own.
     assert second["received_bytes"][0] == pytest.approx(first["received_bytes"][0], rel=0.05)
 

@@ -205,11 +205,15 @@ pub fn put_in_force(config: &GuestConfig) -> Result<BTreeMap<String, String>, St
             }
             // Another congestion control under this one's name would be taken for it.
             if name == CONGESTION_CONTROL && !config.sysctls.contains_key(name) {
-                return Err(format!(
-                    "{why}; there are {}, and of these a namespace may have those of the machine's \
-                     net.ipv4.tcp_allowed_congestion_control",
-                    congestion_controls()
-                ));
+                let there_are = congestion_controls();
+                let allowed = match there_are.split(", ").any(|has| has == value) {
+                    true => {
+                        ", and of these a namespace may have those of the machine's \
+                         net.ipv4.tcp_allowed_congestion_control"
+                    }
+                    false => "",
+                };
+                return Err(format!("{why}; there are {there_are}{allowed}"));
             }
             not_set.insert(name.clone(), why);
         }
