@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from helpers import Command, kernel_tree
+from tailback.errors import InputError
 from tailback.kernel import build, cache, recipe, source, tools
 
 
@@ -46,7 +47,7 @@ def test_a_package_that_is_cut_short_is_fetched_anew(
 
 
 def test_a_kernel_with_a_name_is_nobody_s_default(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is kept, and what of a build is left; any program stands for what is compiled."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
@@ -81,9 +82,15 @@ def test_a_kernel_with_a_name_is_nobody_s_default(
     assert cache.installed() == [plain, changed]
     assert build.build(given, 1000, name="mine", config=["CONFIG_A=y"], again=True) == changed
     assert len(compiled) == 4
-    shutil.rmtree(plain.path)
-    alone = build.build(given, 1000, name="alone")
+    with pytest.raises(InputError, match=r"no kernel called 7\.2; there are 7\.2\.13-hz1000-"):
+        build.remove([plain.name, "7.2"])
+    assert build.remove([plain.name, plain.name]) == [plain]
+    assert cache.installed() == [changed]
+    alone = build.build(given, 1000, name="alone", keep=True)
     assert alone.is_default, "there is no other"
+    assert command("kernel", "remove", "alone", "mine").out.startswith("removed alone (7.2.13-")
+    left = {path.name for path in cache.folder().iterdir()}
+    assert left == {".lock"}
 
 
 def test_a_build_that_was_killed_compiles_alone(tmp_path: Path) -> None:

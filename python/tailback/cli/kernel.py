@@ -1,4 +1,4 @@
-"""`tailback kernel`: build, list, check."""
+"""`tailback kernel`: build, list, check, remove."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @click.group("kernel")
 def command() -> None:
-    """Real Linux kernels as hosts: build, list, check.
+    """Real Linux kernels as hosts: build, list, check, remove.
 
     A kernel is User-Mode Linux: a process that runs a real Linux kernel, with the simulator's
     clock and network.
@@ -150,6 +150,20 @@ def check(kernel: str | None, *, as_json: bool) -> None:
         console.print_table(table)
     if any(finding.needed and not finding.works for finding in findings):
         raise click.exceptions.Exit(1)
+
+
+@command.command("remove")
+@click.argument("kernels", nargs=-1, required=True)
+def remove(kernels: tuple[str, ...]) -> None:
+    """Remove kernels, and what was left of their builds.
+
+    KERNELS are names of `list`. Runs that ask for none then take the newest that is left.
+    """
+    from tailback.cli import console
+    from tailback.kernel import build as building
+
+    for kernel in building.remove(kernels):
+        console.out.out(f"removed {kernel.title}")
 
 
 @contextmanager

@@ -25,7 +25,7 @@ COMMANDS = {
     "compare": "Two results folders, or one and a published table, beside each other.",
     "reproduce": "Run a published study and hold it against what was published.",
     "fit": "Search the values of parameters that predict a table best.",
-    "kernel": "Real Linux kernels as hosts: build, list, check.",
+    "kernel": "Real Linux kernels as hosts: build, list, check, remove.",
     "hosts": "Machines of your own as hosts: check an inventory.",
     "export": "A table of a results folder as CSV, Parquet or JSON lines.",
 }

@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,6 +29,9 @@ STEPS = 1202
 
 READY = ".ready"
 """In a copy of a tree: it is unpacked and edited; says what the tree had then."""
+
+WORK = ".build-"
+"""What the name of a build's folder begins with."""
 
 OUT = "out"
 """What was compiled, in the folder of a build."""
@@ -82,7 +85,7 @@ def build(
         tools.require(kept, apt=isinstance(source, sources.Package))
         # What a tree had before it changed is of use; of archives it is not.
         lasting = recipe.digest(hz, source.identity, config) if _is_tree(found) else digest
-        work = kept / f".build-{lasting}"
+        work = kept / f"{WORK}{lasting}"
         work.mkdir(exist_ok=True)
         if again:
             shutil.rmtree(work / OUT, ignore_errors=True)
@@ -97,12 +100,29 @@ def build(
             recipe=digest,
             edits=tuple(edit.why for edit in recipe.edits(hz)),
             config=tuple(config),
+            work=work.name,
         )
         _store(kernel, program, work)
         _choose(kernel)
         if not keep:
             shutil.rmtree(work)
         return kernel
+
+
+def remove(names: Iterable[str]) -> list[Kernel]:
+    """Deletes these kernels, and what was kept of their builds; raises `InputError`, before it
+    does, if one is not there.
+    """
+    kept = cache.folder()
+    found = [cache.named(name) for name in dict.fromkeys(names)]
+    with _locked(kept / ".lock", lambda _step: None):
+        for kernel in found:
+            if kernel.is_default:
+                (kept / cache.DEFAULT).unlink()
+            shutil.rmtree(kernel.path, ignore_errors=True)
+            if kernel.work.startswith(WORK):
+                shutil.rmtree(kept / kernel.work, ignore_errors=True)
+    return found
 
 
 def _choose(kernel: Kernel) -> None:

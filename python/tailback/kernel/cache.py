@@ -36,6 +36,8 @@ class Kernel:
     """What was changed in the source."""
     config: tuple[str, ...] = ()
     """What its builder has configured beyond the recipe."""
+    work: str = ""
+    """The folder, beside it, in which it was compiled; it is there if it was to be kept."""
 
     @property
     def name(self) -> str:
@@ -136,6 +138,15 @@ def find(wanted: str | None = None, hz: int | None = None) -> Kernel:
     )
 
 
+def named(name: str) -> Kernel:
+    """The kernel of exactly that name; raises `InputError` with those that are there."""
+    having = {kernel.name: kernel for kernel in installed()}
+    if name not in having:
+        there = f"there are {', '.join(having)}" if having else f"there is none in {folder()}"
+        raise InputError(f"there is no kernel called {name}; {there}")
+    return having[name]
+
+
 def make_default(kernel: Kernel) -> None:
     """Lets runs use this kernel."""
     link = folder() / DEFAULT
@@ -156,6 +167,7 @@ def _read(path: Path) -> Kernel | None:
             recipe=str(facts["recipe"]),
             edits=tuple(map(str, facts["edits"])),
             config=tuple(map(str, facts.get("config", ()))),
+            work=str(facts.get("work", "")),
         )
         # Those of before have no size.
         whole = facts.get("bytes") in {None, kernel.program.stat().st_size}
