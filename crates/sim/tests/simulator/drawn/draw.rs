@@ -171,6 +171,8 @@ impl<'a> Draw<'a> {
                     .filter(|one| {
                         one["type"] != "null"
                             && one["description"] != "A preset of this scenario's own."
+                            // Real hosts' own congestion controls: there is no model of them.
+                            && one["format"] != "tailback-KernelControl"
                     })
                     .collect();
                 let one = *self.one(&all);
