@@ -74,6 +74,13 @@ def test_a_kernel_with_a_name_is_nobody_s_default(
     assert len(compiled) == 2
     assert compiled[1].exists(), "it was to be kept"
     assert not compiled[0].parent.exists()
+    stale = compiled[1] / "stale.o"
+    stale.touch()
+    for again, is_left in ((False, True), (True, False)):
+        (tree / "more.c").write_text(str(again))
+        build.build(given, 1000, name="mine", config=["CONFIG_A=y"], keep=True, again=again)
+        assert stale.exists() == is_left
+    del compiled[2:]
     (tree / "net.c").write_text("")
     changed = build.build(given, 1000, name="mine", config=["CONFIG_A=y"])
     assert compiled[2] == compiled[1], "where the tree was compiled before"

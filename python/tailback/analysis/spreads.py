@@ -32,7 +32,7 @@ class Spread:
 
 
 def _slowdowns(view: View) -> pl.DataFrame:
-    """Of flows of drawn sizes that were over in time."""
+    """Of flows that had so much to send, and were over in time."""
     rows = view.optional("flows")
     if "slowdown" not in rows.columns:
         return pl.DataFrame()

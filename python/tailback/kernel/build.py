@@ -36,6 +36,9 @@ WORK = ".build-"
 OUT = "out"
 """What was compiled, in the folder of a build."""
 
+DONE = "done"
+"""There, in such a folder, if the build came to its end."""
+
 
 @dataclass(frozen=True)
 class Step:
@@ -86,9 +89,12 @@ def build(
         # What a tree had before it changed is of use; of archives it is not.
         lasting = recipe.digest(hz, source.identity, config) if _is_tree(found) else digest
         work = kept / f"{WORK}{lasting}"
+        # A build that was interrupted goes on; one that came to its end may be wanted anew.
+        done = work / DONE
+        if again and done.exists():
+            shutil.rmtree(work)
         work.mkdir(exist_ok=True)
-        if again:
-            shutil.rmtree(work / OUT, ignore_errors=True)
+        done.unlink(missing_ok=True)
         tree = _tree(source, found, work, hz, tell)
         version = sources.version(tree)
         program = _compile(tree, work / OUT, version, config, tell, lock)
@@ -104,7 +110,9 @@ def build(
         )
         _store(kernel, program, work)
         _choose(kernel)
-        if not keep:
+        if keep:
+            done.touch()
+        else:
             shutil.rmtree(work)
         return kernel
 
