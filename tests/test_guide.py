@@ -1,9 +1,12 @@
 """What the guides show is so: their scenarios are sound, the first one's table is what it gives."""
 
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import tailback
@@ -23,12 +26,60 @@ def scenarios() -> Iterator[tuple[str, str]]:
     for page in sorted(DOCS.rglob("*.md")):
         for text in shown("toml", page):
             if re.search(r"^name = ", text, re.MULTILINE) and "[workload]" in text:
-                yield page.name, text
+                yield page, text
 
 
-@pytest.mark.parametrize("text", [pytest.param(text, id=page) for page, text in scenarios()])
-def test_a_scenario_of_the_docs_is_sound(text: str) -> None:
+def write_files(page: Path) -> None:
+    """Writes what the page's programs write, into the folder where we are."""
+    for program in shown("python", page):
+        if '", "w")' in program:
+            subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.parametrize(
+    ("page", "text"), [pytest.param(page, text, id=page.name) for page, text in scenarios()]
+)
+def test_a_scenario_of_the_docs_is_sound(
+    page: Path, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_files(page)
     assert tailback.Scenario(text).check() == []
+
+
+def test_the_cell_gives_the_table_that_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = DOCS / "models" / "link-trace.md"
+    write_files(page)
+    [text] = [text for of, text in scenarios() if of == page]
+    results = tailback.run(tailback.Scenario(text).override("run.repetitions=5"), out="cell")
+    by = ["tcp_congestion_control", "queue"]
+    used = 100 * pl.col("used_bytes") / pl.col("offered_bytes")
+    ends = results.table("traces").group_by(*by, "run").agg(used.last().alias("used"))
+    looks = results.table("samples").filter(pl.col("host") == "left0", pl.col("rtt_us") > 0)
+    rtt_ms = pl.col("rtt_us") / 1e3
+    told = (
+        ends.group_by(by)
+        .agg(pl.col("used").mean())
+        .join(
+            looks.group_by(by).agg(
+                rtt_ms.median().alias("median"), rtt_ms.quantile(0.95).alias("p95")
+            ),
+            on=by,
+        )
+        .join(results.table("summary").group_by(by).agg(pl.col("switch_drops_mean").mean()), on=by)
+    )
+    assert told.height == 8
+    for row in told.iter_rows(named=True):
+        queue = {"fifo": "FIFO", "codel": "CoDel"}[row["queue"]]
+        head = f"| `{row['tcp_congestion_control']}`, {queue} |"
+        [line] = [line for line in page.read_text().splitlines() if line.startswith(head)]
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        assert cells[1] == f"{row['used']:.1f} %"
+        assert cells[3] == f"{row['median']:.0f}; {row['p95']:.0f}"
+        assert cells[5] == f"{row['switch_drops_mean']:.0f}"
 
 
 def test_the_first_network_gives_the_table_that_is_shown(

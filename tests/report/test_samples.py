@@ -73,6 +73,31 @@ def test_the_page_has_it_with_a_choice_of_runs(results: Results) -> None:
     assert chart["title"]["subtitle"][0].startswith(f"{FLOWS_MAX} of {FLOWS_MAX + 2} flows")
 
 
+def test_what_a_trace_lets_go_is_behind_the_rates(tmp_path: Path) -> None:
+    steps = [{"from": "0s", "rate": "1Gbit"}, {"from": "10ms", "rate": "0bit"}]
+    trace = {"kind": "rates", "steps": steps, "period": "20ms"}
+    traced = run(
+        tmp_path / "r",
+        3,
+        record={"sample_interval": "1ms"},
+        trace={"blinks": trace},
+        network=OWN["network"]
+        | {
+            "hosts": 3,
+            "switch": "plain-queued",
+            "link": OWN["network"]["link"] | {"trace": {"backward": "blinks"}},
+        },
+    )
+    (one,) = sampled(View(traced))
+    used = 100 * traced.table("traces").filter(place="switch:0")["used_bytes"].max() / 3_750_000
+    assert one.trace == f"blinks at switch:0, towards host0, of which {used:.3g} % was used"
+    assert 80 < used <= 100
+    assert one.capacity["capacity_mbps"].round(6).unique().sort().to_list() == [0, 1000]
+    chart = Plots(traced).samples(0).to_dict()
+    assert "capacity_mbps" in str(chart["vconcat"][0])
+    assert f"Shaded: what the link's trace let go ({one.trace})." in chart["title"]["subtitle"][0]
+
+
 def test_without_samples_it_says_what_is_missing(tmp_path: Path) -> None:
     plain = Plots(run(tmp_path / "r", 2))
     with pytest.raises(NothingToDrawError, match=r"set record\.sample_interval"):

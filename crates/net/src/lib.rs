@@ -21,3 +21,4 @@ pub mod ring;
 pub mod switch;
 #[cfg(test)]
 mod testing;
+pub mod trace;

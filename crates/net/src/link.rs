@@ -15,6 +15,7 @@ use crate::loss::Losses;
 use crate::pool::{Flight, FrameId};
 use crate::random::{self, Stream};
 use crate::ring::Ring;
+use crate::trace::LinkTraces;
 
 /// A full-duplex Ethernet link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -37,6 +38,10 @@ pub struct LinkConfig {
     /// What else the link does to frames.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub impairment: Option<ImpairmentConfig>,
+    /// How its capacity changes: names of the scenario's traces. A switch sends over it, with a buffer of kind
+    /// `queued`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<LinkTraces>,
 }
 
 impl LinkConfig {
@@ -159,6 +164,7 @@ impl Link {
             delay: Duration::ZERO,
             loss: 0.0,
             impairment: None,
+            trace: None,
             ..config.clone()
         };
         Link::new(&config, Direction::Forward, Stream::new(0, "onward", 0))

@@ -15,6 +15,7 @@ fn link(loss: f64) -> Link {
         loss,
         framing: Framing::Ethernet,
         impairment: None,
+        trace: None,
     };
     Link::new(&config, Direction::Forward, Stream::new(1, "link", 0))
 }

@@ -15,6 +15,7 @@ use crate::meaning_dcqcn;
 use crate::meaning_host;
 use crate::meaning_pushback;
 use crate::meaning_switch;
+use crate::meaning_trace;
 use crate::model::Scenario;
 use crate::network::Network;
 use crate::over;
@@ -40,10 +41,13 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
     let mut mtu = 0;
     let mut fastest = Rate::default();
     for (path, link) in links(&scenario.network) {
-        findings.extend(check_link(&link).into_iter().map(|f| f.within(&path)));
+        let unknown = meaning_trace::unknown(&link, scenario);
+        let found = check_link(&link).into_iter().chain(unknown);
+        findings.extend(found.map(|f| f.within(&path)));
         mtu = mtu.max(link.mtu.get());
         fastest = fastest.max(link.rate);
     }
+    findings.extend(meaning_trace::findings(scenario));
     findings.extend(over::findings(scenario));
     for (path, switch) in switches(&scenario.network) {
         let mut found = check_switch(switch, mtu);
@@ -103,6 +107,8 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
                 return Err(findings);
             }
             findings.extend(meaning_pushback::network_findings(&topology));
+            let links = links(&scenario.network);
+            findings.extend(meaning_trace::network_findings(&links, &topology));
             findings.extend(meaning_dcqcn::network_findings(scenario, &topology));
             let workload = scenario.workload.name_findings(&topology);
             let named = workload.is_empty();
@@ -183,6 +189,16 @@ fn hosts(network: &Network) -> Option<usize> {
         Network::Explicit(explicit) => return Some(explicit.host.len()),
     };
     Some(count as usize)
+}
+
+/// Traces that are faster than their link.
+pub(crate) fn traces_too_fast(scenario: &Scenario) -> Vec<Finding> {
+    let links = links(&scenario.network).into_iter();
+    let found = links.flat_map(|(path, link)| {
+        let found = meaning_trace::too_fast(&link, scenario).into_iter();
+        found.map(move |finding| finding.within(&path))
+    });
+    found.collect()
 }
 
 fn links(network: &Network) -> Vec<(String, Cow<'_, LinkConfig>)> {

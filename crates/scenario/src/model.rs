@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use tailback_net::host::HostConfig;
 use tailback_net::switch::SwitchConfig;
+use tailback_net::trace::Trace;
 use tailback_tcp::Stack;
 use tailback_units::Duration;
 
@@ -85,6 +86,9 @@ pub struct Scenario {
     /// What is recorded beyond the tables every run gives.
     #[serde(default)]
     pub record: Record,
+    /// Courses of links' capacity, by names of the scenario's own, which a link has in its `trace`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub trace: BTreeMap<String, Trace>,
     /// Presets of this scenario's own, by kind and name. One with the name of a built-in preset
     /// changes values of that one.
     #[serde(default, skip_serializing_if = "PresetTables::is_empty")]

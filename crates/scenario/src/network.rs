@@ -6,6 +6,7 @@ use tailback_net::host::HostConfig;
 use tailback_net::impairment::ImpairmentConfig;
 use tailback_net::link::{Framing, LinkConfig};
 use tailback_net::switch::SwitchConfig;
+use tailback_net::trace::LinkTraces;
 use tailback_tcp::Stack;
 use tailback_units::{Bytes, Duration, Rate};
 
@@ -188,6 +189,9 @@ pub struct Uplink {
     /// What else the link does to frames.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub impairment: Option<ImpairmentConfig>,
+    /// How its capacity changes, as of a link.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<LinkTraces>,
 }
 
 impl Uplink {
@@ -205,6 +209,7 @@ impl Uplink {
             loss: self.loss.unwrap_or(link.loss),
             framing: self.framing.unwrap_or(link.framing),
             impairment: self.impairment.clone().or_else(|| link.impairment.clone()),
+            trace: self.trace.clone().or_else(|| link.trace.clone()),
         }
     }
 }

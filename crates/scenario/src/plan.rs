@@ -29,6 +29,7 @@ use crate::schema;
 use crate::sizes_file;
 use crate::sweep::{self, Resolved};
 use crate::topology::Topology;
+use crate::trace_file;
 use crate::unmarked;
 use crate::workload::Workload;
 
@@ -98,6 +99,8 @@ impl Plan {
         let mut document = Document::parse(text, file_name)?;
         overrides::lay(&mut document, overrides, base_dir, &mut problems);
         let findings = sizes_file::read(&mut document.root, base_dir);
+        problems.extend(document.problems(findings));
+        let findings = trace_file::read(&mut document.root, base_dir);
         problems.extend(document.problems(findings));
 
         let (presets, findings) = Presets::new(&document);
@@ -312,7 +315,9 @@ impl Planner<'_> {
             }
         };
         let meant = meaning::check(&scenario);
-        let late = over::services(&scenario).into_iter();
+        let late = over::services(&scenario)
+            .into_iter()
+            .chain(meaning::traces_too_fast(&scenario));
         let late = late.map(|finding| document.problem(finding, Severity::Warning));
         let late: Vec<Problem> = late.collect();
         match &mut self.late {

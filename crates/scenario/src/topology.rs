@@ -6,6 +6,7 @@ use std::sync::Arc;
 use tailback_net::host::HostConfig;
 use tailback_net::link::LinkConfig;
 use tailback_net::switch::SwitchConfig;
+use tailback_net::trace::{LinkTraces, Trace};
 use tailback_tcp::Stack;
 
 use crate::kernel::{HostKind, KernelHost};
@@ -77,6 +78,8 @@ pub struct Link {
     pub config: LinkConfig,
     /// VLANs that it carries; empty: all.
     pub vlans: Vec<u16>,
+    /// How its capacity changes: from `a` to `b`, and back.
+    pub traces: [Option<Arc<Trace>>; 2],
 }
 
 /// A host or a switch, by its place in the topology's list.
@@ -92,7 +95,7 @@ impl Topology {
     /// The topology that `scenario` describes; hosts are its `host` with its `stack` and its
     /// `kernel` unless they say otherwise. `Err`: names that do not fit together.
     pub(crate) fn new(scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
-        match &scenario.network {
+        let mut topology = match &scenario.network {
             Network::Star(star) => from_star(star, scenario),
             Network::Stars(stars) => generated::stars(stars, scenario),
             Network::FatTree(tree) => generated::fat_tree(tree, scenario),
@@ -100,7 +103,18 @@ impl Topology {
             Network::Dumbbell(dumbbell) => generated::dumbbell(dumbbell, scenario),
             Network::ParkingLot(lot) => generated::parking_lot(lot, scenario),
             Network::Explicit(explicit) => from_explicit(explicit, scenario),
+        }?;
+        let traces = scenario.trace.iter();
+        let traces: BTreeMap<&str, Arc<Trace>> = traces
+            .map(|(name, trace)| (name.as_str(), Arc::new(trace.clone())))
+            .collect();
+        for link in &mut topology.links {
+            if let Some(LinkTraces { forward, backward }) = &link.config.trace {
+                let named = |name: &Option<String>| traces.get(name.as_deref()?).cloned();
+                link.traces = [named(forward), named(backward)];
+            }
         }
+        Ok(topology)
     }
 
     /// The name of a host or a switch.
@@ -215,6 +229,7 @@ fn from_star(star: &Star, scenario: &Scenario) -> Result<Topology, Vec<Finding>>
                 b: Node::Switch(0),
                 config: star.link.clone(),
                 vlans: Vec::new(),
+                traces: [None, None],
             })
             .collect(),
         hosts: names
@@ -321,6 +336,7 @@ fn from_explicit(explicit: &Explicit, scenario: &Scenario) -> Result<Topology, V
             b,
             config: link.link.clone(),
             vlans: link.vlans.clone(),
+            traces: [None, None],
         });
     }
     let topology = Topology {

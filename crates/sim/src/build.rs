@@ -12,6 +12,7 @@ use tailback_net::random::Stream;
 use tailback_net::switch::shared::SharedBuffer;
 use tailback_net::switch::voq::VoqBuffer;
 use tailback_net::switch::{BufferConfig, Forwarding, SwitchConfig};
+use tailback_net::trace::Trace;
 use tailback_scenario::{Node, Run, Workload as Spec};
 use tailback_tcp::{Config, MetricsCache, Shortage, SocketOptions};
 use tailback_units::{Bytes, Duration, Rate, Time};
@@ -24,6 +25,7 @@ use crate::oscillators::Oscillators;
 use crate::record::Recorder;
 use crate::route::{self, Attachments, Graph, Routes};
 use crate::samples::Samples;
+use crate::traces::Traces;
 use crate::world::{
     Background, Card, HostState, Interfaces, Label, Lead, Ledger, LinkState, MachineState,
     PortState, PushBack, QueuedSwitch, Retired, Series, Sink, Spread, SwitchBuffer, SwitchState,
@@ -93,6 +95,7 @@ pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
         recorder,
         series,
         interfaces: run.record.interfaces.map(Interfaces::new),
+        traces: None,
         still: None,
         attachments: wiring.attachments,
         frames: FramePool::default(),
@@ -125,6 +128,7 @@ pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
         events: 0,
         trajectory: 0,
     };
+    world.traces = Traces::new(run, &world);
     world.recorder.watch(world.watches_at());
     // Others get theirs when they are opened.
     let beside = world.beside.first()..world.endpoints.len() as u32;
@@ -328,7 +332,10 @@ fn switches(
                         .map(|link| frame_bytes_max(run, *link));
                     let longest: Vec<u32> = longest.collect();
                     let place = (run.seed, number);
-                    let queues = QueuedSwitch::new(config, queues, &rates, &longest, place);
+                    let traces = ports.iter().map(|p| trace(run, p.out_link));
+                    let traces: Vec<_> = traces.collect();
+                    let sent = (rates.as_slice(), traces.as_slice());
+                    let queues = QueuedSwitch::new(config, queues, sent, &longest, place);
                     SwitchBuffer::Queued(Box::new(queues))
                 }
             },
@@ -442,6 +449,12 @@ pub(crate) fn mtu(run: &Run, wiring: &Wiring, host: usize) -> u32 {
 /// The same of a link direction.
 fn mtu_of(run: &Run, link: u32) -> u32 {
     run.network.links[link as usize / 2].config.mtu.get() as u32
+}
+
+/// How the capacity of a link direction changes.
+fn trace(run: &Run, link: u32) -> Option<Arc<Trace>> {
+    let of_link = &run.network.links[link as usize / 2].traces;
+    of_link[link as usize % 2].clone()
 }
 
 /// The longest frame of a link direction, bytes.

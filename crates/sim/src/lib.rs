@@ -29,6 +29,7 @@ mod record;
 mod route;
 mod samples;
 mod tables;
+mod traces;
 mod workload;
 mod world;
 
@@ -191,6 +192,7 @@ pub fn simulate_on(threads: usize, run: &Run, control: &Control) -> Result<RunOu
     }
     world.check_conservation()?;
     world.check_rows()?;
+    world.look_at_traces(world.now);
     let mut outcome = outcome::outcome(&world);
     outcome.parts = parts;
     outcome.capture = capture::file(&world, run);

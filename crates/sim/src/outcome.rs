@@ -14,6 +14,7 @@ use crate::outcome_ports;
 use crate::outcome_queries;
 use crate::outcome_udp;
 use crate::tables::Table;
+use crate::traces;
 use crate::world::{FlowRecord, HostState, LinkState, Totals, Transaction, World};
 
 /// The tables and figures of a finished world.
@@ -28,6 +29,7 @@ pub(crate) fn outcome(world: &World) -> RunOutcome {
     tables.extend(world.recorder.tables(&hosts));
     tables.extend(outcome_cores::table(world));
     tables.extend(outcome_ports::table(world));
+    tables.extend(traces::table(world));
     tables.extend(outcome_flows::table(world));
     tables.extend(outcome_queries::table(world));
     tables.extend(world.series.as_ref().map(|series| series.table()));

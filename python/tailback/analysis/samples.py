@@ -31,6 +31,9 @@ class Samples:
         flows_all: flows that sent data, of which `flows` has those that sent most.
         place: the port whose queue was longest, and who is there; empty if nothing ever waited.
         queue: `time_s` and `queue_kb` there, the most within each step.
+        trace: the trace of link capacity that the run followed, what is said of it; empty if none.
+            Of several it is that of the port whose queue was longest, or of the one that sent most.
+        capacity: `time_s` and `capacity_mbps`, what that trace let go since the look before.
     """
 
     run: int
@@ -39,32 +42,52 @@ class Samples:
     flows_all: int
     place: str
     queue: pl.DataFrame
+    trace: str
+    capacity: pl.DataFrame
 
 
 def sampled(view: View) -> list[Samples]:
     """The first repetition of each point of the sweep; of very many points some, evenly."""
     table, queues = view.optional("samples"), view.optional("queue_samples")
+    traces = view.optional("traces")
     if table.is_empty() or "snd_cwnd" not in table.columns:
         return []
     first = table.filter(pl.col("repetition") == pl.col("repetition").min())
     names = dict(labels(view).select("run", RUN).iter_rows())
-    found = list(_of_runs(first, queues, names, neighbours(view)))
+    found = list(_of_runs(first, (queues, traces), names, neighbours(view)))
     step = -(-len(found) // _RUNS_MAX)
     return found[::step] if found else []
 
 
 def _of_runs(
-    table: pl.DataFrame, queues: pl.DataFrame, names: dict[int, str], ports: dict[str, str]
+    table: pl.DataFrame,
+    of_ports: tuple[pl.DataFrame, pl.DataFrame],
+    names: dict[int, str],
+    ports: dict[str, str],
 ) -> Iterator[Samples]:
+    queues, traces = of_ports
     for (run,), rows in table.group_by("run", maintain_order=True):
         flows, count = _flows(rows)
         if flows.is_empty():
             continue
         waiting = queues if queues.is_empty() else queues.filter(run=run)
         place, queue = _fullest(waiting)
-        if place in ports:
-            place = f"{place}, towards {ports[place]}"
-        yield Samples(int(str(run)), names[int(str(run))], flows, count, place, queue)
+        followed = traces if traces.is_empty() else traces.filter(run=run)
+        trace, capacity = _capacity(followed, place, ports)
+        yield Samples(
+            run=int(str(run)),
+            title=names[int(str(run))],
+            flows=flows,
+            flows_all=count,
+            place=_towards(place, ports),
+            queue=queue,
+            trace=trace,
+            capacity=capacity,
+        )
+
+
+def _towards(place: str, ports: dict[str, str]) -> str:
+    return f"{place}, towards {ports[place]}" if place in ports else place
 
 
 def _flows(rows: pl.DataFrame) -> tuple[pl.DataFrame, int]:
@@ -124,6 +147,28 @@ def _fullest(queues: pl.DataFrame) -> tuple[str, pl.DataFrame]:
         "time_s", (pl.col("queue_bytes") / 1e3).alias("queue_kb")
     )
     return place, _in_steps(rows, [], pl.col("queue_kb").max())
+
+
+def _capacity(
+    traces: pl.DataFrame, fullest: str, ports: dict[str, str]
+) -> tuple[str, pl.DataFrame]:
+    """What a port's trace let go over time, and how much of it was used."""
+    if traces.is_empty():
+        return "", traces
+    ends = traces.group_by("place", "trace", maintain_order=True).agg(
+        pl.col("offered_bytes").max(), pl.col("used_bytes").max()
+    )
+    here = ends.filter(place=fullest)
+    chosen = here if not here.is_empty() else ends.sort("used_bytes", descending=True)
+    end = chosen.row(0, named=True)
+    rows = traces.filter(place=end["place"]).select("time_s", "offered_bytes")
+    thin = _in_steps(rows, [], pl.col("offered_bytes").last())
+    bits = pl.col("offered_bytes").diff() * 8 / 1e6
+    capacity = thin.select("time_s", (bits / pl.col("time_s").diff()).alias("capacity_mbps"))
+    used = 100 * end["used_bytes"] / max(end["offered_bytes"], 1)
+    at = _towards(str(end["place"]), ports)
+    said = f"{end['trace']} at {at}, of which {used:.3g} % was used"
+    return said, capacity.drop_nulls()
 
 
 def _in_steps(rows: pl.DataFrame, keys: list[str], of_each: pl.Expr) -> pl.DataFrame:

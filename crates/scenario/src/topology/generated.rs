@@ -83,6 +83,7 @@ pub(super) fn stars(stars: &Stars, scenario: &Scenario) -> Result<Topology, Vec<
             b: Node::Switch(star),
             config: stars.link.clone(),
             vlans: Vec::new(),
+            traces: [None, None],
         }));
     }
     links.extend((0..count).map(|star| Link {
@@ -90,6 +91,7 @@ pub(super) fn stars(stars: &Stars, scenario: &Scenario) -> Result<Topology, Vec<
         b: Node::Switch(count),
         config: stars.uplink.clone(),
         vlans: Vec::new(),
+        traces: [None, None],
     }));
     Ok(Topology {
         clock_ppm: stars.clock_ppm,
@@ -163,6 +165,7 @@ impl Chain<'_> {
                     b: Node::Switch(switch),
                     config: self.link.clone(),
                     vlans: Vec::new(),
+                    traces: [None, None],
                 });
                 names.push(name);
             }
@@ -172,6 +175,7 @@ impl Chain<'_> {
             b: Node::Switch(i + 1),
             config: config.clone(),
             vlans: Vec::new(),
+            traces: [None, None],
         });
         Ok(Topology {
             clock_ppm: self.clock_ppm,
@@ -218,6 +222,7 @@ pub(super) fn fat_tree(tree: &FatTree, scenario: &Scenario) -> Result<Topology, 
             b,
             config: tree.link.clone(),
             vlans: Vec::new(),
+            traces: [None, None],
         });
     };
     for edge in 0..edges {
@@ -284,12 +289,14 @@ pub(super) fn leaf_spine(
         b: Node::Switch(host / each),
         config: fabric.link.clone(),
         vlans: Vec::new(),
+        traces: [None, None],
     };
     let up = |i| Link {
         a: Node::Switch(i / spines),
         b: Node::Switch(leaves + i % spines),
         config: uplink.clone(),
         vlans: Vec::new(),
+        traces: [None, None],
     };
     let names = (0..leaves * each).map(|i| format!("host{i}"));
     Ok(Topology {

@@ -16,5 +16,6 @@ mod short_names;
 mod sweep_cases;
 mod sweeps;
 mod switches;
+mod traces;
 mod vlans;
 mod wrong_types;

@@ -135,6 +135,7 @@ pub fn simulate_with_kernels(
     cable.world.settle_machines();
     cable.world.check_conservation()?;
     cable.world.check_rows()?;
+    cable.world.look_at_traces(cable.world.now);
     let mut outcome = outcome::outcome(&cable.world);
     outcome.capture = capture::file(&cable.world, run);
     let mut outcome = results::complete(outcome, run, &cable.world, &records, &ring_drops);

@@ -326,6 +326,9 @@ fn refused(run: &Run) -> Vec<String> {
         if link.config.impairment.is_some() {
             refuse("impairment (loss and delay are made)");
         }
+        if link.config.trace.is_some() {
+            refuse("trace, for its rate is the link's");
+        }
         if link.config.framing == Framing::Pos {
             refuse("framing = \"pos\", for tc cannot count less than an Ethernet frame");
         }

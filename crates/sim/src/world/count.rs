@@ -131,6 +131,7 @@ impl World {
                     })
                 });
                 self.recorder.sample(queues, ends);
+                self.look_at_traces(now);
                 continue;
             }
             // A flow is a pair of endpoints; the second of them sends the answers. Flows that come

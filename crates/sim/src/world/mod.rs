@@ -46,6 +46,7 @@ use tailback_units::Time;
 use crate::event::{Calendar, Event};
 use crate::record::Recorder;
 use crate::route::Attachments;
+use crate::traces::Traces;
 use crate::workload::{Action, BackgroundFlowsApp, Workload};
 use crate::{Control, SimError};
 
@@ -114,6 +115,8 @@ pub(crate) struct World {
     pub(crate) series: Option<Series>,
     /// Interface counters over time, if they are wanted.
     pub(crate) interfaces: Option<Interfaces>,
+    /// What traces of links have let go, if any has one.
+    pub(crate) traces: Option<Box<Traces>>,
     /// Since when nothing has been on its way, and what had been read by then, as far as that has been looked at.
     pub(crate) still: Option<(Time, u64)>,
     /// What a measured window of time has shown.

@@ -5,7 +5,10 @@
 //! at every frame that comes and goes; what they have to say goes out as messages
 //! ([`super::pushback`]).
 
+use std::sync::Arc;
+
 use tailback_net::flow_control::{FlowControlConfig, Order, Paused, Watch};
+use tailback_net::frame::ETHERNET_BYTES;
 use tailback_net::l2cm::CongestionPoint;
 use tailback_net::marking::Verdict;
 use tailback_net::pool::{Flight, FramePool};
@@ -13,6 +16,7 @@ use tailback_net::queue::Held;
 use tailback_net::random::Stream;
 use tailback_net::switch::queued::{QueuedBuffer, QueuedConfig, Service};
 use tailback_net::switch::{DropCause, SwitchConfig};
+use tailback_net::trace::{Pace, Trace};
 use tailback_units::{Duration, Rate, Time};
 
 use super::network::{PortState, SwitchBuffer};
@@ -40,6 +44,8 @@ pub(crate) struct QueuedPort {
     /// Congestion messages sent about its queue.
     pub(crate) notices: u64,
     service: Vec<Service>,
+    /// How its link's capacity changes.
+    pace: Option<Box<Pace>>,
     /// Served slower than its link, it takes no frame before.
     rests_until: Time,
     /// When the calendar will look at it.
@@ -47,13 +53,20 @@ pub(crate) struct QueuedPort {
     point: Option<CongestionPoint>,
 }
 
+impl QueuedPort {
+    /// Bytes that its link's trace has let go by `now`, and those that went; nothing if there is no trace.
+    pub(crate) fn carried(&mut self, now: Time) -> Option<(u64, u64)> {
+        self.pace.as_mut().map(|pace| pace.carried(now))
+    }
+}
+
 impl QueuedSwitch {
-    /// The empty queues of switch number `number` of a run with `seed`, whose ports send at these rates frames of so
-    /// many bytes at most.
+    /// The empty queues of switch number `number` of a run with `seed`, whose ports send at these rates, and by these
+    /// traces, frames of so many bytes at most.
     pub(crate) fn new(
         config: &SwitchConfig,
         queues: &QueuedConfig,
-        rates: &[Rate],
+        (rates, traces): (&[Rate], &[Option<Arc<Trace>>]),
         frame_bytes_max: &[u32],
         (seed, number): (u64, usize),
     ) -> QueuedSwitch {
@@ -68,6 +81,9 @@ impl QueuedSwitch {
                 .copied()
                 .filter(|s| s.port == port)
                 .collect(),
+            pace: traces[usize::from(port)]
+                .as_ref()
+                .map(|trace| Box::new(Pace::new(trace))),
             rests_until: Time::ZERO,
             armed: Time::NEVER,
             point: config.congestion_management.as_ref().map(|config| {
@@ -178,6 +194,11 @@ impl World {
             .point
             .as_mut()
             .and_then(|point| point.arrive(queued_bytes, frame.frame_bytes));
+        if queued_bytes == u64::from(frame.frame_bytes)
+            && let Some(pace) = &mut own.pace
+        {
+            pace.idle_until(now);
+        }
         let is_free = own.rests_until <= now;
         let egress = &self.links[port.out_link as usize].link;
         // What has waited can leave from now on only.
@@ -212,6 +233,8 @@ impl World {
         let out_link = port.out_link;
         let egress = &mut self.links[out_link as usize];
         let free_at = egress.link.free_at().max(own.rests_until);
+        let ready_at = own.pace.as_mut().map_or(now, |pace| pace.ready_at(now));
+        let free_at = free_at.max(ready_at);
         if free_at > now {
             return self.arm_queued(switch, out_port, free_at);
         }
@@ -226,6 +249,14 @@ impl World {
             return self.arm_queued(switch, out_port, end);
         };
         own.sent += 1;
+        let mut earliest = earliest;
+        if let Some(pace) = &mut own.pace {
+            let ip_bytes = held.frame.frame_bytes.saturating_sub(ETHERNET_BYTES as u16);
+            let wire_bytes = egress.link.wire_bytes(held.frame.frame_bytes);
+            let passage = pace.take(now, ip_bytes.into(), wire_bytes);
+            own.rests_until = passage.rests_until;
+            earliest = earliest.max(passage.leaves);
+        }
         let finish = egress.link.transmit(earliest, &held.frame);
         if let Some(service) = own.service.iter().find(|s| s.holds(now)) {
             own.rests_until = now + service.rate.time_for(held.frame.wire_bytes());

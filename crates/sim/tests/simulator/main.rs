@@ -35,4 +35,5 @@ mod spread;
 mod still;
 mod support;
 mod switches;
+mod traces;
 mod udp;

@@ -7,7 +7,7 @@ import polars as pl
 
 from tailback.analysis.samples import Samples
 from tailback.report.charts.data import AnyChart, inline
-from tailback.report.theme import MOVING, WIDTH
+from tailback.report.theme import MOVING, NEUTRAL, WIDTH
 
 _MARGIN = 52
 _FLOW = "flow"
@@ -27,12 +27,11 @@ def samples(one: Samples) -> AnyChart:
     panels = [_windows(one.flows, names, x).properties(width=WIDTH, height=170)]
     rate = one.flows.select("time_s", _FLOW, "rate_mbps").drop_nulls()
     if not rate.is_empty():
-        panels.insert(
-            0,
-            _lines(rate, "rate_mbps", "Acknowledged (Mb/s)", names, x).properties(
-                width=WIDTH, height=170
-            ),
-        )
+        title = "Acknowledged (Mb/s)"
+        lines: AnyChart = _lines(rate, "rate_mbps", title, names, x)
+        if not one.capacity.is_empty():
+            lines = alt.layer(_capacity(one, title, x), lines)
+        panels.insert(0, lines.properties(width=WIDTH, height=170))
     rtt = one.flows.select("time_s", _FLOW, "srtt_ms").drop_nulls()
     if not rtt.is_empty():
         panels.append(
@@ -48,7 +47,8 @@ def samples(one: Samples) -> AnyChart:
         else ""
     )
     dashed = one.flows.get_column("ssthresh").is_not_null().any()
-    subtitle = shown + ("Dashed: slow-start thresholds." if dashed else "")
+    shaded = f"Shaded: what the link's trace let go ({one.trace}). " if one.trace else ""
+    subtitle = shown + shaded + ("Dashed: slow-start thresholds." if dashed else "")
     queue = f", and the queue at {one.place}" if one.place else ""
     return alt.vconcat(*panels, spacing=18).properties(
         title=alt.TitleParams(
@@ -85,6 +85,26 @@ def _lines(frame: pl.DataFrame, column: str, title: str, names: list[str], x: al
                 alt.Tooltip(_FLOW, type="nominal", title="Flow"),
                 alt.Tooltip("time_s", type="quantitative", title="Time (s)"),
                 alt.Tooltip(column, type="quantitative", format=",.4~r", title=title),
+            ],
+        )
+    )
+    return chart
+
+
+def _capacity(one: Samples, title: str, x: alt.X) -> alt.Chart:
+    chart: alt.Chart = (
+        alt.Chart(inline(one.capacity))
+        .mark_area(opacity=0.25, color=NEUTRAL, interpolate="step-before")
+        .encode(
+            x=x,
+            y=alt.Y("capacity_mbps", type="quantitative", title=title).axis(
+                minExtent=_MARGIN, tickCount=4
+            ),
+            tooltip=[
+                alt.Tooltip("time_s", type="quantitative", title="Time (s)"),
+                alt.Tooltip(
+                    "capacity_mbps", type="quantitative", format=",.4~r", title="Let go (Mb/s)"
+                ),
             ],
         )
     )

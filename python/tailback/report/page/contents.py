@@ -1,6 +1,5 @@
 """What the report says, in order: each section is left out when there is nothing for it."""
 
-import json
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from functools import partial
@@ -73,7 +72,7 @@ def contents(view: View, kept: Collection[str] = ()) -> Page:
         facts=facts.facts(view),
         findings=key_findings(view),
         sections=[section for section in sections if section is not None],
-        scenario=json.dumps(manifest["scenario"], indent=2, ensure_ascii=False),
+        scenario=facts.resolved(manifest["scenario"]),
     )
 
 

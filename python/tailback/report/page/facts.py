@@ -1,5 +1,6 @@
 """What was run, on what, and how long it took, as pairs of words."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,6 +10,11 @@ from tailback.analysis.differences import departures, share
 from tailback.analysis.view import View
 from tailback.analysis.words import few, number, written
 from tailback.results.columns import own_column
+
+_CHARACTERS_MAX = 2000
+"""A longer text is not read to its end: a description is shorter."""
+_ITEMS_MAX = 400
+"""Neither is a longer list."""
 
 
 def facts(view: View) -> list[tuple[str, str]]:
@@ -66,6 +72,26 @@ def unlike(scenario: Mapping[str, Any]) -> str:
         return f"This run differs from the built-in {name} in {few(other)}."
     fewer = share(scenario)
     return f"This run has {' and '.join(fewer)} of the built-in {name}." if fewer else ""
+
+
+def resolved(scenario: Mapping[str, Any]) -> str:
+    """Return the scenario as a text; of what is very long, such as a trace, the beginning."""
+    return json.dumps(_shortened(scenario), indent=2, ensure_ascii=False)
+
+
+def _shortened(value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
+    match value:
+        case str() if len(value) > _CHARACTERS_MAX:
+            beginning = value[: _CHARACTERS_MAX // 2].rstrip()
+            return f"{beginning} … ({len(value):,} characters, all in manifest.json)"
+        case list() if len(value) > _ITEMS_MAX:
+            kept = [_shortened(item) for item in value[: _ITEMS_MAX // 2]]
+            return [*kept, f"… ({len(value):,} in all, in manifest.json)"]
+        case list():
+            return [_shortened(item) for item in value]
+        case Mapping():
+            return {key: _shortened(item) for key, item in value.items()}
+    return value
 
 
 def waiting(one: Anatomy) -> str:

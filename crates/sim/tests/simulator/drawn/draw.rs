@@ -48,6 +48,9 @@ impl<'a> Draw<'a> {
         }
         scenario["workload"] = draw.workload();
         scenario["run"] = json!({ "seed": seed });
+        if scenario["network"].to_string().contains(r#""trace""#) {
+            scenario["trace"] = draw.traces();
+        }
         if divisible {
             return scenario;
         }

@@ -18,7 +18,34 @@ impl Draw<'_> {
                 }
             }
         }
+        if !self.divisible && self.in_hundred(12) {
+            link["trace"] = self.text_pair(["forward", "backward"], &["single", "steps"]);
+        }
         link
+    }
+
+    /// Traces under the names that links have.
+    pub(super) fn traces(&mut self) -> Value {
+        let single = json!({
+            "kind": "opportunities",
+            "times_ms": self.text(&["1", "0 1*20 3", "2*100 5*7 9", "0*9 40"]),
+            "bytes": self.text(&["1500B", "1500B", "400B", "9KB"]),
+        });
+        let (first, second) = (["1Gbit", "90Mbit", "3Gbit"], ["0bit", "7Mbit", "12Gbit"]);
+        let steps = json!({
+            "kind": "rates",
+            "steps": [
+                { "from": "0s", "rate": self.text(&first) },
+                { "from": self.text(&["100us", "3ms", "40ms"]), "rate": self.text(&second) },
+            ],
+            "period": self.text(&["41ms", "150ms"]),
+        });
+        json!({ "single": single, "steps": steps })
+    }
+
+    fn text_pair(&mut self, keys: [&str; 2], of: &[&str]) -> Value {
+        let [a, b] = keys;
+        json!({ a: self.text(of), b: self.text(of) })
     }
 
     fn switch(&mut self) -> Value {
@@ -33,6 +60,14 @@ impl Draw<'_> {
             switch["ports"] = json!(48);
         }
         let (link, trunk) = (self.link(), self.link());
+        if [&link, &trunk].iter().any(|one| one["trace"].is_object()) {
+            // What follows a trace waits for its port.
+            switch = json!({ "preset": "plain-queued", "ports": 48 });
+            if self.in_hundred(40) {
+                let kind = self.text(&["codel", "fq-codel", "pie", "cobalt", "dualpi2"]);
+                switch["buffer"] = json!({ "queue": { "kind": kind } });
+            }
+        }
         let kind = if self.divisible { 2 } else { 0 };
         let mut network = match self.between(kind, 7) {
             0 | 1 => {

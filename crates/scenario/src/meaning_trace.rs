@@ -1,0 +1,236 @@
+//! What contradicts itself in traces of links' capacity, and in the links that have them.
+
+use std::borrow::Cow;
+
+use tailback_net::link::LinkConfig;
+use tailback_net::switch::BufferConfig;
+use tailback_net::trace::opportunities::Opportunities;
+use tailback_net::trace::rates::Rates;
+use tailback_net::trace::{LinkTraces, Trace};
+use tailback_units::Rate;
+
+use crate::model::Scenario;
+use crate::nearest;
+use crate::path;
+use crate::problem::Finding;
+use crate::topology::{Node, Topology};
+
+/// What is wrong in the traces themselves.
+pub(crate) fn findings(scenario: &Scenario) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (name, trace) in &scenario.trace {
+        let own = match trace {
+            Trace::Opportunities(course) => opportunities(course),
+            Trace::Rates(course) => rates(course),
+        };
+        let at = path::join("trace", name);
+        found.extend(own.into_iter().map(|finding| finding.within(&at)));
+    }
+    found
+}
+
+/// A file's name that stands there still, though files are read before the sweep.
+fn unread(path: Option<&String>) -> Option<Finding> {
+    path.map(|_| {
+        Finding::new(
+            "path",
+            "a sweep does not vary a trace's file",
+            "a [trace.NAME] for each file, and a sweep of the names that a link has in `trace`",
+        )
+    })
+}
+
+fn opportunities(course: &Opportunities) -> Vec<Finding> {
+    if let Some(finding) = unread(course.path.as_ref()) {
+        return vec![finding];
+    }
+    let mut found = Vec::new();
+    let times = &course.times_ms;
+    if let Some(back_ms) = times.out_of_order() {
+        found.push(Finding::new(
+            "times_ms",
+            format!("{back_ms} ms comes after a later time"),
+            "times in order",
+        ));
+    } else if times.period().is_zero() {
+        found.push(Finding::new(
+            "times_ms",
+            "the course begins anew at its last time, and would last for no time",
+            "`path`, or times of which the last is above 0",
+        ));
+    }
+    if course.bytes.get() == 0 {
+        found.push(Finding::new(
+            "bytes",
+            "nothing would ever go",
+            "such as \"1500B\"",
+        ));
+    }
+    found
+}
+
+fn rates(course: &Rates) -> Vec<Finding> {
+    if let Some(finding) = unread(course.path.as_ref()) {
+        return vec![finding];
+    }
+    let steps = &course.steps;
+    let (Some(first), Some(last)) = (steps.first(), steps.last()) else {
+        return vec![Finding::new(
+            "steps",
+            "there are none",
+            "`path`, or a step at least",
+        )];
+    };
+    let mut found = Vec::new();
+    if !first.from.is_zero() {
+        let reason = "what holds from the beginning is not said";
+        found.push(Finding::new("steps[0].from", reason, "\"0s\""));
+    }
+    let back = steps
+        .windows(2)
+        .position(|pair| pair[1].from <= pair[0].from);
+    if let Some(i) = back {
+        found.push(Finding::new(
+            format!("steps[{}].from", i + 1),
+            format!("{} is not after {}", steps[i + 1].from, steps[i].from),
+            "steps in order",
+        ));
+    }
+    match course.period {
+        Some(period) if period <= last.from => found.push(Finding::new(
+            "period",
+            format!("the last step, from {}, would never hold", last.from),
+            "a time after the last step's",
+        )),
+        None if last.rate.as_bps() == 0 => found.push(Finding::new(
+            format!("steps[{}].rate", steps.len() - 1),
+            "the last rate stays, and frames would wait for ever",
+            "a rate above zero, or a `period` after which the course begins anew",
+        )),
+        _ if steps.iter().all(|step| step.rate.as_bps() == 0) => {
+            found.push(Finding::new(
+                "steps",
+                "nothing would ever go",
+                "a rate above zero",
+            ));
+        }
+        _ => {}
+    }
+    found
+}
+
+/// Names of a link's traces that there are not.
+pub(crate) fn unknown(link: &LinkConfig, scenario: &Scenario) -> Vec<Finding> {
+    let named = link.trace.iter().flat_map(directions);
+    let unknown = named.filter(|(_, name)| !scenario.trace.contains_key(*name));
+    unknown
+        .map(|(direction, name)| {
+            Finding::new(
+                format!("trace.{direction}"),
+                format!("there is no trace {name:?}"),
+                match scenario.trace.is_empty() {
+                    true => format!("a table [trace.{name}]"),
+                    false => nearest::suggest(name, scenario.trace.keys().map(String::as_str)),
+                },
+            )
+        })
+        .collect()
+}
+
+fn directions(traces: &LinkTraces) -> impl Iterator<Item = (&'static str, &str)> {
+    let both = [("forward", &traces.forward), ("backward", &traces.backward)];
+    both.into_iter()
+        .filter_map(|(direction, name)| Some((direction, name.as_deref()?)))
+}
+
+/// Links that no port with queues of its own sends over in a direction that has a trace; `links` are the scenario's, by their paths.
+pub(crate) fn network_findings(
+    links: &[(String, Cow<'_, LinkConfig>)],
+    topology: &Topology,
+) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (path, link) in links {
+        for (direction, _) in link.trace.iter().flat_map(directions) {
+            let mut here = topology.links.iter().filter(|one| one.config == **link);
+            let wrong = here.find_map(|one| {
+                let (from, to) = match direction {
+                    "forward" => (one.a, one.b),
+                    _ => (one.b, one.a),
+                };
+                unfit(topology, from, to)
+            });
+            if let Some((reason, remedy)) = wrong {
+                let at = format!("{path}.trace.{direction}");
+                found.push(Finding::new(at, reason, remedy));
+            }
+        }
+    }
+    found
+}
+
+/// Why a node's port to another cannot follow a trace, and what would be right.
+fn unfit(topology: &Topology, from: Node, to: Node) -> Option<(String, &'static str)> {
+    let name = topology.name(from);
+    let Node::Switch(number) = from else {
+        let reason = format!("host {name:?} sends this way, and its card has the link's rate");
+        return Some((reason, "a trace in the direction that a switch sends in"));
+    };
+    let BufferConfig::Queued(queued) = &topology.switches[number].config.buffer else {
+        let reason =
+            format!("switch {name:?} sends this way, and has no queue that waits for its port");
+        return Some((
+            reason,
+            "a switch whose buffer is of kind \"queued\", such as \"plain-queued\"",
+        ));
+    };
+    let mut ports = topology.links_of(from);
+    let here = ports.position(|link| {
+        let link = &topology.links[link];
+        (link.a == from && link.b == to) || (link.b == from && link.a == to)
+    });
+    let served = queued
+        .service
+        .iter()
+        .any(|s| Some(usize::from(s.port)) == here);
+    served.then(|| {
+        let reason = format!("switch {name:?} serves this port at a rate of its own for a time");
+        (reason, "the trace, or the switch's buffer.service")
+    })
+}
+
+/// Traces that are faster than their link, milliseconds of whose course it cannot carry.
+pub(crate) fn too_fast(link: &LinkConfig, scenario: &Scenario) -> Vec<Finding> {
+    let named = link.trace.iter().flat_map(directions);
+    let fast = named.filter_map(|(direction, name)| {
+        let most = peak(scenario.trace.get(name)?);
+        (most > link.rate).then_some((direction, name, most))
+    });
+    fast.map(|(direction, name, most)| {
+        Finding::new(
+            format!("trace.{direction}"),
+            format!(
+                "trace {name:?} has up to {most}, and the link {}: what it does not carry is lost",
+                link.rate
+            ),
+            "a faster link",
+        )
+    })
+    .collect()
+}
+
+/// The most that a trace lets go in a millisecond, or at a rate.
+fn peak(trace: &Trace) -> Rate {
+    match trace {
+        Trace::Rates(course) => {
+            let rates = course.steps.iter().map(|step| step.rate);
+            rates.max().unwrap_or_default()
+        }
+        Trace::Opportunities(course) => {
+            let bytes = course
+                .bytes
+                .get()
+                .saturating_mul(course.times_ms.most_at_once());
+            Rate::from_bps(bytes.saturating_mul(8 * 1000)) // a millisecond's bytes
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Traces of links' capacity: what is refused.
+
+use crate::common::{plan, problem};
+
+/// One flow from left to right over a link that follows a trace of the name `course`.
+const CELL: &str = r#"name = "cell"
+[network]
+topology = "dumbbell"
+pairs = 1
+switch = "plain-queued"
+link = { rate = "1Gbit", delay = "1us", mtu = "1500B" }
+trunk = [{ rate = "1Gbit", delay = "10ms", mtu = "1500B", trace = { forward = "course" } }]
+[workload]
+kind = "bulk"
+pairs = { kind = "across", pairs = 1 }
+duration = "10s"
+[trace.course]
+"#;
+
+fn cell(trace: &str) -> String {
+    format!("{CELL}{trace}\n")
+}
+
+#[test]
+fn what_cannot_follow_a_trace_is_refused() {
+    let text = cell("kind = \"opportunities\"\ntimes_ms = \"1\"");
+    let refused = [
+        (
+            "network.trunk.0.trace.forward=coarse",
+            "network.trunk[0].trace.forward: there is no trace \"coarse\"",
+        ),
+        (
+            "network.switch=plain",
+            "network.trunk[0].trace.forward: switch \"switch0\" sends this way, and has no queue that waits for its port",
+        ),
+        (
+            "network.link.trace.forward=course",
+            "network.link.trace.forward: host \"left0\" sends this way, and its card has the link's rate",
+        ),
+        (
+            "trace.course.times_ms=3 1",
+            "trace.course.times_ms: 1 ms comes after a later time",
+        ),
+        (
+            "trace.course.times_ms=\"0\"",
+            "trace.course.times_ms: the course begins anew at its last time, and would last for no time",
+        ),
+        (
+            "trace.course.bytes=0B",
+            "trace.course.bytes: nothing would ever go",
+        ),
+        (
+            r#"trace.course={ kind = "rates" }"#,
+            "trace.course.steps: there are none",
+        ),
+        (
+            r#"trace.course={ kind = "rates", steps = [{ from = "1s", rate = "1Mbit" }] }"#,
+            "trace.course.steps[0].from: what holds from the beginning is not said",
+        ),
+        (
+            r#"trace.course={ kind = "rates", steps = [{ from = "0s", rate = "0bit" }] }"#,
+            "trace.course.steps[0].rate: the last rate stays, and frames would wait for ever",
+        ),
+        (
+            r#"trace.course={ kind = "rates", steps = [{ from = "0s", rate = "0bit" }], period = "1s" }"#,
+            "trace.course.steps: nothing would ever go",
+        ),
+        (
+            r#"trace.course={ kind = "rates", steps = [{ from = "0s", rate = "1Mbit" }, { from = "2s", rate = "2Mbit" }], period = "2s" }"#,
+            "trace.course.period: the last step, from 2s, would never hold",
+        ),
+        (
+            r#"network.switch.buffer.service=[{ port = 1, rate = "1Mbit", from = "0s", until = "1s" }]"#,
+            "network.trunk[0].trace.forward: switch \"switch0\" serves this port at a rate of its own for a time",
+        ),
+    ];
+    for (set, told) in refused {
+        let found = problem(&text, &[set]);
+        assert!(found.contains(told), "{set}: {found}");
+    }
+}
+
+#[test]
+fn a_trace_that_is_faster_than_its_link_is_told() {
+    let text = cell("kind = \"opportunities\"\ntimes_ms = \"1*3 3\"");
+    let told = |rate: &str| {
+        let plan = plan(&text, &[&format!("network.trunk.0.rate={rate}")]);
+        let warnings = plan.warnings.iter();
+        warnings.map(|w| w.reason.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(told("36Mbit"), [""; 0]);
+    let reason =
+        "trace \"course\" has up to 36Mbit, and the link 30Mbit: what it does not carry is lost";
+    assert_eq!(told("30Mbit"), [reason]);
+}
+
+#[test]
+fn a_sweep_has_the_names_of_traces() {
+    let text = cell("kind = \"opportunities\"\ntimes_ms = \"1\"")
+        + "[trace.other]\nkind = \"opportunities\"\ntimes_ms = \"1 2\"\n"
+        + "[sweep]\n\"network.trunk.0.trace.forward\" = [\"course\", \"other\"]\n";
+    let plan = plan(&text, &[]);
+    let labels = plan.runs.iter().map(|run| run.parameters.clone());
+    let expected = ["course", "other"].map(|name| vec![("forward".to_owned(), name.into())]);
+    assert_eq!(labels.collect::<Vec<_>>(), expected);
+    let traces = plan.runs.iter().map(|run| {
+        let of_links = run.network.links.iter().flat_map(|link| &link.traces);
+        of_links.filter(|trace| trace.is_some()).count()
+    });
+    assert_eq!(traces.collect::<Vec<_>>(), [1, 1]);
+    assert_ne!(plan.runs[0].network, plan.runs[1].network);
+}

@@ -1,0 +1,90 @@
+//! Links whose capacity follows a trace.
+
+use crate::support::{counts, measure, names, simulated as run};
+
+/// One flow from left to right over a link that follows a trace of the name `course`.
+const CELL: &str = r#"name = "cell"
+[network]
+topology = "dumbbell"
+pairs = 1
+switch = "plain-queued"
+link = { rate = "1Gbit", delay = "1us", mtu = "1500B" }
+trunk = [{ rate = "1Gbit", delay = "10ms", mtu = "1500B", trace = { forward = "course" } }]
+[workload]
+kind = "bulk"
+pairs = { kind = "across", pairs = 1 }
+duration = "10s"
+[trace.course]
+"#;
+
+fn cell(trace: &str) -> String {
+    format!("{CELL}{trace}\n")
+}
+
+fn received(text: &str, overrides: &[&str]) -> u64 {
+    let outcome = run(text, overrides);
+    counts(&outcome, "flows", "received_bytes").iter().sum()
+}
+
+#[test]
+fn a_flow_fills_what_opportunities_let_go() {
+    // Three, none, one: 1.33 a millisecond, 16 Mb/s of IP packets.
+    let text = cell("kind = \"opportunities\"\ntimes_ms = \"1*3 3\"");
+    let outcome = run(&text, &[]);
+    let got = counts(&outcome, "flows", "received_bytes")
+        .iter()
+        .sum::<u64>() as f64;
+    let expected = 2e6 * 10.0 * 1448.0 / 1500.0;
+    assert!((got / expected - 1.0).abs() < 0.01, "{got} of {expected}");
+    let (offered, used) = (
+        counts(&outcome, "traces", "offered_bytes"),
+        counts(&outcome, "traces", "used_bytes"),
+    );
+    assert_eq!((offered.len(), used.len()), (1, 1), "at the end alone");
+    assert!(used[0] <= offered[0] && used[0] as f64 > 0.98 * offered[0] as f64);
+    assert_eq!(names(&outcome, "traces", "link"), ["switch0>switch1"]);
+    assert_eq!(names(&outcome, "traces", "place"), ["switch0:1"]);
+    assert_eq!(names(&outcome, "traces", "trace"), ["course"]);
+}
+
+#[test]
+fn one_rate_is_a_port_that_is_served_at_it() {
+    let traced = cell("kind = \"rates\"\nsteps = [{ from = \"0s\", rate = \"20Mbit\" }]");
+    let (head, _) = CELL.split_once("[trace").expect("a table");
+    let served = head.replace(r#", trace = { forward = "course" }"#, "").replace(
+        "switch = \"plain-queued\"",
+        r#"switch = { preset = "plain-queued", buffer = { service = [{ port = 1, rate = "20Mbit", from = "0s", until = "1h" }] } }"#,
+    );
+    // The other switch's port 1 is served slowly too, but acknowledgements are few.
+    let (traced, served) = (run(&traced, &[]), run(&served, &[]));
+    let got = |outcome| counts(outcome, "flows", "received_bytes")[0] as f64;
+    assert!((got(&traced) / got(&served) - 1.0).abs() < 0.002);
+    let expected = 20e6 / 8.0 * 10.0 * 1448.0 / 1538.0;
+    assert!(
+        (got(&traced) / expected - 1.0).abs() < 0.01,
+        "{}",
+        got(&traced)
+    );
+}
+
+#[test]
+fn nothing_crosses_in_an_outage_and_what_waits_does_after_it() {
+    let trace = |rate: &str| {
+        cell(&format!(
+            "kind = \"rates\"\nsteps = [{{ from = \"0s\", rate = \"20Mbit\" }}, {{ from = \"4s\", rate = \"{rate}\" }}, {{ from = \"6s\", rate = \"20Mbit\" }}]"
+        ))
+    };
+    let sampled = ["record.sample_interval=100ms"];
+    let outcome = run(&trace("0bit"), &sampled);
+    let times = measure(&outcome, "traces", "time_s");
+    let used = counts(&outcome, "traces", "used_bytes");
+    let offered = counts(&outcome, "traces", "offered_bytes");
+    let at = |s: f64| times.iter().position(|t| *t >= s - 1e-9).expect("a time");
+    assert!(used[at(4.0)] - used[at(3.9)] > 200_000, "it was full");
+    assert_eq!(used[at(6.0)], used[at(4.1)]);
+    assert_eq!(offered[at(6.0)], offered[at(4.0)]);
+    assert!(used[at(9.9)] > used[at(6.0)]);
+    assert!(counts(&outcome, "flows", "timeouts")[0] >= 1);
+    assert!(received(&trace("0bit"), &[]) < received(&trace("20Mbit"), &[]) * 85 / 100);
+    assert_eq!(outcome, run(&trace("0bit"), &sampled), "a run repeats");
+}
