@@ -286,13 +286,13 @@ impl Link {
         self.rare.impairment.is_some()
     }
 
-    /// What becomes of the next frame; counted if it is lost.
+    /// What becomes of the next frame, which comes to the other end at `at`; counted if it is lost.
     #[cold]
-    pub fn fate(&mut self, frame: &Flight) -> Fate {
+    pub fn fate(&mut self, at: Time, frame: &Flight) -> Fate {
         let Some(impairment) = &mut self.rare.impairment else {
             return Fate::Pass;
         };
-        let fate = impairment.fate(frame.frame_bytes, frame.payload_bytes > 0);
+        let fate = impairment.fate(at, frame.frame_bytes, frame.payload_bytes > 0);
         if fate == Fate::Lost {
             self.count_lost(frame);
         }

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use tailback_net::impairment::delay_steps::DelaySteps;
+use tailback_net::impairment::outage::Outage;
 use tailback_net::impairment::script::FrameAction;
 use tailback_net::link::LinkConfig;
 use tailback_net::queue::QueueConfig;
@@ -296,6 +298,49 @@ fn check_link(link: &LinkConfig) -> Vec<Finding> {
             "how much later, such as \"300us\", or no reorder",
         )
     }));
+    let outages = link.impairment.iter().flat_map(|i| &i.outages);
+    for (i, outage) in outages.enumerate() {
+        let at = |key: &str| format!("impairment.outages[{i}].{key}");
+        let Outage { from, until, every } = *outage;
+        if from >= until {
+            let reason = format!("from {from} until {until} is no time");
+            findings.push(Finding::new(
+                at("until"),
+                reason,
+                "an end after the beginning",
+            ));
+        } else if every.is_some_and(|every| every <= until - from) {
+            let reason = format!(
+                "the link would never be up: it is down for {} each time",
+                until - from
+            );
+            findings.push(Finding::new(at("every"), reason, "a longer time"));
+        }
+    }
+    let delays = link
+        .impairment
+        .iter()
+        .filter_map(|i| i.delay_steps.as_ref());
+    for DelaySteps { steps, period } in delays {
+        let back = steps
+            .windows(2)
+            .position(|pair| pair[1].from <= pair[0].from);
+        if let Some(i) = back {
+            findings.push(Finding::new(
+                format!("impairment.delay_steps.steps[{}].from", i + 1),
+                format!("{} is not after {}", steps[i + 1].from, steps[i].from),
+                "steps in order",
+            ));
+        }
+        let last = steps.last().map(|step| step.from).unwrap_or_default();
+        if period.is_some_and(|period| period <= last) {
+            findings.push(Finding::new(
+                "impairment.delay_steps.period",
+                format!("the last step, from {last}, would never hold"),
+                "a time after the last step's",
+            ));
+        }
+    }
     let rules = link.impairment.iter().flat_map(|i| &i.script);
     for (i, rule) in rules.enumerate() {
         let path = format!("impairment.script[{i}].by");

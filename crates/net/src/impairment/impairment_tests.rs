@@ -1,7 +1,9 @@
 use tailback_units::{Duration, Time};
 
+use super::delay_steps::{DelayStep, DelaySteps};
 use super::faults::ReorderConfig;
 use super::gilbert_elliott::GilbertElliottConfig;
+use super::outage::Outage;
 use super::script::{Counted, Direction, FrameAction, FrameRule};
 use super::{Fate, Impairment, ImpairmentConfig};
 use crate::random::Stream;
@@ -36,8 +38,8 @@ fn every_nth_data_frame_is_lost_and_no_ack() {
     let mut link = impaired(&config, Direction::Backward).unwrap();
     let lost: Vec<usize> = (1..=12)
         .filter(|_| {
-            assert_eq!(link.fate(64, false), Fate::Pass);
-            link.fate(1518, true) == Fate::Lost
+            assert_eq!(link.fate(Time::ZERO, 64, false), Fate::Pass);
+            link.fate(Time::ZERO, 1518, true) == Fate::Lost
         })
         .collect();
     assert_eq!(lost, [4, 8, 12]);
@@ -53,7 +55,7 @@ fn a_script_counts_what_it_says_and_in_its_direction_only() {
     ]);
     assert!(impaired(&config, Direction::Backward).is_none());
     let mut link = impaired(&config, Direction::Forward).unwrap();
-    let fates = [true, false, true, true, true, true].map(|data| link.fate(1518, data));
+    let fates = [true, false, true, true, true, true].map(|data| link.fate(Time::ZERO, 1518, data));
     let expected = [
         Fate::Pass,
         Fate::Marked,
@@ -79,7 +81,7 @@ fn bursts_have_their_length_and_loss_its_share() {
     };
     let mut link = impaired(&config, Direction::Forward).unwrap();
     let lost: Vec<bool> = (0..200_000)
-        .map(|_| link.fate(1518, true) == Fate::Lost)
+        .map(|_| link.fate(Time::ZERO, 1518, true) == Fate::Lost)
         .collect();
     let losses = lost.iter().filter(|l| **l).count() as f64;
     let bursts = lost.windows(2).filter(|w| !w[0] && w[1]).count() as f64;
@@ -105,7 +107,7 @@ fn bit_errors_lose_long_frames_more_often() {
     };
     let lost = |bytes| {
         let mut link = impaired(&config, Direction::Forward).unwrap();
-        let fates = (0..200_000).filter(|_| link.fate(bytes, true) == Fate::Lost);
+        let fates = (0..200_000).filter(|_| link.fate(Time::ZERO, bytes, true) == Fate::Lost);
         fates.count() as f64 / 200_000.0
     };
     // 1 - (1 - 1e-6)^bits.
@@ -124,7 +126,9 @@ fn doubles_and_late_frames_come_at_their_rates() {
         ..ImpairmentConfig::default()
     };
     let mut link = impaired(&config, Direction::Forward).unwrap();
-    let fates: Vec<Fate> = (0..100_000).map(|_| link.fate(1518, true)).collect();
+    let fates: Vec<Fate> = (0..100_000)
+        .map(|_| link.fate(Time::ZERO, 1518, true))
+        .collect();
     let count = |fate| fates.iter().filter(|f| **f == fate).count();
     assert!((900..1100).contains(&count(Fate::Doubled)));
     let late = Fate::Late(Duration::from_us(300));
@@ -174,4 +178,55 @@ fn batches_make_chains_of_what_was_evenly_spaced() {
     // Ten of them, one after another at the line's rate.
     let chains = (1..=30).flat_map(|n| (0..10).map(move |place| at(n * 100) + line * place));
     assert_eq!(leaving, chains.collect::<Vec<_>>());
+}
+
+fn ms(ms: u64) -> Time {
+    Time::ZERO + Duration::from_ms(ms)
+}
+
+#[test]
+fn a_link_that_is_down_loses_all_that_would_arrive() {
+    let outage = |from, until, every: Option<u64>| Outage {
+        from: Duration::from_ms(from),
+        until: Duration::from_ms(until),
+        every: every.map(Duration::from_ms),
+    };
+    let config = ImpairmentConfig {
+        outages: vec![outage(10, 12, None), outage(30, 31, Some(20))],
+        direction: Some(Direction::Forward),
+        ..ImpairmentConfig::default()
+    };
+    assert!(impaired(&config, Direction::Backward).is_none());
+    let mut link = impaired(&config, Direction::Forward).unwrap();
+    let lost: Vec<u64> = (0..80)
+        .filter(|at| link.fate(ms(*at), 64, at % 2 == 0) == Fate::Lost)
+        .collect();
+    assert_eq!(lost, [10, 11, 30, 50, 70]);
+}
+
+#[test]
+fn a_delay_changes_with_time_and_nobody_overtakes() {
+    let step = |from, by| DelayStep {
+        from: Duration::from_ms(from),
+        by: Duration::from_ms(by),
+    };
+    let config = ImpairmentConfig {
+        delay_steps: Some(DelaySteps {
+            steps: vec![step(10, 5), step(20, 1)],
+            period: Some(Duration::from_ms(30)),
+        }),
+        ..ImpairmentConfig::default()
+    };
+    assert_eq!(config.delay_max(), Duration::from_ms(5));
+    let mut link = impaired(&config, Direction::Forward).unwrap();
+    let line = Duration::from_us(10);
+    let mut held = |at| link.hold(at, line);
+    assert_eq!(held(ms(9)), Duration::ZERO);
+    assert_eq!(held(ms(10)), Duration::from_ms(5));
+    assert_eq!(held(ms(19)), Duration::from_ms(5));
+    // The one before is handed on at 24 ms.
+    assert_eq!(held(ms(20)), Duration::from_us(4010));
+    assert_eq!(held(ms(29)), Duration::from_ms(1));
+    assert_eq!(held(ms(31)), Duration::ZERO);
+    assert_eq!(held(ms(40)), Duration::from_ms(5));
 }

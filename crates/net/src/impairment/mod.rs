@@ -3,12 +3,14 @@
 //! Periodic loss loses every nth data frame, as the response functions of RFC 3649 and RFC 9438
 //! assume; burst loss is [`gilbert_elliott`]'s; a [`script`] singles out frames by number, to see
 //! what a sender or a receiver makes of one loss, one mark, one late frame. Independent random loss
-//! is the link's own setting `loss`; other chances are in [`faults`], a router's service in `service`. The
-//! first of script, periodic loss, burst loss and faults that has something to say of a frame
-//! decides. Left out: bit errors that no checksum finds.
+//! is the link's own setting `loss`; other chances are in [`faults`], a router's service in `service`, what changes
+//! with time in [`outage`] and [`delay_steps`]. The first of outages, script, periodic loss, burst loss and faults
+//! that has something to say of a frame decides. Left out: bit errors that no checksum finds.
 
+pub mod delay_steps;
 pub mod faults;
 pub mod gilbert_elliott;
+pub mod outage;
 pub mod script;
 mod service;
 
@@ -16,7 +18,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailback_units::{Duration, Time};
 
+use self::delay_steps::DelaySteps;
 use self::faults::{Faults, ReorderConfig};
+use self::outage::Outage;
 use self::service::Service;
 use crate::random::Stream;
 use gilbert_elliott::{GilbertElliott, GilbertElliottConfig};
@@ -53,6 +57,13 @@ pub struct ImpairmentConfig {
     /// Loss in bursts, in each direction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gilbert_elliott: Option<GilbertElliottConfig>,
+    /// Times in which the link is down: what would arrive then is lost.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 1_000))]
+    pub outages: Vec<Outage>,
+    /// A delay beyond the link's own that changes with time; none overtakes another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay_steps: Option<DelaySteps>,
     /// Frames singled out by their number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub script: Vec<FrameRule>,
@@ -70,7 +81,8 @@ impl ImpairmentConfig {
         let late = self.reorder.as_ref().map(|late| late.delay);
         let scripted = self.script.iter().map(|rule| rule.by).max();
         let late = late.max(scripted).unwrap_or_default();
-        service.fold(late, |time, more| time + more)
+        let steps = self.delay_steps.as_ref().map(DelaySteps::most);
+        service.chain(steps).fold(late, |time, more| time + more)
     }
 }
 
@@ -98,6 +110,7 @@ pub struct Impairment {
     burst: Option<GilbertElliott>,
     faults: Option<Faults>,
     service: Option<Service>,
+    outages: Vec<Outage>,
     stream: Stream,
 }
 
@@ -121,10 +134,12 @@ impl Impairment {
             || burst.is_some()
             || periodic_loss_frames > 0
             || faults.is_some()
-            || service.is_some();
+            || service.is_some()
+            || !config.outages.is_empty();
         any.then_some(Impairment {
             faults,
             service,
+            outages: config.outages.clone(),
             script,
             periodic_loss_frames,
             data_frames: 0,
@@ -133,9 +148,9 @@ impl Impairment {
         })
     }
 
-    /// What becomes of the next frame of this direction, of so many bytes; `data` if it carries
-    /// payload.
-    pub fn fate(&mut self, frame_bytes: u16, data: bool) -> Fate {
+    /// What becomes of the next frame of this direction, of so many bytes, which comes to the other end at `at`;
+    /// `data` if it carries payload.
+    pub fn fate(&mut self, at: Time, frame_bytes: u16, data: bool) -> Fate {
         self.data_frames += u64::from(data);
         let burst = self
             .burst
@@ -148,6 +163,7 @@ impl Impairment {
             faults.fate(frame_bytes, &mut self.stream)
         });
         match self.script.fate(data) {
+            _ if self.outages.iter().any(|outage| outage.holds(at)) => Fate::Lost,
             Fate::Pass if burst || periodic => Fate::Lost,
             Fate::Pass => by_chance,
             fate => fate,

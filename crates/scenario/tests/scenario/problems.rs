@@ -594,3 +594,41 @@ fn of_swept_values_without_places_of_their_own_each_wrong_way_is_told() {
     let found = problems(&range, &[]);
     assert_eq!(found.len(), 2, "{}", found.join("\n"));
 }
+
+#[test]
+fn outages_and_delays_that_are_none_are_told() {
+    let link = |key: &str| format!("network.link.impairment={{ {key} }}");
+    let outage = |times: &str| link(&format!("outages = [{{ {times} }}]"));
+    let steps = |more: &str| {
+        let step = |from: &str| format!(r#"{{ from = "{from}", by = "5ms" }}"#);
+        let steps = format!(
+            "steps = [{}, {}]",
+            step("1s"),
+            step(if more.is_empty() { "1s" } else { "2s" })
+        );
+        link(&format!("delay_steps = {{ {steps}{more} }}"))
+    };
+    let told = [
+        (
+            outage(r#"from = "2s", until = "2s""#),
+            "impairment.outages[0].until: from 2s until 2s is no time",
+        ),
+        (
+            outage(r#"from = "2s", until = "3s", every = "1s""#),
+            "impairment.outages[0].every: the link would never be up: it is down for 1s each time",
+        ),
+        (
+            steps(""),
+            "impairment.delay_steps.steps[1].from: 1s is not after 1s",
+        ),
+        (
+            steps(r#", period = "2s""#),
+            "impairment.delay_steps.period: the last step, from 2s, would never hold",
+        ),
+    ];
+    for (set, told) in told {
+        let found = problem(STAR, &[&set]);
+        assert!(found.contains(told), "{found}");
+    }
+    assert_eq!(plan(STAR, &[&steps(r#", period = "3s""#)]).runs.len(), 1);
+}

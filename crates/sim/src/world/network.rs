@@ -469,7 +469,7 @@ impl LinkState {
         let reaches = self.link.reaches(finish);
         frame.at = arrival + self.link.hold(reaches, &frame);
         let mut first = false;
-        let fate = self.link.fate(&frame);
+        let fate = self.link.fate(reaches, &frame);
         // What impairments count is every frame: the link's own chance has its say after them.
         if fate == Fate::Lost || self.link.loses(&frame) {
             self.lose(&frame, frames, ledger);

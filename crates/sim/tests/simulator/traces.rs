@@ -1,4 +1,4 @@
-//! Links whose capacity follows a trace.
+//! Links that change with time: whose capacity follows a trace, that are down, whose delay has steps.
 
 use crate::support::{counts, measure, names, simulated as run};
 
@@ -87,4 +87,62 @@ fn nothing_crosses_in_an_outage_and_what_waits_does_after_it() {
     assert!(counts(&outcome, "flows", "timeouts")[0] >= 1);
     assert!(received(&trace("0bit"), &[]) < received(&trace("20Mbit"), &[]) * 85 / 100);
     assert_eq!(outcome, run(&trace("0bit"), &sampled), "a run repeats");
+}
+
+/// The same flow at 50 Mb/s, over a link with an impairment.
+fn impaired(impairment: &str) -> String {
+    let (head, _) = CELL.split_once("[trace").expect("a table");
+    head.replace(
+        r#"trace = { forward = "course" }"#,
+        &format!("impairment = {{ {impairment} }}"),
+    )
+    .replace(
+        r#"trunk = [{ rate = "1Gbit""#,
+        r#"trunk = [{ rate = "50Mbit""#,
+    )
+}
+
+#[test]
+fn a_link_that_is_down_loses_what_is_sent_and_the_flow_goes_on_after_it() {
+    let text = impaired(r#"outages = [{ from = "2s", until = "2500ms", every = "4s" }]"#);
+    let outcome = run(&text, &["record.sample_interval=10ms"]);
+    let hosts = names(&outcome, "samples", "host");
+    let times = measure(&outcome, "samples", "time_s");
+    let received = counts(&outcome, "samples", "bytes_received");
+    let by = |s: f64| {
+        let rows = (0..hosts.len()).filter(|i| hosts[*i] == "right0" && times[*i] <= s + 1e-9);
+        rows.map(|i| received[i]).max().expect("a look")
+    };
+    assert!(by(2.0) > by(1.9) + 500_000, "it was full");
+    for down in [2.0, 6.0] {
+        assert_eq!(by(down + 0.01), by(down + 0.5), "from {down} s");
+        assert!(
+            by(down + 3.9) > by(down + 0.5) + 15_000_000,
+            "after {down} s"
+        );
+    }
+    assert!(counts(&outcome, "flows", "timeouts")[0] >= 2);
+    let lost = measure(&outcome, "summary", "link_losses_mean")[0];
+    assert!(lost > 100.0, "{lost}");
+}
+
+#[test]
+fn a_delay_in_steps_is_in_the_round_trips() {
+    let text = impaired(
+        r#"delay_steps = { steps = [{ from = "2s", by = "30ms" }], period = "5s" }, direction = "forward""#,
+    );
+    let limit = r#"socket={ SO_RCVBUF = "60kB" }"#; // no queue
+    let outcome = run(&text, &["record.sample_interval=10ms", limit]);
+    let hosts = names(&outcome, "samples", "host");
+    let times = measure(&outcome, "samples", "time_s");
+    let rtt = counts(&outcome, "samples", "rtt_us");
+    for (at, ms) in [(1.9, 20), (4.9, 50), (6.9, 20), (9.9, 50)] {
+        let row = (0..hosts.len()).find(|i| hosts[*i] == "left0" && times[*i] >= at);
+        let found = rtt[row.expect("a look")];
+        let over = found
+            .checked_sub(ms * 1000)
+            .expect("no less than the path's");
+        assert!(over < 12_000, "{found} us at {at} s");
+    }
+    assert_eq!(counts(&outcome, "flows", "timeouts"), [0]);
 }
