@@ -25,8 +25,10 @@ pub(crate) fn read(root: &mut Value, base_dir: Option<&Path>) -> Vec<Finding> {
         let Value::Object(trace) = trace else {
             continue;
         };
-        if let Err((reason, remedy)) = fill(trace, base_dir) {
-            let at = path::join(&path::join("trace", name), "path");
+        let filled = fill(trace, base_dir).map_err(|wrong| ("path", wrong));
+        let read = filled.and_then(|()| parse(trace).map_err(|wrong| ("times_ms", wrong)));
+        if let Err((key, (reason, remedy))) = read {
+            let at = path::join(&path::join("trace", name), key);
             found.push(Finding::new(at, reason, remedy));
         }
     }
@@ -70,6 +72,21 @@ fn fill(trace: &mut Map<String, Value>, base_dir: Option<&Path>) -> Result<(), W
     };
     trace.insert(key.to_owned(), value);
     wrong
+}
+
+/// Times that are no text of such, and would be told without their place later.
+fn parse(trace: &mut Map<String, Value>) -> Result<(), Wrong> {
+    let Some(Value::String(text)) = trace.get_mut("times_ms") else {
+        return Ok(());
+    };
+    let Err(reason) = text.parse::<Times>() else {
+        return Ok(());
+    };
+    *text = "1".to_owned();
+    Err((
+        reason,
+        "milliseconds, such as \"0 1*3 4\": one at 0, three at 1, one at 4",
+    ))
 }
 
 /// What the lines say, without remarks and empty ones, and their numbers.

@@ -71,3 +71,12 @@ fn a_file_and_its_content_are_not_both_given() {
     let found = read(&mut root, None);
     assert_eq!(found[0].reason, "times_ms says what the file would");
 }
+
+#[test]
+fn a_text_of_times_that_is_none_is_told_with_its_place() {
+    let mut root = json!({ "trace": { "cell": { "kind": "opportunities", "times_ms": "1 2 x" } } });
+    let found = read(&mut root, None);
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].path, "trace.cell.times_ms");
+    assert_eq!(found[0].reason, "\"x\" is no time in milliseconds");
+}
