@@ -309,6 +309,9 @@ fn check_link(link: &LinkConfig) -> Vec<Finding> {
                 reason,
                 "an end after the beginning",
             ));
+        } else if let Some(finding) = every.and_then(|every| period::too_short(&at("every"), every))
+        {
+            findings.push(finding);
         } else if every.is_some_and(|every| every <= until - from) {
             let reason = format!(
                 "the link would never be up: it is down for {} each time",
@@ -322,24 +325,9 @@ fn check_link(link: &LinkConfig) -> Vec<Finding> {
         .iter()
         .filter_map(|i| i.delay_steps.as_ref());
     for DelaySteps { steps, period } in delays {
-        let back = steps
-            .windows(2)
-            .position(|pair| pair[1].from <= pair[0].from);
-        if let Some(i) = back {
-            findings.push(Finding::new(
-                format!("impairment.delay_steps.steps[{}].from", i + 1),
-                format!("{} is not after {}", steps[i + 1].from, steps[i].from),
-                "steps in order",
-            ));
-        }
-        let last = steps.last().map(|step| step.from).unwrap_or_default();
-        if period.is_some_and(|period| period <= last) {
-            findings.push(Finding::new(
-                "impairment.delay_steps.period",
-                format!("the last step, from {last}, would never hold"),
-                "a time after the last step's",
-            ));
-        }
+        let from: Vec<Duration> = steps.iter().map(|step| step.from).collect();
+        let found = period::course("steps", &from, *period).into_iter();
+        findings.extend(found.map(|f| f.within("impairment.delay_steps")));
     }
     let rules = link.impairment.iter().flat_map(|i| &i.script);
     for (i, rule) in rules.enumerate() {

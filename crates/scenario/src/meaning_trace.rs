@@ -7,11 +7,12 @@ use tailback_net::switch::BufferConfig;
 use tailback_net::trace::opportunities::Opportunities;
 use tailback_net::trace::rates::Rates;
 use tailback_net::trace::{LinkTraces, Trace};
-use tailback_units::Rate;
+use tailback_units::{Duration, Rate};
 
 use crate::model::Scenario;
 use crate::nearest;
 use crate::path;
+use crate::period;
 use crate::problem::Finding;
 use crate::topology::{Node, Topology};
 
@@ -86,22 +87,9 @@ fn rates(course: &Rates) -> Vec<Finding> {
         let reason = "what holds from the beginning is not said";
         found.push(Finding::new("steps[0].from", reason, "\"0s\""));
     }
-    let back = steps
-        .windows(2)
-        .position(|pair| pair[1].from <= pair[0].from);
-    if let Some(i) = back {
-        found.push(Finding::new(
-            format!("steps[{}].from", i + 1),
-            format!("{} is not after {}", steps[i + 1].from, steps[i].from),
-            "steps in order",
-        ));
-    }
+    let from: Vec<Duration> = steps.iter().map(|step| step.from).collect();
+    found.extend(period::course("steps", &from, course.period));
     match course.period {
-        Some(period) if period <= last.from => found.push(Finding::new(
-            "period",
-            format!("the last step, from {}, would never hold", last.from),
-            "a time after the last step's",
-        )),
         None if last.rate.as_bps() == 0 => found.push(Finding::new(
             format!("steps[{}].rate", steps.len() - 1),
             "the last rate stays, and frames would wait for ever",

@@ -166,13 +166,20 @@ pub struct Cursor {
     moment: usize,
     /// What is left of them.
     left_bytes: u64,
+    /// How many there are in one turn.
+    count: u64,
 }
 
 impl Cursor {
     /// The course from its beginning.
     pub(super) fn new(trace: Arc<Trace>) -> Cursor {
+        let count = match &*trace {
+            Trace::Opportunities(course) => course.times_ms.count(),
+            Trace::Rates(_) => 0,
+        };
         let mut cursor = Cursor {
             trace,
+            count,
             turns: 0,
             moment: 0,
             left_bytes: 0,
@@ -247,6 +254,15 @@ impl Cursor {
         while self.time() <= now {
             bytes += u128::from(self.left_bytes);
             self.advance();
+            if self.moment == 0 {
+                let (_, each) = self.course();
+                let of_turn = u128::from(self.count) * u128::from(each);
+                let begun = Time::ZERO + self.period() * self.turns;
+                let over = now.since(begun).as_ps() / self.period().as_ps();
+                // What is due at the very end of a turn is so when it is.
+                self.turns += over.saturating_sub(1);
+                bytes += u128::from(over.saturating_sub(1)) * of_turn;
+            }
         }
         bytes * BYTE
     }

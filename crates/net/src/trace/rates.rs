@@ -49,16 +49,40 @@ pub struct Cursor {
     begun: Time,
     /// The step that holds, by its number.
     step: usize,
+    /// What it lets go from one beginning to the next; nothing if there is no next.
+    of_period: Bits,
 }
 
 impl Cursor {
     /// The course from its beginning.
     pub(super) fn new(trace: Arc<Trace>) -> Cursor {
-        Cursor {
+        let mut cursor = Cursor {
             trace,
             begun: Time::ZERO,
             step: 0,
+            of_period: 0,
+        };
+        if let (steps, Some(period)) = cursor.course() {
+            let ends = steps.iter().skip(1).map(|step| step.from).chain([period]);
+            let each = steps.iter().zip(ends);
+            let each = each.map(|(step, end)| bits(end - step.from, step.rate.as_bps()));
+            cursor.of_period = each.sum();
         }
+        cursor
+    }
+
+    /// Whole periods that may be passed over: at the beginning of one, as many as are over by `now` and let go less than `most`.
+    fn pass_over(&mut self, now: Time, most: Bits) -> Bits {
+        let Some(period) = self.course().1 else {
+            return 0;
+        };
+        if self.step > 0 || self.of_period == 0 {
+            return 0;
+        }
+        let over = now.since(self.begun).as_ps() / period.as_ps().max(1);
+        let over = u128::from(over).min(most.saturating_sub(1) / self.of_period);
+        self.begun += period * over as u64;
+        over * self.of_period
     }
 
     fn course(&self) -> (&[Step], Option<Duration>) {
@@ -126,12 +150,13 @@ impl Cursor {
         let (mut at, mut offered) = (from, 0);
         loop {
             let until = self.end().min(now);
-            offered += u128::from(until.since(at).as_ps()) * u128::from(self.bps());
-            at = until;
+            offered += bits(until.since(at), self.bps());
             if self.end() > now {
                 return offered;
             }
             self.advance();
+            offered += self.pass_over(now, Bits::MAX);
+            at = self.start();
         }
     }
 
@@ -144,20 +169,25 @@ impl Cursor {
             if end == Time::NEVER && bps == 0 {
                 break; // refused where scenarios are checked
             }
-            let span = u128::from(end.since(at).as_ps());
-            if end == Time::NEVER || span * bps >= needed {
+            let offered = bits(end.since(at), self.bps());
+            if end == Time::NEVER || offered >= needed {
                 at += Duration::from_ps(needed.div_ceil(bps.max(1)) as u64);
                 break;
             }
-            needed -= span * bps;
-            at = end;
+            needed -= offered;
             self.advance();
+            needed -= self.pass_over(Time::NEVER, needed);
+            at = self.start();
         }
         Passage {
             leaves: now,
             rests_until: at,
         }
     }
+}
+
+fn bits(span: Duration, bps: u64) -> Bits {
+    u128::from(span.as_ps()) * u128::from(bps)
 }
 
 #[cfg(test)]

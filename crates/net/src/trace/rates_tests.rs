@@ -75,3 +75,29 @@ fn what_it_lets_go_and_what_went_are_counted() {
     assert_eq!(pace.carried(us(10_001)), (2001, 1000));
     assert_eq!(pace.carried(us(1_000_000)), (200_000, 1000));
 }
+
+#[test]
+fn many_periods_are_passed_over_at_once() {
+    // A bit each microsecond, in its first half: a frame takes 12 304 of them.
+    let step = |from_ns: u64, bps| Step {
+        from: Duration::from_ns(from_ns),
+        rate: Rate::from_bps(bps),
+    };
+    let course = |period| {
+        Trace::Rates(Rates {
+            path: None,
+            steps: vec![step(0, 2_000_000), step(500, 0)],
+            period: Some(period),
+        })
+    };
+    let mut pace = Pace::new(&Arc::new(course(Duration::from_us(1))));
+    let (_, next) = taken(&mut pace, us(3), 1538);
+    // The last bit is whole in the middle of the last period.
+    assert_eq!(next.as_ps(), us(3 + 12_303).as_ps() + 500_000);
+    let day = us(86_400_000_000);
+    assert_eq!(pace.carried(day), (86_400_000_000 / 8, 1538));
+    // A bit a day.
+    let mut pace = Pace::new(&Arc::new(course(Duration::from_secs(86_400))));
+    let (_, next) = taken(&mut pace, us(0), 1);
+    assert_eq!(next.as_ps(), us(7 * 86_400_000_000).as_ps() + 500_000);
+}

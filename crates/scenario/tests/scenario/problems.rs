@@ -622,6 +622,10 @@ fn outages_and_delays_that_are_none_are_told() {
             "impairment.delay_steps.steps[1].from: 1s is not after 1s",
         ),
         (
+            outage(r#"from = "2s", until = "2000000001ns", every = "500ns""#),
+            "impairment.outages[0].every: every 500ns there is time for nothing else",
+        ),
+        (
             steps(r#", period = "2s""#),
             "impairment.delay_steps.period: the last step, from 2s, would never hold",
         ),
