@@ -1,6 +1,6 @@
-//! Traces of links' capacity: what is refused.
+//! Links that change with time, traces of their capacity among it: what is refused, and what is told.
 
-use crate::common::{plan, problem};
+use crate::common::{STAR, plan, problem};
 
 /// One flow from left to right over a link that follows a trace of the name `course`.
 const CELL: &str = r#"name = "cell"
@@ -109,4 +109,46 @@ fn a_sweep_has_the_names_of_traces() {
     });
     assert_eq!(traces.collect::<Vec<_>>(), [1, 1]);
     assert_ne!(plan.runs[0].network, plan.runs[1].network);
+}
+
+#[test]
+fn outages_and_delays_that_are_none_are_told() {
+    let link = |key: &str| format!("network.link.impairment={{ {key} }}");
+    let outage = |times: &str| link(&format!("outages = [{{ {times} }}]"));
+    let steps = |more: &str| {
+        let step = |from: &str| format!(r#"{{ from = "{from}", by = "5ms" }}"#);
+        let steps = format!(
+            "steps = [{}, {}]",
+            step("1s"),
+            step(if more.is_empty() { "1s" } else { "2s" })
+        );
+        link(&format!("delay_steps = {{ {steps}{more} }}"))
+    };
+    let told = [
+        (
+            outage(r#"from = "2s", until = "2s""#),
+            "impairment.outages[0].until: from 2s until 2s is no time",
+        ),
+        (
+            outage(r#"from = "2s", until = "3s", every = "1s""#),
+            "impairment.outages[0].every: the link would never be up: it is down for 1s each time",
+        ),
+        (
+            steps(""),
+            "impairment.delay_steps.steps[1].from: 1s is not after 1s",
+        ),
+        (
+            outage(r#"from = "2s", until = "2000000001ns", every = "500ns""#),
+            "impairment.outages[0].every: every 500ns there is time for nothing else",
+        ),
+        (
+            steps(r#", period = "2s""#),
+            "impairment.delay_steps.period: the last step, from 2s, would never hold",
+        ),
+    ];
+    for (set, told) in told {
+        let found = problem(STAR, &[&set]);
+        assert!(found.contains(told), "{found}");
+    }
+    assert_eq!(plan(STAR, &[&steps(r#", period = "3s""#)]).runs.len(), 1);
 }
