@@ -171,6 +171,9 @@ fn unfit(topology: &Topology, from: Node, to: Node) -> Option<(String, &'static 
             "a switch whose buffer is of kind \"queued\", such as \"plain-queued\"",
         ));
     };
+    if queued.service.is_empty() {
+        return None;
+    }
     let mut ports = topology.links_of(from);
     let here = ports.position(|link| {
         let link = &topology.links[link];

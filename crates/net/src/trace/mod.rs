@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailback_units::Time;
+use tailback_units::{Duration, Time};
 
 use self::opportunities::Opportunities;
 use self::rates::Rates;
@@ -62,6 +62,9 @@ pub struct Pace {
 
 /// Bits times 10^12, so that a rate times picoseconds is not rounded.
 type Bits = u128;
+
+/// What takes longer than any run lasts (scenarios have ten days at most) is put off by so much.
+const LONGEST: Duration = Duration::from_secs(20 * 86_400);
 
 const BYTE: Bits = 8 * PS_PER_S;
 const PS_PER_S: u128 = 1_000_000_000_000;
@@ -126,10 +129,11 @@ impl Pace {
     /// went: of IP packets where it is one of opportunities, of the line, preamble and gap included, where it is one of
     /// rates. `now` is never before that of an earlier question.
     pub fn carried(&mut self, now: Time) -> (u64, u64) {
-        self.offered += match &mut self.told {
+        let offered = match &mut self.told {
             Course::Opportunities(cursor) => cursor.offered(now),
             Course::Rates(cursor) => cursor.offered(self.told_at, now),
         };
+        self.offered = self.offered.saturating_add(offered);
         self.told_at = now;
         let offered_bytes = u64::try_from(self.offered / BYTE).unwrap_or(u64::MAX);
         (offered_bytes, self.used_bytes)

@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailback_units::{Bytes, Duration, Time};
 
-use super::{BYTE, Bits, Passage, Trace};
+use super::{BYTE, Bits, LONGEST, Passage, Trace};
 
 /// An opportunity's bytes in mahimahi's traces, without the tunnel's own.
 pub const BYTES: Bytes = Bytes::new(1500);
@@ -204,7 +204,7 @@ impl Cursor {
         let (moments, bytes) = self.course();
         let count = moments.get(self.moment).map_or(1, |moment| moment.count);
         // A course of nothing would never come to an end.
-        (u64::from(count) * bytes).max(1)
+        u64::from(count).saturating_mul(bytes).max(1)
     }
 
     fn time(&self) -> Time {
@@ -261,21 +261,22 @@ impl Cursor {
                 let over = now.since(begun).as_ps() / self.period().as_ps();
                 // What is due at the very end of a turn is so when it is.
                 self.turns += over.saturating_sub(1);
-                bytes += u128::from(over.saturating_sub(1)) * of_turn;
+                bytes += u128::from(over.saturating_sub(1)).saturating_mul(of_turn);
             }
         }
-        bytes * BYTE
+        bytes.saturating_mul(BYTE)
     }
 
     /// A packet of so many bytes is taken at `now`; it leaves with the opportunity that takes its last byte.
     pub(super) fn take(&mut self, now: Time, ip_bytes: u64) -> Passage {
         let mut needed = ip_bytes;
-        while needed > self.left_bytes {
+        let horizon = now + LONGEST;
+        while needed > self.left_bytes && self.time() < horizon {
             needed -= self.left_bytes;
             self.advance();
         }
-        self.left_bytes -= needed;
-        let leaves = self.time().max(now);
+        self.left_bytes -= needed.min(self.left_bytes);
+        let leaves = self.time().min(horizon).max(now);
         Passage {
             leaves,
             rests_until: now,

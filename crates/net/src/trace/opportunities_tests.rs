@@ -166,3 +166,21 @@ fn what_it_lets_go_and_what_went_are_counted() {
     assert_eq!(pace.carried(ms(5)), (3000, 900));
     assert_eq!(pace.carried(ms(5000)), (3_000_000, 900));
 }
+
+#[test]
+fn what_would_take_longer_than_any_run_is_put_off() {
+    let far = |bytes, times: &str| {
+        Pace::new(&Arc::new(Trace::Opportunities(Opportunities {
+            path: None,
+            bytes: Bytes::new(bytes),
+            times_ms: times.parse().expect("times"),
+        })))
+    };
+    let mut slow = far(1, "4000000000");
+    assert!(slow.ready_at(ms(0)) > ms(3_999_999_999));
+    let leaves = slow.take(ms(5), 9000, 9038).leaves;
+    assert_eq!(leaves, ms(5) + Duration::from_secs(20 * 86_400));
+    // And more than any link carries, for ten days.
+    let mut fast = far(1_000_000_000_000_000, "1*4000000000");
+    assert_eq!(fast.carried(ms(864_000_000)).0, u64::MAX);
+}

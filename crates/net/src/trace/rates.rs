@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailback_units::{Duration, Rate, Time};
 
-use super::{BYTE, Bits, Passage, Trace};
+use super::{BYTE, Bits, LONGEST, Passage, Trace};
 
 /// Rates, each from a time on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -164,7 +164,8 @@ impl Cursor {
     pub(super) fn take(&mut self, now: Time, wire_bytes: u64) -> Passage {
         let mut needed = u128::from(wire_bytes) * BYTE;
         let mut at = now;
-        loop {
+        let horizon = now + LONGEST;
+        while at < horizon {
             let (bps, end) = (u128::from(self.bps()), self.end());
             if end == Time::NEVER && bps == 0 {
                 break; // refused where scenarios are checked
@@ -176,12 +177,12 @@ impl Cursor {
             }
             needed -= offered;
             self.advance();
-            needed -= self.pass_over(Time::NEVER, needed);
+            needed -= self.pass_over(horizon, needed);
             at = self.start();
         }
         Passage {
             leaves: now,
-            rests_until: at,
+            rests_until: at.min(horizon),
         }
     }
 }

@@ -101,3 +101,25 @@ fn many_periods_are_passed_over_at_once() {
     let (_, next) = taken(&mut pace, us(0), 1);
     assert_eq!(next.as_ps(), us(7 * 86_400_000_000).as_ps() + 500_000);
 }
+
+#[test]
+fn what_would_take_longer_than_any_run_is_put_off() {
+    // A bit in ten days.
+    let course = Trace::Rates(Rates {
+        path: None,
+        steps: vec![
+            Step {
+                from: Duration::ZERO,
+                rate: Rate::from_bps(1),
+            },
+            Step {
+                from: Duration::from_secs(1),
+                rate: Rate::default(),
+            },
+        ],
+        period: Some(Duration::from_secs(864_000)),
+    });
+    let mut pace = Pace::new(&Arc::new(course));
+    let (_, next) = taken(&mut pace, us(5), 9038);
+    assert_eq!(next, us(5) + Duration::from_secs(20 * 86_400));
+}
