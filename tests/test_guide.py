@@ -82,6 +82,21 @@ def test_the_cell_gives_the_table_that_is_shown(
         assert cells[5] == f"{row['switch_drops_mean']:.0f}"
 
 
+def test_the_policed_line_gives_the_table_that_is_shown(tmp_path: Path) -> None:
+    page = DOCS / "models" / "policer-shaper.md"
+    [text] = [text for of, text in scenarios() if of == page]
+    line = tailback.Scenario(text).set("sweep.tcp_congestion_control", ["cubic"])
+    results = tailback.run(line.override("run.repetitions=5"), out=tmp_path / "line")
+    lost = pl.col("link_losses_mean")
+    means = results.summary.group_by("burst", maintain_order=True)
+    told = means.agg(pl.col("goodput_mbps_mean").mean(), lost.mean())
+    rows = [line for line in page.read_text().splitlines() if line.startswith("| `cubic` |")]
+    assert len(rows) == 2
+    for row, column in zip(rows, told.columns[1:], strict=True):
+        cells = [cell.split(";")[0].strip() for cell in row.strip("|").split("|")]
+        assert cells[1:] == [f"{value:.0f}" for value in told[column]]
+
+
 def test_the_first_network_gives_the_table_that_is_shown(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

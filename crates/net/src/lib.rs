@@ -21,4 +21,5 @@ pub mod ring;
 pub mod switch;
 #[cfg(test)]
 mod testing;
+pub mod token_bucket;
 pub mod trace;

@@ -119,6 +119,7 @@ struct Rare {
     loss_below: u64,
     stream: Stream,
     lost: Losses,
+    policed: Losses,
     impairment: Option<Impairment>,
 }
 
@@ -145,6 +146,7 @@ impl Link {
                 loss_below: random::threshold(config.loss),
                 stream,
                 lost: Losses::default(),
+                policed: Losses::default(),
                 impairment,
             }),
         }
@@ -286,15 +288,17 @@ impl Link {
         self.rare.impairment.is_some()
     }
 
-    /// What becomes of the next frame, which comes to the other end at `at`; counted if it is lost.
+    /// What becomes of the next frame, which comes to the other end at `at`; counted if it is lost or policed.
     #[cold]
     pub fn fate(&mut self, at: Time, frame: &Flight) -> Fate {
         let Some(impairment) = &mut self.rare.impairment else {
             return Fate::Pass;
         };
         let fate = impairment.fate(at, frame.frame_bytes, frame.payload_bytes > 0);
-        if fate == Fate::Lost {
-            self.count_lost(frame);
+        match fate {
+            Fate::Lost => self.count_lost(frame),
+            Fate::Policed => self.rare.policed.count(frame.payload_bytes.into()),
+            Fate::Pass | Fate::Late(_) | Fate::Doubled | Fate::Marked => {}
         }
         fate
     }
@@ -456,10 +460,21 @@ impl Link {
         self.flying.iter()
     }
 
+    /// What was lost on the link so far, by cause.
+    #[must_use]
+    pub fn losses(&self) -> [(&'static str, Losses); 2] {
+        [
+            ("link-loss", self.rare.lost),
+            ("policer", self.rare.policed),
+        ]
+    }
+
     /// What was lost on the link so far.
     #[must_use]
     pub fn lost(&self) -> Losses {
-        self.rare.lost
+        let mut all = self.rare.lost;
+        all += self.rare.policed;
+        all
     }
 }
 

@@ -16,6 +16,7 @@ mod kernel;
 mod kernel_sysctl;
 mod kernel_unheeded;
 mod meaning;
+mod meaning_bucket;
 mod meaning_congestion;
 mod meaning_dcqcn;
 mod meaning_host;

@@ -12,6 +12,7 @@ use tailback_net::switch::{BufferConfig, SwitchConfig};
 use tailback_units::{Bytes, Duration, Rate};
 
 use crate::extent;
+use crate::meaning_bucket;
 use crate::meaning_congestion;
 use crate::meaning_dcqcn;
 use crate::meaning_host;
@@ -44,7 +45,8 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
     let mut fastest = Rate::default();
     for (path, link) in links(&scenario.network) {
         let unknown = meaning_trace::unknown(&link, scenario);
-        let found = check_link(&link).into_iter().chain(unknown);
+        let shallow = meaning_trace::too_shallow(&link, scenario);
+        let found = check_link(&link).into_iter().chain(unknown).chain(shallow);
         findings.extend(found.map(|f| f.within(&path)));
         mtu = mtu.max(link.mtu.get());
         fastest = fastest.max(link.rate);
@@ -193,12 +195,15 @@ fn hosts(network: &Network) -> Option<usize> {
     Some(count as usize)
 }
 
-/// Traces that are faster than their link.
-pub(crate) fn traces_too_fast(scenario: &Scenario) -> Vec<Finding> {
+/// Traces and policers that are faster than their link.
+pub(crate) fn too_fast(scenario: &Scenario) -> Vec<Finding> {
     let links = links(&scenario.network).into_iter();
     let found = links.flat_map(|(path, link)| {
+        let policer = meaning_bucket::never_binds(&link);
         let found = meaning_trace::too_fast(&link, scenario).into_iter();
-        found.map(move |finding| finding.within(&path))
+        found
+            .chain(policer)
+            .map(move |finding| finding.within(&path))
     });
     found.collect()
 }
@@ -329,6 +334,7 @@ fn check_link(link: &LinkConfig) -> Vec<Finding> {
         let found = period::course("steps", &from, *period).into_iter();
         findings.extend(found.map(|f| f.within("impairment.delay_steps")));
     }
+    findings.extend(meaning_bucket::policer(link));
     let rules = link.impairment.iter().flat_map(|i| &i.script);
     for (i, rule) in rules.enumerate() {
         let path = format!("impairment.script[{i}].by");

@@ -9,6 +9,7 @@ use tailback_net::trace::rates::Rates;
 use tailback_net::trace::{LinkTraces, Trace};
 use tailback_units::{Duration, Rate};
 
+use crate::meaning_bucket;
 use crate::model::Scenario;
 use crate::nearest;
 use crate::path;
@@ -23,6 +24,7 @@ pub(crate) fn findings(scenario: &Scenario) -> Vec<Finding> {
         let own = match trace {
             Trace::Opportunities(course) => opportunities(course),
             Trace::Rates(course) => rates(course),
+            Trace::Shaper(bucket) => meaning_bucket::findings(bucket),
         };
         let at = path::join("trace", name);
         found.extend(own.into_iter().map(|finding| finding.within(&at)));
@@ -105,6 +107,18 @@ fn rates(course: &Rates) -> Vec<Finding> {
         _ => {}
     }
     found
+}
+
+/// Shapers of a link that would never let its longest frame go.
+pub(crate) fn too_shallow(link: &LinkConfig, scenario: &Scenario) -> Vec<Finding> {
+    let named = link.trace.iter().flat_map(directions);
+    let found = named.filter_map(|(direction, name)| match scenario.trace.get(name)? {
+        Trace::Shaper(bucket) => {
+            meaning_bucket::too_shallow(&format!("trace.{direction}"), bucket, link)
+        }
+        Trace::Opportunities(_) | Trace::Rates(_) => None,
+    });
+    found.collect()
 }
 
 /// Names of a link's traces that there are not.
@@ -200,7 +214,7 @@ pub(crate) fn too_fast(link: &LinkConfig, scenario: &Scenario) -> Vec<Finding> {
         Finding::new(
             format!("trace.{direction}"),
             format!(
-                "trace {name:?} has up to {most}, and the link {}: what it does not carry is lost",
+                "trace {name:?} has up to {most}, and the link {}: what it does not carry does not go",
                 link.rate
             ),
             "a faster link",
@@ -216,6 +230,7 @@ fn peak(trace: &Trace) -> Rate {
             let rates = course.steps.iter().map(|step| step.rate);
             rates.max().unwrap_or_default()
         }
+        Trace::Shaper(bucket) => bucket.rate,
         Trace::Opportunities(course) => {
             let bytes = course
                 .bytes

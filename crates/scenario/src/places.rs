@@ -19,12 +19,15 @@ pub(crate) struct Place {
     fits: bool,
     /// Whether there is a value: of the scenario, of a preset, or a default.
     is_present: bool,
+    /// Whether it stands in a list, as a trunk's values do.
+    in_list: bool,
 }
 
 /// Of several places with one name those that can be meant: of the kinds that are chosen, and if there is a
-/// value at some of them, those.
+/// value at some of them, those, not in a list if there are such.
 pub(crate) fn meant(mut named: Vec<&Place>) -> Vec<&Place> {
-    for is_likely in [|place: &Place| place.fits, |place: &Place| place.is_present] {
+    let likely: [fn(&Place) -> bool; 3] = [|p| p.fits, |p| p.is_present, |p| !p.in_list];
+    for is_likely in likely {
         if named.len() > 1 && named.iter().any(|place| is_likely(place)) {
             named.retain(|place| is_likely(place));
         }
@@ -88,6 +91,7 @@ impl Places {
             steps: at.clone(),
             fits,
             is_present: whole.is_some(),
+            in_list: false,
         };
         if written.is_none() && node.get(schema::OVER).is_some() {
             return self.found.push(here);
@@ -102,6 +106,9 @@ impl Places {
             // One that is a part of the scenario can be replaced as a whole.
             if at.len() == 1 {
                 self.found.push(here);
+            }
+            if at[0] == "network" {
+                self.collect_items(&node["items"], written, &at, fits);
             }
             return;
         }
@@ -137,6 +144,22 @@ impl Places {
         }
     }
 
+    /// The places in the entries of a list of the network's at which the scenario has a value.
+    fn collect_items(&mut self, node: &Value, list: Option<&Value>, at: &Steps, fits: bool) {
+        let items = list.and_then(Value::as_array);
+        for (i, item) in items.into_iter().flatten().enumerate() {
+            let mut below = at.clone();
+            below.push(i.to_string());
+            let depth = below.len();
+            let before = self.found.len();
+            self.collect(node, Some(item), Some(item), below, fits);
+            let mut found = self.found.split_off(before);
+            found.retain(|place| at_path(item, &place.steps[depth..]).is_some());
+            found.iter_mut().for_each(|place| place.in_list = true);
+            self.found.append(&mut found);
+        }
+    }
+
     /// The value `own` of a place that has its sibling's values, over those; `parent` has both.
     fn joined(&self, node: &Value, own: Option<&Value>, parent: Option<&Value>) -> Option<Value> {
         let sibling = parent?.get(node.get(schema::OVER)?.as_str()?)?;
@@ -157,6 +180,11 @@ impl Places {
         }
         Some(complete)
     }
+}
+
+/// The value at these steps below one.
+fn at_path<'v>(value: &'v Value, steps: &[String]) -> Option<&'v Value> {
+    steps.iter().try_fold(value, |value, step| value.get(step))
 }
 
 /// The kind that a table says it is of.

@@ -317,7 +317,7 @@ impl Planner<'_> {
         let meant = meaning::check(&scenario);
         let late = over::services(&scenario)
             .into_iter()
-            .chain(meaning::traces_too_fast(&scenario));
+            .chain(meaning::too_fast(&scenario));
         let late = late.map(|finding| document.problem(finding, Severity::Warning));
         let late: Vec<Problem> = late.collect();
         match &mut self.late {

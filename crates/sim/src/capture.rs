@@ -36,6 +36,8 @@ pub(crate) enum Note {
     Marked { switch: u16, port: u16 },
     /// It was lost on the link, by number.
     Lost { link: u32 },
+    /// The policer at the end of the link dropped it.
+    Policed { link: u32 },
     /// The receive ring of the host at the end of the link was full.
     RingFull { link: u32 },
     /// The backlog of a core of that host was full.
@@ -260,6 +262,7 @@ impl Note {
             } => format!("dropped at {}: {}.", port(switch, at), cause.name()),
             Note::Marked { switch, port: at } => format!("marked at {}.", port(switch, at)),
             Note::Lost { link } => format!("lost on {}.", world.links[link as usize].name()),
+            Note::Policed { link } => after(link, "policer"),
             Note::RingFull { link } => after(link, "receive ring full"),
             Note::BacklogFull { link } => after(link, "backlog full"),
             Note::SocketFull { link } => after(link, "socket's buffer full"),

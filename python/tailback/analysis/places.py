@@ -23,13 +23,18 @@ _HOST_CAUSES = {
     "tcp-prune": "TCP prune",
     "tcp-queue-full": "TCP queue",
 }
-_ORDER = (
+_ALWAYS = (
     f"{_SENDER}: send queue",
     "switches",
     "links",
     f"{_RECEIVER}: receive ring",
     f"{_RECEIVER}: backlog",
     f"{_RECEIVER}: socket",
+)
+_ORDER = (
+    *_ALWAYS[:3],
+    "policers",
+    *_ALWAYS[3:],
     f"{_RECEIVER}: socket backlog",
     f"{_RECEIVER}: TCP prune",
     f"{_RECEIVER}: TCP queue",
@@ -43,7 +48,6 @@ _ORDER = (
     *(f"{_BOTH}: {part}" for part in _HOST_CAUSES.values()),
 )
 """The way of a datagram or a segment, then the way back of its acknowledgement."""
-_ALWAYS = _ORDER[:6]
 
 
 @dataclass(frozen=True)
@@ -169,6 +173,8 @@ def _stage() -> pl.Expr:
         .then(pl.concat_str([role, cause], separator=": "))
         .when(pl.col("cause") == "link-loss")
         .then(pl.lit("links"))
+        .when(pl.col("cause") == "policer")
+        .then(pl.lit("policers"))
         .otherwise(pl.lit("switches"))
     )
 

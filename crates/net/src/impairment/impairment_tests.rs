@@ -1,4 +1,4 @@
-use tailback_units::{Duration, Time};
+use tailback_units::{Bytes, Duration, Rate, Time};
 
 use super::delay_steps::{DelayStep, DelaySteps};
 use super::faults::ReorderConfig;
@@ -7,6 +7,7 @@ use super::outage::Outage;
 use super::script::{Counted, Direction, FrameAction, FrameRule};
 use super::{Fate, Impairment, ImpairmentConfig};
 use crate::random::Stream;
+use crate::token_bucket::TokenBucketConfig;
 
 fn impaired(config: &ImpairmentConfig, direction: Direction) -> Option<Impairment> {
     Impairment::new(config, direction, Stream::new(1, "impairment", 0))
@@ -229,4 +230,25 @@ fn a_delay_changes_with_time_and_nobody_overtakes() {
     assert_eq!(held(ms(29)), Duration::from_ms(1));
     assert_eq!(held(ms(31)), Duration::ZERO);
     assert_eq!(held(ms(40)), Duration::from_ms(5));
+}
+
+#[test]
+fn a_policer_drops_what_is_too_fast_and_what_was_lost_takes_no_tokens() {
+    let config = ImpairmentConfig {
+        policer: Some(TokenBucketConfig {
+            rate: Rate::from_bps(100_000_000),
+            burst: Bytes::new(3000),
+            overhead_bytes: 0,
+        }),
+        direction: Some(Direction::Forward),
+        ..scripted(vec![rule(Counted::All, &[2], FrameAction::Drop)])
+    };
+    let mut link = impaired(&config, Direction::Forward).unwrap();
+    let mut at = |us| link.fate(Time::ZERO + Duration::from_us(us), 1500, true);
+    assert_eq!(
+        [1, 1, 1, 1].map(&mut at),
+        [Fate::Pass, Fate::Lost, Fate::Pass, Fate::Policed]
+    );
+    assert_eq!([121, 121].map(&mut at), [Fate::Pass, Fate::Policed]);
+    assert!(impaired(&config, Direction::Backward).is_none());
 }

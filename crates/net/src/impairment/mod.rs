@@ -4,13 +4,14 @@
 //! assume; burst loss is [`gilbert_elliott`]'s; a [`script`] singles out frames by number, to see
 //! what a sender or a receiver makes of one loss, one mark, one late frame. Independent random loss
 //! is the link's own setting `loss`; other chances are in [`faults`], a router's service in `service`, what changes
-//! with time in [`outage`] and [`delay_steps`]. The first of outages, script, periodic loss, burst loss and faults
-//! that has something to say of a frame decides. Left out: bit errors that no checksum finds.
+//! with time in [`outage`] and [`delay_steps`], what is too fast for who carries it in `policer`. The first of outages,
+//! script, periodic loss, burst loss and faults that has something to say of a frame decides; the policer looks at what is not lost. Left out: bit errors that no checksum finds.
 
 pub mod delay_steps;
 pub mod faults;
 pub mod gilbert_elliott;
 pub mod outage;
+mod policer;
 pub mod script;
 mod service;
 
@@ -21,8 +22,10 @@ use tailback_units::{Duration, Time};
 use self::delay_steps::DelaySteps;
 use self::faults::{Faults, ReorderConfig};
 use self::outage::Outage;
+use self::policer::Policer;
 use self::service::Service;
 use crate::random::Stream;
+use crate::token_bucket::TokenBucketConfig;
 use gilbert_elliott::{GilbertElliott, GilbertElliottConfig};
 use script::{Direction, FrameRule, Script};
 
@@ -64,6 +67,9 @@ pub struct ImpairmentConfig {
     /// A delay beyond the link's own that changes with time; none overtakes another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay_steps: Option<DelaySteps>,
+    /// A rate beyond which frames are dropped at the other end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policer: Option<TokenBucketConfig>,
     /// Frames singled out by their number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub script: Vec<FrameRule>,
@@ -93,6 +99,8 @@ pub enum Fate {
     Pass,
     /// It is lost.
     Lost,
+    /// A policer drops it.
+    Policed,
     /// It arrives so much later than it would; those behind it overtake it.
     Late(Duration),
     /// It arrives twice.
@@ -111,6 +119,7 @@ pub struct Impairment {
     faults: Option<Faults>,
     service: Option<Service>,
     outages: Vec<Outage>,
+    policer: Option<Policer>,
     stream: Stream,
 }
 
@@ -130,16 +139,19 @@ impl Impairment {
         let periodic_loss_frames = config.periodic_loss_frames.unwrap_or(0);
         let faults = Faults::new(config);
         let service = Service::new(config);
+        let policer = config.policer.as_ref().map(Policer::new);
         let any = !script.is_empty()
             || burst.is_some()
             || periodic_loss_frames > 0
             || faults.is_some()
             || service.is_some()
+            || policer.is_some()
             || !config.outages.is_empty();
         any.then_some(Impairment {
             faults,
             service,
             outages: config.outages.clone(),
+            policer,
             script,
             periodic_loss_frames,
             data_frames: 0,
@@ -162,11 +174,17 @@ impl Impairment {
         let by_chance = self.faults.as_ref().map_or(Fate::Pass, |faults| {
             faults.fate(frame_bytes, &mut self.stream)
         });
-        match self.script.fate(data) {
+        let fate = match self.script.fate(data) {
             _ if self.outages.iter().any(|outage| outage.holds(at)) => Fate::Lost,
             Fate::Pass if burst || periodic => Fate::Lost,
             Fate::Pass => by_chance,
             fate => fate,
+        };
+        let comes = fate != Fate::Lost;
+        let policer = self.policer.as_mut().filter(|_| comes);
+        match policer.is_some_and(|policer| policer.drops(at, frame_bytes)) {
+            true => Fate::Policed,
+            false => fate,
         }
     }
 

@@ -1,12 +1,13 @@
 //! Links whose capacity changes: recorded or made-up courses of it, one kind a file.
 //!
 //! A switch's port takes frames from its queues no sooner than the course allows: by single
-//! [`opportunities`], as a cellular base station schedules them, or at [`rates`] that hold for a time. The
-//! queue in front is the switch's own. Left out: retransmission on the radio link, schedulers that look at
+//! [`opportunities`], as a cellular base station schedules them, at [`rates`] that hold for a time, or as a
+//! [`shaper`] lets them. The queue in front is the switch's own. Left out: retransmission on the radio link, schedulers that look at
 //! what waits, capacity that depends on who else is there.
 
 pub mod opportunities;
 pub mod rates;
+pub mod shaper;
 
 use std::sync::Arc;
 
@@ -16,6 +17,8 @@ use tailback_units::{Duration, Time};
 
 use self::opportunities::Opportunities;
 use self::rates::Rates;
+use crate::frame::ETHERNET_BYTES;
+use crate::token_bucket::{BYTE, Bits, TokenBucketConfig};
 
 /// The course of a link's capacity.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -25,6 +28,8 @@ pub enum Trace {
     Opportunities(Opportunities),
     /// Rates, each from a time on.
     Rates(Rates),
+    /// A rate, and so much at once.
+    Shaper(TokenBucketConfig),
 }
 
 /// The courses that a link's capacity has, by the names of the scenario's traces.
@@ -60,30 +65,26 @@ pub struct Pace {
     offered: Bits,
 }
 
-/// Bits times 10^12, so that a rate times picoseconds is not rounded.
-type Bits = u128;
-
 /// What takes longer than any run lasts (scenarios have ten days at most) is put off by so much.
 const LONGEST: Duration = Duration::from_secs(20 * 86_400);
-
-const BYTE: Bits = 8 * PS_PER_S;
-const PS_PER_S: u128 = 1_000_000_000_000;
 
 #[derive(Clone, Debug)]
 enum Course {
     Opportunities(opportunities::Cursor),
     Rates(rates::Cursor),
+    Shaper(shaper::Cursor),
 }
 
 impl Pace {
     /// The trace from its beginning.
     #[must_use]
     pub fn new(trace: &Arc<Trace>) -> Pace {
-        let course = match **trace {
+        let course = match &**trace {
             Trace::Opportunities(_) => {
                 Course::Opportunities(opportunities::Cursor::new(Arc::clone(trace)))
             }
             Trace::Rates(_) => Course::Rates(rates::Cursor::new(Arc::clone(trace))),
+            Trace::Shaper(config) => Course::Shaper(shaper::Cursor::new(config)),
         };
         Pace {
             told: course.clone(),
@@ -98,7 +99,7 @@ impl Pace {
     pub fn idle_until(&mut self, now: Time) {
         match &mut self.course {
             Course::Opportunities(cursor) => cursor.idle_until(now),
-            Course::Rates(_) => {}
+            Course::Rates(_) | Course::Shaper(_) => {}
         }
     }
 
@@ -107,14 +108,16 @@ impl Pace {
         match &mut self.course {
             Course::Opportunities(cursor) => cursor.ready_at(now),
             Course::Rates(cursor) => cursor.ready_at(now),
+            Course::Shaper(_) => now,
         }
     }
 
-    /// A frame is taken at `now`, which [`Pace::ready_at`] has allowed: an IP packet of so many bytes, which with
-    /// all that is around it takes so many on the line.
-    pub fn take(&mut self, now: Time, ip_bytes: u64, wire_bytes: u64) -> Passage {
+    /// A frame is taken at `now`, which [`Pace::ready_at`] has allowed: of so many bytes with Ethernet's header and
+    /// FCS, and so many on the line with all that is around it.
+    pub fn take(&mut self, now: Time, frame_bytes: u64, wire_bytes: u64) -> Passage {
         match &mut self.course {
             Course::Opportunities(cursor) => {
+                let ip_bytes = frame_bytes.saturating_sub(ETHERNET_BYTES.into());
                 self.used_bytes += ip_bytes;
                 cursor.take(now, ip_bytes)
             }
@@ -122,16 +125,22 @@ impl Pace {
                 self.used_bytes += wire_bytes;
                 cursor.take(now, wire_bytes)
             }
+            Course::Shaper(cursor) => {
+                let (used_bytes, passage) = cursor.take(now, frame_bytes);
+                self.used_bytes += used_bytes;
+                passage
+            }
         }
     }
 
     /// Bytes that the trace has let go from the beginning to `now`, whether or not anything waited, and those that
     /// went: of IP packets where it is one of opportunities, of the line, preamble and gap included, where it is one of
-    /// rates. `now` is never before that of an earlier question.
+    /// rates, and those that a shaper counts. `now` is never before that of an earlier question.
     pub fn carried(&mut self, now: Time) -> (u64, u64) {
         let offered = match &mut self.told {
             Course::Opportunities(cursor) => cursor.offered(now),
             Course::Rates(cursor) => cursor.offered(self.told_at, now),
+            Course::Shaper(cursor) => cursor.offered(self.told_at, now),
         };
         self.offered = self.offered.saturating_add(offered);
         self.told_at = now;

@@ -175,7 +175,7 @@ impl Cursor {
     pub(super) fn new(trace: Arc<Trace>) -> Cursor {
         let count = match &*trace {
             Trace::Opportunities(course) => course.times_ms.count(),
-            Trace::Rates(_) => 0,
+            Trace::Rates(_) | Trace::Shaper(_) => 0,
         };
         let mut cursor = Cursor {
             trace,
@@ -191,7 +191,7 @@ impl Cursor {
     fn course(&self) -> (&[Moment], u64) {
         match &*self.trace {
             Trace::Opportunities(course) => (&course.times_ms.0, course.bytes.get()),
-            Trace::Rates(_) => (&[], 0),
+            Trace::Rates(_) | Trace::Shaper(_) => (&[], 0),
         }
     }
 

@@ -32,7 +32,7 @@ fn departures(pace: &mut Pace, packets: &[(Time, u64)]) -> Vec<Time> {
             pace.idle_until(at);
         }
         let now = pace.ready_at(at.max(last));
-        last = pace.take(now, bytes, bytes + 38).leaves;
+        last = pace.take(now, bytes + 18, bytes + 38).leaves;
         left.push(last);
     }
     left
@@ -85,7 +85,7 @@ fn small_packets_share_an_opportunity_and_large_ones_take_several() {
 #[test]
 fn a_line_that_is_busy_uses_an_opportunity_within_its_millisecond() {
     let mut pace = pace("1*3 8");
-    let taken = |pace: &mut Pace, now| pace.take(now, 1500, 1538).leaves;
+    let taken = |pace: &mut Pace, now| pace.take(now, 1518, 1538).leaves;
     assert_eq!(pace.ready_at(ms(0)), ms(1));
     assert_eq!(taken(&mut pace, ms(1)), ms(1));
     // The line was busy for 0.6 ms, then for 0.6 more.
@@ -178,7 +178,7 @@ fn what_would_take_longer_than_any_run_is_put_off() {
     };
     let mut slow = far(1, "4000000000");
     assert!(slow.ready_at(ms(0)) > ms(3_999_999_999));
-    let leaves = slow.take(ms(5), 9000, 9038).leaves;
+    let leaves = slow.take(ms(5), 9018, 9038).leaves;
     assert_eq!(leaves, ms(5) + Duration::from_secs(20 * 86_400));
     // And more than any link carries, for ten days.
     let mut fast = far(1_000_000_000_000_000, "1*4000000000");

@@ -88,7 +88,7 @@ impl Cursor {
     fn course(&self) -> (&[Step], Option<Duration>) {
         match &*self.trace {
             Trace::Rates(course) => (&course.steps, course.period),
-            Trace::Opportunities(_) => (&[], None),
+            Trace::Opportunities(_) | Trace::Shaper(_) => (&[], None),
         }
     }
 

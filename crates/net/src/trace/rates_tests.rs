@@ -25,7 +25,7 @@ fn us(us: u64) -> Time {
 /// Takes a frame of so many bytes as soon as may be; when, and when the next may be.
 fn taken(pace: &mut Pace, from: Time, bytes: u64) -> (Time, Time) {
     let now = pace.ready_at(from);
-    let passage = pace.take(now, bytes.saturating_sub(38), bytes);
+    let passage = pace.take(now, bytes.saturating_sub(20), bytes);
     assert_eq!(passage.leaves, now);
     (now, passage.rests_until)
 }

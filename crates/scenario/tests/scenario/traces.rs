@@ -89,8 +89,7 @@ fn a_trace_that_is_faster_than_its_link_is_told() {
         warnings.map(|w| w.reason.clone()).collect::<Vec<_>>()
     };
     assert_eq!(told("36Mbit"), [""; 0]);
-    let reason =
-        "trace \"course\" has up to 36Mbit, and the link 30Mbit: what it does not carry is lost";
+    let reason = "trace \"course\" has up to 36Mbit, and the link 30Mbit: what it does not carry does not go";
     assert_eq!(told("30Mbit"), [reason]);
 }
 
@@ -151,4 +150,68 @@ fn outages_and_delays_that_are_none_are_told() {
         assert!(found.contains(told), "{found}");
     }
     assert_eq!(plan(STAR, &[&steps(r#", period = "3s""#)]).runs.len(), 1);
+}
+
+#[test]
+fn buckets_that_let_nothing_go_are_refused() {
+    let policer = |keys: &str| format!("network.link.impairment={{ policer = {{ {keys} }} }}");
+    let told = [
+        (
+            policer(r#"rate = "0bit", burst = "1MB""#),
+            "network.link.impairment.policer.rate: nothing would ever go",
+        ),
+        (
+            policer(r#"rate = "1Gbit", burst = "1517B""#),
+            "network.link.impairment.policer.burst: frames of up to 1518B would never go: no more than 1517B do at once",
+        ),
+        (
+            policer(r#"rate = "1Gbit", burst = "1518B", overhead_bytes = 20"#),
+            "frames of up to 1538B would never go",
+        ),
+    ];
+    for (set, told) in told {
+        let found = problem(STAR, &["network.link.mtu=1500B", &set]);
+        assert!(found.contains(told), "{set}: {found}");
+    }
+    let shaped = cell("kind = \"shaper\"\nrate = \"100Mbit\"\nburst = \"1518B\"");
+    assert_eq!(plan(&shaped, &[]).runs.len(), 1);
+    let found = problem(&shaped, &["trace.course.burst=0B"]);
+    assert!(
+        found.contains("trace.course.burst: nothing would ever go"),
+        "{found}"
+    );
+    let found = problem(&shaped, &["trace.course.burst=1500B"]);
+    let told = "network.trunk[0].trace.forward: frames of up to 1518B would never go";
+    assert!(found.contains(told), "{found}");
+}
+
+#[test]
+fn buckets_that_are_never_empty_are_told_of() {
+    let warned = |text: &str, overrides: &[&str]| {
+        let plan = plan(text, overrides);
+        let warnings = plan.warnings.iter().map(ToString::to_string);
+        warnings.collect::<Vec<_>>().join("\n")
+    };
+    let policer = |rate: &str, more: &str| {
+        let keys = format!(r#"rate = "{rate}", burst = "1MB"{more}"#);
+        warned(
+            STAR,
+            &[&format!(
+                "network.link.impairment={{ policer = {{ {keys} }} }}"
+            )],
+        )
+    };
+    let found = policer("10Gbit", "");
+    let told =
+        "network.link.impairment.policer.rate: the link itself has 10Gbit: nothing is ever dropped";
+    assert!(found.contains(told), "{found}");
+    for (rate, more) in [("9Gbit", ""), ("10Gbit", ", overhead_bytes = 21")] {
+        assert!(!policer(rate, more).contains("policer"), "{rate}{more}");
+    }
+    let shaped = cell("kind = \"shaper\"\nrate = \"2Gbit\"\nburst = \"1MB\"");
+    let found = warned(&shaped, &[]);
+    assert!(
+        found.contains("trace \"course\" has up to 2Gbit, and the link 1Gbit"),
+        "{found}"
+    );
 }

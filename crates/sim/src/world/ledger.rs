@@ -254,7 +254,9 @@ impl World {
             }
         }
         for state in &self.links {
-            row(state.name().to_string(), "link-loss", state.link.lost());
+            for (cause, lost) in state.link.losses() {
+                row(state.name().to_string(), cause, lost);
+            }
         }
         for host in &self.hosts {
             for (cause, lost) in host.received_in_vain() {

@@ -405,7 +405,7 @@ impl LinkState {
             return self.launch_impaired(finish, frame, frames, ledger);
         }
         if self.link.loses(&frame) {
-            self.lose(&frame, frames, ledger);
+            self.lose(&frame, frames, ledger, Note::Lost { link: self.number });
             return None;
         }
         let arrival = self.link.arrival(finish);
@@ -450,8 +450,8 @@ impl LinkState {
 
     /// A frame is lost on this link, which has counted it.
     #[cold]
-    fn lose(&self, frame: &Flight, frames: &mut FramePool, ledger: &mut Ledger) {
-        self.note(Note::Lost { link: self.number }, frame, frames, ledger);
+    fn lose(&self, frame: &Flight, frames: &mut FramePool, ledger: &mut Ledger, note: Note) {
+        self.note(note, frame, frames, ledger);
         ledger.lose_frame(frame, frames, "link");
         frames.release(frame.frame);
     }
@@ -471,8 +471,12 @@ impl LinkState {
         let mut first = false;
         let fate = self.link.fate(reaches, &frame);
         // What impairments count is every frame: the link's own chance has its say after them.
+        if fate == Fate::Policed {
+            self.lose(&frame, frames, ledger, Note::Policed { link: self.number });
+            return None;
+        }
         if fate == Fate::Lost || self.link.loses(&frame) {
-            self.lose(&frame, frames, ledger);
+            self.lose(&frame, frames, ledger, Note::Lost { link: self.number });
             return None;
         }
         match fate {
@@ -490,7 +494,7 @@ impl LinkState {
             Fate::Marked => {
                 Mark::Ce.set(frames.header_mut(frame.frame));
             }
-            Fate::Pass | Fate::Lost => {}
+            Fate::Pass | Fate::Lost | Fate::Policed => {}
         }
         first |= self.link.launch_out_of_order(frame);
         first.then_some(frame.at)

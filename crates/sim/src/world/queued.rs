@@ -8,7 +8,6 @@
 use std::sync::Arc;
 
 use tailback_net::flow_control::{FlowControlConfig, Order, Paused, Watch};
-use tailback_net::frame::ETHERNET_BYTES;
 use tailback_net::l2cm::CongestionPoint;
 use tailback_net::marking::Verdict;
 use tailback_net::pool::{Flight, FramePool};
@@ -251,9 +250,9 @@ impl World {
         own.sent += 1;
         let mut earliest = earliest;
         if let Some(pace) = &mut own.pace {
-            let ip_bytes = held.frame.frame_bytes.saturating_sub(ETHERNET_BYTES as u16);
-            let wire_bytes = egress.link.wire_bytes(held.frame.frame_bytes);
-            let passage = pace.take(now, ip_bytes.into(), wire_bytes);
+            let frame_bytes = held.frame.frame_bytes;
+            let wire_bytes = egress.link.wire_bytes(frame_bytes);
+            let passage = pace.take(now, frame_bytes.into(), wire_bytes);
             own.rests_until = passage.rests_until;
             earliest = earliest.max(passage.leaves);
         }

@@ -1,4 +1,4 @@
-//! Links that change with time: whose capacity follows a trace, that are down, whose delay has steps.
+//! Links that change with time or have a bucket: whose capacity follows a trace, that are down, whose delay has steps, that police.
 
 use crate::support::{counts, measure, names, simulated as run};
 
@@ -145,4 +145,56 @@ fn a_delay_in_steps_is_in_the_round_trips() {
         assert!(over < 12_000, "{found} us at {at} s");
     }
     assert_eq!(counts(&outcome, "flows", "timeouts"), [0]);
+}
+
+/// Datagrams of 1000 bytes at 20 Mb/s of payload instead of the flow, and after a time of nothing.
+const DATAGRAMS: &str = r#"workload={ kind = "udp", pairs = { kind = "across", pairs = 1 }, datagram = "1000B", rate = "20Mbit", duration = "10s", socket_buffer = "1MB" }"#;
+
+#[test]
+fn a_policer_lets_its_rate_and_one_burst_through() {
+    let policed = |overhead_bytes: i64| {
+        let bucket = format!(
+            r#"policer = {{ rate = "10Mbit", burst = "50kB", overhead_bytes = {overhead_bytes} }}"#
+        );
+        let outcome = run(&impaired(&bucket), &[DATAGRAMS]);
+        let lost = counts(&outcome, "drops", "frames");
+        assert_eq!(names(&outcome, "drops", "cause"), ["policer"]);
+        assert_eq!(names(&outcome, "drops", "place"), ["switch0>switch1"]);
+        let sent: u64 = counts(&outcome, "flows", "datagrams_sent").iter().sum();
+        (sent - lost[0]) as f64
+    };
+    for overhead_bytes in [0, 20] {
+        let frame_bytes = (1000 + 28 + 18 + overhead_bytes) as f64;
+        let expected = (10e6 / 8.0 * 10.0 + 50e3) / frame_bytes;
+        let through = policed(overhead_bytes);
+        assert!((through - expected).abs() < 3.0, "{through} of {expected}");
+    }
+}
+
+#[test]
+fn a_shaper_has_wait_what_a_policer_drops() {
+    let shaped = cell("kind = \"shaper\"\nrate = \"50Mbit\"\nburst = \"30kB\"");
+    let outcome = run(&shaped, &[]);
+    let got = counts(&outcome, "flows", "received_bytes")[0] as f64;
+    let expected = 50e6 / 8.0 * 10.0 * 1448.0 / 1518.0;
+    assert!((got / expected - 1.0).abs() < 0.01, "{got} of {expected}");
+    let (offered, used) = (
+        counts(&outcome, "traces", "offered_bytes")[0],
+        counts(&outcome, "traces", "used_bytes")[0],
+    );
+    assert!(
+        used <= offered && offered - used < offered / 50,
+        "{used} of {offered}"
+    );
+    let burst = r#"policer = { rate = "49Mbit", burst = "30kB" }"#;
+    let policed = run(&impaired(burst), &["network.trunk.0.rate=1Gbit"]);
+    let lost = counts(&policed, "drops", "frames");
+    assert!(lost[0] > 50, "{lost:?}");
+    assert_eq!(
+        measure(&policed, "summary", "link_losses_mean"),
+        [lost[0] as f64],
+        "a policer is the link's"
+    );
+    let less = counts(&policed, "flows", "received_bytes")[0] as f64;
+    assert!(less < 0.9 * got, "{less} against {got}");
 }

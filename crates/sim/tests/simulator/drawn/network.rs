@@ -19,7 +19,7 @@ impl Draw<'_> {
             }
         }
         if !self.divisible && self.in_hundred(12) {
-            link["trace"] = self.text_pair(["forward", "backward"], &["single", "steps"]);
+            link["trace"] = self.text_pair(["forward", "backward"], &["single", "steps", "shaped"]);
         }
         link
     }
@@ -40,7 +40,13 @@ impl Draw<'_> {
             ],
             "period": self.text(&["41ms", "150ms"]),
         });
-        json!({ "single": single, "steps": steps })
+        let shaped = json!({
+            "kind": "shaper",
+            "rate": self.text(&["3Mbit", "90Mbit", "1Gbit"]),
+            "burst": self.text(&["9300B", "30KB", "2MB"]),
+            "overhead_bytes": self.between(0, 40),
+        });
+        json!({ "single": single, "steps": steps, "shaped": shaped })
     }
 
     fn text_pair(&mut self, keys: [&str; 2], of: &[&str]) -> Value {
