@@ -91,8 +91,8 @@ def test_the_policed_line_gives_the_table_that_is_shown(tmp_path: Path) -> None:
     means = results.summary.group_by("burst", maintain_order=True)
     told = means.agg(pl.col("goodput_mbps_mean").mean(), lost.mean())
     rows = [line for line in page.read_text().splitlines() if line.startswith("| `cubic` |")]
-    assert len(rows) == 2
-    for row, column in zip(rows, told.columns[1:], strict=True):
+    # Further tables have more `cubic`.
+    for row, column in zip(rows[:2], told.columns[1:], strict=True):
         cells = [cell.split(";")[0].strip() for cell in row.strip("|").split("|")]
         assert cells[1:] == [f"{value:.0f}" for value in told[column]]
 

@@ -70,6 +70,8 @@ pub const OVER: &str = "over";
 pub enum OptionValue {
     /// An int.
     Number(i32),
+    /// A long, where an int is too short.
+    Long(u64),
     /// A name.
     Text(String),
 }

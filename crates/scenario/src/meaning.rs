@@ -65,7 +65,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
     findings.extend(host.map(|f| f.within("host")));
     findings.extend(stack_findings(&scenario.stack, "stack"));
     if let Some(socket) = &scenario.socket {
-        let found = socket.findings();
+        let found = socket.findings(stacks(scenario));
         findings.extend(found.into_iter().map(|f| f.within("socket")));
     }
     if let Some(kernel) = &scenario.kernel {
@@ -80,7 +80,8 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
                 findings.extend(found.map(|f| f.within(&format!("{at}.host"))));
             }
             if let Some(own) = &host.socket {
-                let found = own.findings().into_iter();
+                let stack = host.stack.as_ref().unwrap_or(&scenario.stack);
+                let found = own.findings(std::iter::once(stack)).into_iter();
                 findings.extend(found.map(|f| f.within(&format!("{at}.socket"))));
             }
             if let Some(own) = &host.kernel {

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailback_tcp::congestion::CongestionKind;
-use tailback_tcp::{SocketOption, SocketOptions};
-use tailback_units::{Bytes, Duration};
+use tailback_tcp::{Sender, SocketOption, SocketOptions, Stack};
+use tailback_units::{Bytes, Duration, Rate};
 
 use crate::problem::Finding;
 
@@ -34,6 +34,10 @@ pub struct SocketConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["16KiB"]))]
     pub tcp_notsent_lowat: Option<Bytes>,
+    /// The most that is sent, headers included: packets are that far apart, by TCP's own timer unless `fq` does it (the stack's `pacing`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["240Mbit"]))]
+    pub so_max_pacing_rate: Option<Rate>,
     /// How long data may stay unacknowledged before the connection is given up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["10s"]))]
@@ -87,6 +91,8 @@ pub struct SocketConfig {
 pub enum LinuxValue {
     /// An int: bytes, milliseconds (TCP_USER_TIMEOUT), seconds, a count, or whether.
     Number(i32),
+    /// A long: bytes a second.
+    Long(u64),
     /// A name.
     Text(String),
 }
@@ -100,6 +106,7 @@ impl SocketConfig {
             tcp_cork: self.tcp_cork.or(base.tcp_cork),
             tcp_maxseg: self.tcp_maxseg.or(base.tcp_maxseg),
             tcp_notsent_lowat: self.tcp_notsent_lowat.or(base.tcp_notsent_lowat),
+            so_max_pacing_rate: self.so_max_pacing_rate.or(base.so_max_pacing_rate),
             tcp_user_timeout: self.tcp_user_timeout.or(base.tcp_user_timeout),
             so_sndbuf: self.so_sndbuf.or(base.so_sndbuf),
             so_rcvbuf: self.so_rcvbuf.or(base.so_rcvbuf),
@@ -130,6 +137,11 @@ impl SocketConfig {
                 self.tcp_notsent_lowat
                     .map(int)
                     .map(SocketOption::NotsentLowat),
+            ),
+            (
+                "SO_MAX_PACING_RATE",
+                self.so_max_pacing_rate
+                    .map(|rate| SocketOption::MaxPacingRate(rate.as_bps() / 8)),
             ),
             (
                 "TCP_USER_TIMEOUT",
@@ -194,6 +206,7 @@ impl SocketConfig {
                 SocketOption::Congestion(kind) => {
                     return LinuxValue::Text(kind.linux_name().to_owned());
                 }
+                SocketOption::MaxPacingRate(rate) => return LinuxValue::Long(rate),
                 SocketOption::NoDelay(on)
                 | SocketOption::Cork(on)
                 | SocketOption::QuickAck(on)
@@ -216,10 +229,22 @@ impl SocketConfig {
         options.map(|(name, o)| (name, value(o))).collect()
     }
 
-    /// Values that no kernel takes; paths are relative to it.
-    pub(crate) fn findings(&self) -> Vec<Finding> {
+    /// Values that no kernel takes, or none of those that `stacks` model; paths are relative to it.
+    pub(crate) fn findings<'a>(&self, mut stacks: impl Iterator<Item = &'a Stack>) -> Vec<Finding> {
         let refused =
             |(_, option): &(&str, SocketOption)| SocketOptions::default().set(*option).is_err();
+        let paced = self.so_max_pacing_rate.and_then(|rate| {
+            let old = stacks.any(|stack| stack.sender != Sender::Linux72);
+            let (reason, remedy) = match rate.as_bps() {
+                0..8 => ("nothing would ever go", "such as \"240Mbit\""),
+                _ if old => (
+                    "kernels before 3.13 do not have it, and the sender linux-2.6 paces nobody",
+                    "stack.sender = \"linux-7.2\", or nothing",
+                ),
+                _ => return None,
+            };
+            Some(Finding::new("SO_MAX_PACING_RATE", reason, remedy))
+        });
         let options = self.set().into_iter().filter(refused);
         options
             .map(|(name, _)| {
@@ -229,6 +254,7 @@ impl SocketConfig {
                 };
                 Finding::new(name, "Linux does not take this value (EINVAL)", remedy)
             })
+            .chain(paced)
             .collect()
     }
 }

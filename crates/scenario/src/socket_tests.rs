@@ -7,7 +7,7 @@ use tailback_units::{Bytes, Duration};
 use super::{LinuxValue, SocketConfig};
 
 const ALL: &str = r#"{
-    "TCP_NODELAY": true, "TCP_CORK": true, "TCP_MAXSEG": "1000B", "TCP_NOTSENT_LOWAT": "16KiB",
+    "TCP_NODELAY": true, "TCP_CORK": true, "TCP_MAXSEG": "1000B", "TCP_NOTSENT_LOWAT": "16KiB", "SO_MAX_PACING_RATE": "80Gbit",
     "TCP_USER_TIMEOUT": "2.5s", "SO_SNDBUF": "64KiB", "SO_RCVBUF": "32KiB",
     "TCP_CONGESTION": "reno", "TCP_WINDOW_CLAMP": "20KB", "SO_RCVLOWAT": "4KiB",
     "TCP_LINGER2": "7s", "TCP_SYNCNT": 2, "SO_KEEPALIVE": true, "TCP_KEEPIDLE": "60s",
@@ -27,6 +27,7 @@ fn every_option_reaches_a_modelled_socket() {
         quickack: None,
         maxseg: 1000,
         notsent_lowat: 16_384,
+        max_pacing_rate: 10_000_000_000,
         user_timeout: Duration::from_ms(2500),
         sndbuf: Some(Bytes::new(65_536)),
         rcvbuf: Some(Bytes::new(32_768)),
@@ -60,6 +61,8 @@ fn a_kernel_gets_them_in_its_units() {
     ] {
         assert_eq!(options[name], LinuxValue::Number(value), "{name}");
     }
+    let rate = LinuxValue::Long(10_000_000_000);
+    assert_eq!(options["SO_MAX_PACING_RATE"], rate);
     assert_eq!(options["TCP_CONGESTION"], LinuxValue::Text("reno".into()));
 }
 

@@ -11,7 +11,7 @@ use socket2::SockRef;
 use super::socket::said;
 
 /// Level and number of each option; include/uapi/linux/tcp.h has the ones that libc has not.
-const KNOWN: [(&str, libc::c_int, libc::c_int); 16] = [
+const KNOWN: [(&str, libc::c_int, libc::c_int); 17] = [
     ("TCP_NODELAY", libc::IPPROTO_TCP, libc::TCP_NODELAY),
     ("TCP_CORK", libc::IPPROTO_TCP, libc::TCP_CORK),
     ("TCP_MAXSEG", libc::IPPROTO_TCP, libc::TCP_MAXSEG),
@@ -23,6 +23,11 @@ const KNOWN: [(&str, libc::c_int, libc::c_int); 16] = [
     ),
     ("SO_SNDBUF", libc::SOL_SOCKET, libc::SO_SNDBUF),
     ("SO_RCVBUF", libc::SOL_SOCKET, libc::SO_RCVBUF),
+    (
+        "SO_MAX_PACING_RATE",
+        libc::SOL_SOCKET,
+        libc::SO_MAX_PACING_RATE,
+    ),
     ("TCP_CONGESTION", libc::IPPROTO_TCP, libc::TCP_CONGESTION),
     (
         "TCP_WINDOW_CLAMP",
@@ -120,6 +125,7 @@ pub(super) fn set(socket: BorrowedFd<'_>, config: &GuestConfig) -> io::Result<()
             *known.ok_or_else(|| io::Error::other(format!("there is no socket option {name}")))?;
         let done = match value {
             OptionValue::Number(n) => sys::set_option(socket, level, number, &n.to_ne_bytes()),
+            OptionValue::Long(n) => sys::set_option(socket, level, number, &n.to_ne_bytes()),
             OptionValue::Text(text) => sys::set_option(socket, level, number, text.as_bytes()),
         };
         done.map_err(|e| said(&format!("socket option {name} = {value:?}"), &e))?;

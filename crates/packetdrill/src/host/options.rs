@@ -121,6 +121,7 @@ impl Host {
             (libc::SOL_SOCKET, libc::SO_SNDBUF) => sndbuf as i32,
             (libc::SOL_SOCKET, libc::SO_RCVBUF) => rcvbuf as i32,
             (libc::SOL_SOCKET, libc::SO_RCVLOWAT) => tcp.rcvlowat as i32,
+            (libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE) => tcp.max_pacing_rate as i32,
             (libc::SOL_SOCKET, libc::SO_KEEPALIVE) => i32::from(tcp.keepalive),
             (libc::SOL_SOCKET, SO_MEMINFO) => {
                 let mut words = [0; MEMINFO_WORDS];
@@ -207,6 +208,11 @@ fn modelled(level: i32, name: i32, value: &OptionValue) -> Result<Option<SocketO
             SocketOption::RcvBuf(Bytes::new((number as u32).into()))
         }
         (libc::SOL_SOCKET, libc::SO_RCVLOWAT) => SocketOption::RcvLowat(number as u32),
+        // An int with all bits set is no limit.
+        (libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE) => SocketOption::MaxPacingRate(match number {
+            -1 => u64::MAX,
+            rate => u64::from(rate as u32),
+        }),
         (libc::SOL_SOCKET, libc::SO_KEEPALIVE) => SocketOption::KeepAlive(on),
         (libc::SOL_SOCKET, libc::SO_LINGER) => SocketOption::Linger(linger(value)?),
         (libc::SOL_TCP, libc::TCP_NODELAY) => SocketOption::NoDelay(on),

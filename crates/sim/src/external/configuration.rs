@@ -93,6 +93,7 @@ fn socket_options(socket: &SocketConfig) -> BTreeMap<String, config::OptionValue
     let options = socket.linux().into_iter();
     let value = |value| match value {
         LinuxValue::Number(number) => config::OptionValue::Number(number),
+        LinuxValue::Long(number) => config::OptionValue::Long(number),
         LinuxValue::Text(text) => config::OptionValue::Text(text),
     };
     options.map(|(n, v)| (n.to_owned(), value(v))).collect()

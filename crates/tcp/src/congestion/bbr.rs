@@ -113,6 +113,7 @@ impl State {
         if !self.seen_rtt && view.srtt_us8 > 0 {
             self.first_pacing_rate(window, view);
         }
+        let rate = rate.min(window.pacing_rate_max);
         if self.full || rate > window.pacing_rate {
             window.pacing_rate = rate;
         }
@@ -127,7 +128,8 @@ impl State {
             1000
         };
         let bandwidth = rate_model::bandwidth(window.cwnd, u64::from(rtt_us));
-        window.pacing_rate = rate_model::pacing_rate(bandwidth, HIGH_GAIN, view.mss);
+        let rate = rate_model::pacing_rate(bandwidth, HIGH_GAIN, view.mss);
+        window.pacing_rate = rate.min(window.pacing_rate_max);
     }
 
     fn save_cwnd(&mut self, cwnd: u32) {

@@ -429,6 +429,7 @@ impl State {
             self.first_pacing_rate(window, view);
         }
         let rate = rate_model::pacing_rate(self.model.bandwidth, gain, view.mss);
+        let rate = rate.min(window.pacing_rate_max);
         if self.full_reached || rate > window.pacing_rate {
             window.pacing_rate = rate;
         }
@@ -442,7 +443,8 @@ impl State {
             1000
         };
         let bandwidth = rate_model::bandwidth(window.cwnd, u64::from(rtt_us));
-        window.pacing_rate = rate_model::pacing_rate(bandwidth, STARTUP_GAIN, view.mss);
+        let rate = rate_model::pacing_rate(bandwidth, STARTUP_GAIN, view.mss);
+        window.pacing_rate = rate.min(window.pacing_rate_max);
     }
 
     fn set_cwnd(&mut self, window: &mut Window, view: &View, sample: &RateSample) {

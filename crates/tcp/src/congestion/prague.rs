@@ -285,6 +285,7 @@ impl State {
         if window.cwnd < window.ssthresh / 2 {
             rate <<= 1;
         }
+        rate = rate.min(window.pacing_rate_max);
         let burst = (rate / mtu(view)) >> self.parameters.prague_burst_shift;
         self.burst = burst.clamp(1, u64::from(u32::MAX)) as u32;
         window.pacing_rate = rate;

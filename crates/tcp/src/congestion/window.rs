@@ -35,6 +35,8 @@ pub(crate) struct Window {
     /// Bytes a second (sk_pacing_rate), headers included; set by an algorithm in full control
     /// or else by the sender. `u64::MAX` for no limit.
     pub(crate) pacing_rate: u64,
+    /// It is no more than this, bytes a second (sk_max_pacing_rate); `u64::MAX` for no limit.
+    pub(crate) pacing_rate_max: u64,
     /// The algorithm asks for a reduction as after a congestion signal (tcp_enter_cwr); the sender
     /// takes the wish and clears it after [`super::CongestionControl::grow`].
     pub(crate) enter_cwr: bool,
@@ -47,6 +49,12 @@ pub(crate) struct Window {
 pub(crate) const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 
 impl Window {
+    /// SO_MAX_PACING_RATE (sk_setsockopt, net/core/sock.c), bytes a second.
+    pub(crate) fn limit_pacing_rate(&mut self, rate: u64) {
+        self.pacing_rate_max = rate;
+        self.pacing_rate = self.pacing_rate.min(rate);
+    }
+
     /// A new connection's window.
     pub(crate) fn new(cwnd: u32, counting: WindowCounting) -> Window {
         Window {
@@ -57,6 +65,7 @@ impl Window {
             cwnd_clamp: u32::MAX,
             counting,
             pacing_rate: u64::MAX,
+            pacing_rate_max: u64::MAX,
             enter_cwr: false,
             mark_app_limited: false,
         }

@@ -248,6 +248,8 @@ impl Connection {
         );
         let initial = Seq(scramble(config.seed) as u32);
         let modern = modern::Modern::new(&stack, &clock, initial);
+        let mut window = Window::new(2, stack.window_counting);
+        window.limit_pacing_rate(options.max_pacing_rate);
         Connection {
             snd_una: initial,
             snd_nxt: initial,
@@ -258,7 +260,7 @@ impl Connection {
             mss_most: mss,
             mss_clamp: mss,
             syn_mss: mss as u16,
-            window: Window::new(2, stack.window_counting),
+            window,
             state: CaState::Open,
             life,
             packets_out: 0,

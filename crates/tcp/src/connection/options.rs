@@ -38,6 +38,8 @@ pub enum SocketOption {
     MaxSeg(u32),
     /// TCP_NOTSENT_LOWAT: bytes not sent yet, above which writing waits; 0 for the stack's.
     NotsentLowat(u32),
+    /// SO_MAX_PACING_RATE, bytes a second; `u64::MAX` for none. Who sets it is paced (by TCP's timer, if nobody else does).
+    MaxPacingRate(u64),
     /// TCP_USER_TIMEOUT: how long data may stay unacknowledged; zero for the stack's rule.
     UserTimeout(Duration),
     /// SO_SNDBUF, bytes: doubled and then fixed.
@@ -96,6 +98,8 @@ pub struct SocketOptions {
     pub maxseg: u32,
     /// TCP_NOTSENT_LOWAT, bytes; 0 for the stack's.
     pub notsent_lowat: u32,
+    /// SO_MAX_PACING_RATE, bytes a second; `u64::MAX` for none.
+    pub max_pacing_rate: u64,
     /// TCP_USER_TIMEOUT; zero for the stack's rule.
     pub user_timeout: Duration,
     /// SO_SNDBUF as it was asked for.
@@ -131,6 +135,7 @@ impl Default for SocketOptions {
             quickack: None,
             maxseg: 0,
             notsent_lowat: 0,
+            max_pacing_rate: u64::MAX,
             user_timeout: Duration::ZERO,
             sndbuf: None,
             rcvbuf: None,
@@ -171,6 +176,7 @@ impl SocketOptions {
             SocketOption::Cork(on) => self.cork = on,
             SocketOption::MaxSeg(bytes) => self.maxseg = bytes,
             SocketOption::NotsentLowat(bytes) => self.notsent_lowat = bytes,
+            SocketOption::MaxPacingRate(rate) => self.max_pacing_rate = rate,
             SocketOption::UserTimeout(d) => self.user_timeout = d,
             SocketOption::SndBuf(bytes) => self.sndbuf = Some(bytes),
             SocketOption::RcvBuf(bytes) => self.rcvbuf = Some(bytes),
@@ -250,6 +256,7 @@ impl Connection {
                     self.receive.lock_buffer(bytes);
                 }
             }
+            SocketOption::MaxPacingRate(rate) => self.window.limit_pacing_rate(rate),
             SocketOption::RcvLowat(_) => self.receive.set_low_mark(self.options.rcvlowat),
             SocketOption::Congestion(kind) => self.set_congestion(now, kind),
             SocketOption::WindowClamp(bytes) => self.receive.clamp_window(bytes),

@@ -11,6 +11,7 @@ impl Connection {
         info.rttvar = modern.rtt.mdev_us() >> 2;
         info.min_rtt = modern.rtt.min.get();
         info.pacing_rate = self.window.pacing_rate;
+        info.max_pacing_rate = self.window.pacing_rate_max;
         info.total_retrans = modern.total_retrans;
         info.delivered = self.delivered;
         info.delivered_ce = self.delivered_ce;

@@ -1,6 +1,6 @@
 //! Pacing.
 //!
-//! Models Linux 7.2 net/ipv4/tcp_input.c (tcp_update_pacing_rate: 200 % of the window a round
+//! Models Linux 7.2 net/ipv4/tcp_input.c (tcp_update_pacing_rate, no more than SO_MAX_PACING_RATE: 200 % of the window a round
 //! trip in slow start, 120 % after it) and tcp_output.c (tcp_update_skb_after_send,
 //! tcp_pacing_check, tcp_pace_kick): each packet after the first ten segments pushes the time at
 //! which the next may leave. Internal pacing waits for that time; with sch_fq at the host packets
@@ -111,7 +111,9 @@ impl Connection {
     /// Whether packets are kept to the pacing rate at all.
     #[inline]
     pub(in crate::connection) fn is_paced(&self) -> bool {
-        self.stack.pacing != Pacing::None || self.congestion.full_control()
+        self.stack.pacing != Pacing::None
+            || self.window.pacing_rate_max != u64::MAX
+            || self.congestion.full_control()
     }
 
     /// Sending has to wait; the pacing timer is set (tcp_pacing_check).
@@ -172,6 +174,6 @@ impl Connection {
         if srtt_us8 > 0 {
             rate /= u64::from(srtt_us8);
         }
-        window.pacing_rate = rate;
+        window.pacing_rate = rate.min(window.pacing_rate_max);
     }
 }

@@ -3,7 +3,7 @@
 use tailback_units::{Duration, Time};
 
 use super::script::{MSS, Script, today};
-use crate::{Event, Pacing, Stack};
+use crate::{Event, Pacing, SocketOption, Stack};
 
 #[test]
 fn internal_pacing_spreads_a_round_trip_at_twice_the_window_in_slow_start() {
@@ -38,6 +38,45 @@ fn the_pacing_rate_is_120_percent_of_the_window_after_slow_start() {
     let cwnd = u64::from(script.tcp.probe().cwnd);
     let rate = script.tcp.window.pacing_rate;
     assert_eq!(rate, u64::from(MSS) * cwnd * 12);
+}
+
+#[test]
+fn so_max_pacing_rate_paces_who_is_not_paced_else() {
+    // Two segments every 10 ms: less than the window would give.
+    let rate = u64::from(MSS) * 200;
+    let mut script = Script::open(today(), 100_000);
+    assert!(!script.tcp.is_paced());
+    let now = script.now();
+    let limited = script
+        .tcp
+        .set_option(now, SocketOption::MaxPacingRate(rate));
+    assert_eq!(limited, Ok(()));
+    script.write(40);
+    script.wait(100_000);
+    script.ack(10);
+    script.sent();
+    let info = |script: &mut Script| {
+        let now = script.now();
+        let info = script.tcp.tcp_info(now);
+        (info.pacing_rate, info.max_pacing_rate)
+    };
+    assert_eq!(info(&mut script), (rate, rate));
+    script.wait(99_000);
+    let sent = script.sent();
+    let gaps: Vec<u64> = sent.windows(2).map(|w| w[1].at_us - w[0].at_us).collect();
+    assert!(gaps.len() >= 6, "{sent:?}");
+    assert!(
+        gaps.iter().all(|g| (9_900..=10_100).contains(g)),
+        "{gaps:?}"
+    );
+    let now = script.now();
+    let free = script
+        .tcp
+        .set_option(now, SocketOption::MaxPacingRate(u64::MAX));
+    assert_eq!(free, Ok(()));
+    script.ack(30);
+    let (paced, most) = info(&mut script);
+    assert!(paced > 2 * rate && most == u64::MAX, "{paced}");
 }
 
 #[test]
