@@ -209,9 +209,13 @@ fn modelled(level: i32, name: i32, value: &OptionValue) -> Result<Option<SocketO
         }
         (libc::SOL_SOCKET, libc::SO_RCVLOWAT) => SocketOption::RcvLowat(number as u32),
         // An int with all bits set is no limit.
-        (libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE) => SocketOption::MaxPacingRate(match number {
-            -1 => u64::MAX,
-            rate => u64::from(rate as u32),
+        (libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE) => SocketOption::MaxPacingRate(match value {
+            OptionValue::Int(-1) => u64::MAX,
+            OptionValue::Int(rate) => u64::from(*rate as u32),
+            OptionValue::Bytes(long) => {
+                let long = long.as_slice().try_into().map_err(|_| libc::EINVAL)?;
+                u64::from_ne_bytes(long)
+            }
         }),
         (libc::SOL_SOCKET, libc::SO_KEEPALIVE) => SocketOption::KeepAlive(on),
         (libc::SOL_SOCKET, libc::SO_LINGER) => SocketOption::Linger(linger(value)?),
