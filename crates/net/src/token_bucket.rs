@@ -1,9 +1,9 @@
 //! A token bucket: so many bytes a second, and so many at once.
 //!
-//! As `net/sched/act_police.c` and `sch_tbf.c` (Linux 6.1) have it, and MEF 10.3 for a bandwidth profile of one rate: the
+//! As `net/sched/act_police.c` and `sch_tbf.c` (Linux 7.1) have it, and MEF 10.3 for a bandwidth profile of one rate: the
 //! bucket is full at first, tokens for a byte come at the rate and none once it is full again, and a frame may go if there are
-//! tokens for all of its bytes, which it takes. What does with a frame for which there are not enough is the user's:
-//! [`crate::impairment::policer`] drops it, [`crate::trace::shaper`] has it wait. Times are whole picoseconds here, Linux'
+//! tokens for all of its bytes, which it takes. What becomes of a frame for which there are not enough is for its users:
+//! a policer (`crates/net/src/impairment/policer.rs`) drops it, [`crate::trace::shaper`] has it wait. Times are whole picoseconds here, Linux'
 //! nanoseconds of a frame's time at the rate, rounded down. Left out: a second rate (`peakrate`, an excess rate with its
 //! burst), colours that a bucket before has given.
 
@@ -15,10 +15,10 @@ use tailback_units::{Bytes, Duration, Rate, Time};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TokenBucketConfig {
-    /// Bytes that come a second, in bits.
+    /// What may go in the long run.
     #[schemars(extend("examples" = ["1Gbit"]))]
     pub rate: Rate,
-    /// Bytes that the bucket holds, and so what may go at once.
+    /// What the bucket holds, and so may go at once.
     #[schemars(extend("examples" = ["125KB"]))]
     pub burst: Bytes,
     /// Bytes that are counted with each frame beyond its Ethernet header, packet and FCS, which MEF counts: 20 for what

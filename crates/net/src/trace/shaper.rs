@@ -1,6 +1,6 @@
 //! A shaper: a port that sends no faster than a token bucket allows, and has the rest wait.
 //!
-//! As `net/sched/sch_tbf.c` (Linux 6.1) without `peakrate`: the next frame is taken out of the queue as soon as the one
+//! As `net/sched/sch_tbf.c` (Linux 7.1) without `peakrate`: the next frame is taken out of the queue as soon as the one
 //! before has left, and leaves when the bucket has tokens for it, at the link's own rate. So up to `burst` bytes
 //! go back to back after a pause. The queue, its limit and its discipline are the switch's.
 
