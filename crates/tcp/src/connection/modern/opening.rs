@@ -58,13 +58,19 @@ impl Connection {
             0
         };
         let spurious = echo != 0 && echo == self.syn_stamp;
-        self.window.cwnd = if timeouts > 0 && before > 1 && !spurious {
+        let cwnd = if timeouts > 0 && before > 1 && !spurious {
             1
         } else {
             self.initial_cwnd()
         };
+        // Who opens reckons with the window before (tcp_ack): of one, where a SYN was given up for lost.
+        self.window.cwnd = match timeouts > 0 && !self.passive {
+            true => 1,
+            false => cwnd,
+        };
         if !self.congestion.full_control() {
             self.update_pacing_rate();
         }
+        self.window.cwnd = cwnd;
     }
 }

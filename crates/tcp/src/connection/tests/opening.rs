@@ -230,3 +230,27 @@ fn a_syn_answered_again_does_not_keep_back_a_challenge() {
     net.inject(SERVER, &reset);
     assert_eq!(net.acks(SERVER).count(), 1);
 }
+
+#[test]
+fn the_first_pacing_rate_after_a_lost_syn_is_that_of_a_window_of_one() {
+    let rate_of_windows = |lost: bool| {
+        let today = || config(preset("linux-7.2"), 1);
+        let mut net = Net::between(today(), today());
+        if lost {
+            net.judge(CLIENT, |_| Fate::Drop);
+        }
+        net.connect();
+        net.run_for(Duration::from_ms(500));
+        net.judge(CLIENT, |_| Fate::Pass);
+        net.run_for(Duration::from_secs(2));
+        let now = net.now;
+        let client = net.end(CLIENT);
+        let (window, mss) = (client.window, u64::from(client.mss));
+        assert_eq!(window.cwnd, 10);
+        // In slow start 200 % of it a round trip.
+        let of_one = mss * 2 * 1_000_000 / u64::from(client.tcp_info(now).rtt.max(1));
+        window.pacing_rate as f64 / of_one as f64
+    };
+    assert!((rate_of_windows(false) - 10.0).abs() < 0.1);
+    assert!((rate_of_windows(true) - 1.0).abs() < 0.01);
+}
