@@ -1,6 +1,6 @@
 //! A token bucket: so many bytes a second, and so many at once.
 //!
-//! As `net/sched/act_police.c` and `sch_tbf.c` (Linux 7.1) have it, and MEF 10.3 for a bandwidth profile of one rate: the
+//! As `net/sched/act_police.c` and `sch_tbf.c` have it, and MEF 10.3 for a bandwidth profile of one rate: the
 //! bucket is full at first, tokens for a byte come at the rate and none once it is full again, and a frame may go if there are
 //! tokens for all of its bytes, which it takes. What becomes of a frame for which there are not enough is for its users:
 //! a policer (`crates/net/src/impairment/policer.rs`) drops it, [`crate::trace::shaper`] has it wait. Times are whole picoseconds here, Linux'

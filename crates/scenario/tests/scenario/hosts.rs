@@ -120,3 +120,17 @@ fn arrivals_are_recorded_where_a_receiver_has_a_machine() {
         assert!(found.contains(wanted), "{found}");
     }
 }
+
+#[test]
+fn a_pacing_rate_is_one_that_anybody_keeps() {
+    let set = |stack: &str, rate: &str| {
+        let rate = format!("socket={{ SO_MAX_PACING_RATE = \"{rate}\" }}");
+        problem(STAR, &[stack, &rate])
+    };
+    let old = set("stack=linux-2.6.18", "1Gbit");
+    let told = "socket.SO_MAX_PACING_RATE: kernels before 3.13 do not have it";
+    assert!(old.contains(told), "{old}");
+    let none = set("stack=linux-7.2", "7bit");
+    let told = "socket.SO_MAX_PACING_RATE: nothing would ever go";
+    assert!(none.contains(told), "{none}");
+}

@@ -447,20 +447,6 @@ fn socket_options_are_held_to_their_names_and_ranges() {
         problem(&text, &[]),
         "s.toml:16:14: socket.TCP_MAXSEG: Linux does not take this value (EINVAL); 88B to 32767B"
     );
-    let text = star(
-        "[workload]",
-        "[socket]\nSO_MAX_PACING_RATE = \"1Gbit\"\n\n[workload]",
-    );
-    let old = "socket.SO_MAX_PACING_RATE: kernels before 3.13 do not have it";
-    assert!(problem(&text, &[]).contains(old));
-    let none = problem(
-        &text,
-        &["stack=linux-7.2", "socket.SO_MAX_PACING_RATE=0bit"],
-    );
-    assert!(
-        none.contains("socket.SO_MAX_PACING_RATE: nothing would ever go"),
-        "{none}"
-    );
 }
 
 #[test]

@@ -147,7 +147,7 @@ fn a_delay_in_steps_is_in_the_round_trips() {
     assert_eq!(counts(&outcome, "flows", "timeouts"), [0]);
 }
 
-/// Datagrams of 1000 bytes at 20 Mb/s of payload instead of the flow, and after a time of nothing.
+/// Datagrams of 1000 bytes at 20 Mb/s of payload in place of the flow.
 const DATAGRAMS: &str = r#"workload={ kind = "udp", pairs = { kind = "across", pairs = 1 }, datagram = "1000B", rate = "20Mbit", duration = "10s", socket_buffer = "1MB" }"#;
 
 #[test]
