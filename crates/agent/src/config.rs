@@ -214,7 +214,7 @@ pub struct Answerer {
     pub answer_bytes: u64,
 }
 
-/// The client of one connection that asks again as soon as it is answered (netperf's TCP_RR). Its server
+/// The client of one connection that asks again as soon as it is answered (netperf's TCP_RR), or when it is time to. Its server
 /// is an [`IncastServer`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -223,9 +223,30 @@ pub struct Ask {
     pub server: Answerer,
     /// Bytes of a request.
     pub request_bytes: u64,
+    /// Requests under way at a time; not with `every_ns`.
+    #[serde(default = "one")]
+    pub outstanding: u32,
+    /// From an answer to the request that follows it, ns.
+    #[serde(default)]
+    pub think_ns: u64,
+    /// It asks every so long, whatever has been answered, ns; absent: when it has been answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub every_ns: Option<u64>,
+    /// Gaps between such requests are drawn, from the run's stream of that number; absent: all alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drawn_gaps: Option<u64>,
+    /// Congestion control of the connection; absent: the host's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub congestion_control: Option<String>,
+    /// Priority of what it sends, 0 to 7: the class selector in its IP headers.
+    #[serde(default)]
+    pub priority: u8,
     /// When it begins, ns.
     #[serde(default)]
     pub start_ns: u64,
+    /// From when answers are counted, ns.
+    #[serde(default)]
+    pub begin_ns: u64,
     /// Then it is over, ns: an answer that has not come is not waited for.
     pub end_ns: u64,
 }
@@ -252,6 +273,12 @@ pub struct IncastServer {
     /// Number of the server: which of the run's `service` streams its waits come from.
     #[serde(default)]
     pub stream: u64,
+    /// Congestion control of its connections; absent: the host's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub congestion_control: Option<String>,
+    /// Priority of what it sends, 0 to 7: the class selector in its IP headers.
+    #[serde(default)]
+    pub priority: u8,
     /// When its clients are over, ns; absent, it ends when they have closed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_ns: Option<u64>,

@@ -42,9 +42,12 @@ pub enum Record {
     Answered {
         /// The server.
         peer: SocketAddrV4,
-        /// From each request's write to the last byte of its answer, ns, of those that came before the
-        /// end.
+        /// From each request's write, or when it was due, to the last byte of its answer, ns, of those that came
+        /// in the time that is counted.
         latencies_ns: Vec<u64>,
+        /// Requests that were due in that time, if they did not wait for answers.
+        #[serde(default)]
+        due: u64,
     },
     /// A server of synchronised reads has got a request in whole.
     Request {
@@ -82,8 +85,8 @@ pub enum Record {
         peer: SocketAddrV4,
         /// When.
         time_ns: u64,
-        /// Bytes that the application has read or written so far.
-        bytes: u64,
+        /// Bytes that the application has read so far.
+        read_bytes: u64,
         /// The kernel's view.
         tcp_info: TcpInfo,
     },

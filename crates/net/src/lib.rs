@@ -5,6 +5,7 @@
 //!
 //! Each model's file holds its parameters too, as a type that a scenario file fills in.
 
+pub mod arrivals;
 pub mod flow_control;
 pub mod frame;
 pub mod host;

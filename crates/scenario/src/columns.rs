@@ -35,6 +35,7 @@ const TOLD: &[&str] = &[
     "slowdown_p95",
     "slowdown_p99",
     // Of `request-response`.
+    "requests_due",
     "requests",
     "requests_per_s",
     "latency_us_mean",

@@ -65,7 +65,8 @@ pub use socket::{LinuxValue, SocketConfig};
 pub use topology::{Host, Link, Node, Switch, Topology};
 pub use vlans::carries;
 pub use workload::{
-    Bernoulli, Bulk, Command, Commands, Deed, End, Exchange, Flent, FlentTest, Flow, Flows, Incast,
-    Iperf3, Measured, MeasuredFlow, Measurement, Pairs, Ping, PingLine, Pinger, Probe, Queries,
-    Reporter, RequestResponse, Rest, Schedule, SizePoint, Sizes, TimedAction, Udp, Workload,
+    Bernoulli, Bulk, Command, Commands, Deed, End, Exchange, Flent, FlentTest, Flow, Flows, Gaps,
+    Incast, Iperf3, Measured, MeasuredFlow, Measurement, Pairs, Ping, PingLine, Pinger, Probe,
+    Queries, Reporter, RequestResponse, Rest, Schedule, SizePoint, Sizes, TimedAction, Udp,
+    Workload,
 };

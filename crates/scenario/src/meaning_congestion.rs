@@ -8,7 +8,7 @@ use crate::model::Scenario;
 use crate::network::Network;
 use crate::problem::Finding;
 use crate::topology::{Host, Topology};
-use crate::workload::{Pairs, Workload};
+use crate::workload::Asked;
 
 /// What is wrong with a stack's congestion control and ECN, by paths relative to the stack.
 pub(crate) fn stack_findings(stack: &Stack) -> Vec<Finding> {
@@ -68,19 +68,11 @@ fn unfit(kind: CongestionKind, stack: &Stack) -> Option<(String, &'static str)> 
 /// kernel says itself what it has.
 pub(crate) fn asked_findings(scenario: &Scenario, network: &Topology) -> Vec<Finding> {
     let mut found = socket_findings(scenario, network);
-    match &scenario.workload {
-        Workload::Bulk(bulk) => {
-            let asked = &bulk.congestion;
-            found.extend(flow_findings("workload", asked, Some(&bulk.pairs), network));
-        }
-        Workload::Flows(flows) => {
-            found.extend(flow_findings("workload", &flows.congestion, None, network));
-        }
-        _ => {}
-    }
+    let asked = Asked::of_workload(&scenario.workload);
+    found.extend(flow_findings("workload", asked, network));
     for (i, beside) in scenario.background_flows.iter().enumerate() {
-        let (at, pairs) = (format!("background_flows[{i}]"), Some(&beside.pairs));
-        found.extend(flow_findings(&at, &beside.congestion, pairs, network));
+        let at = format!("background_flows[{i}]");
+        found.extend(flow_findings(&at, Asked::of_flows_beside(beside), network));
     }
     found
 }
@@ -122,27 +114,16 @@ fn socket_findings(scenario: &Scenario, network: &Topology) -> Vec<Finding> {
     found
 }
 
-/// What flows ask for that one of their sources cannot run; without pairs every host is a source.
-fn flow_findings(
-    at: &str,
-    asked: &[CongestionKind],
-    pairs: Option<&Pairs>,
-    network: &Topology,
-) -> Vec<Finding> {
+/// What flows ask for that one of the hosts which ask cannot run.
+fn flow_findings(at: &str, asked: Asked<'_>, network: &Topology) -> Vec<Finding> {
     let mut found = Vec::new();
-    for (i, kind) in asked.iter().enumerate() {
+    for (i, kind) in asked.kinds.iter().enumerate() {
         let path = format!("{at}.congestion[{i}]");
         let unfit = |host: &Host| unfit_at(*kind, host, &path);
         // Pairs may be many: they are asked for where somebody could not run it.
-        let Some(first) = network.hosts.iter().find_map(unfit) else {
-            continue;
-        };
-        match pairs {
-            None => found.push(first),
-            Some(pairs) => {
-                let mut sources = pairs.of(0, 0, network).into_iter();
-                found.extend(sources.find_map(|(source, _)| unfit(&network.hosts[source])));
-            }
+        if network.hosts.iter().find_map(unfit).is_some() {
+            let first = asked.at_first((0, 0), network, |host| unfit(&network.hosts[host]));
+            found.extend(first);
         }
     }
     found

@@ -10,7 +10,7 @@ use tailback_tcp::congestion::CongestionKind;
 
 use crate::plan::Run;
 use crate::problem::Finding;
-use crate::workload::Workload;
+use crate::workload::{Asked, Workload};
 
 /// Runs whose switches mark in vain, where the scenario as written does not speak of `tcp_ecn` at all: who does wants
 /// it so.
@@ -91,11 +91,9 @@ fn asks(run: &Run) -> bool {
         });
     let by_workload = match &run.workload {
         Workload::Udp(udp) => udp.ecn,
-        Workload::Bulk(bulk) => bulk.congestion.iter().any(needs),
-        Workload::Flows(flows) => flows.congestion.iter().any(needs),
         // What programs of the user's ask for is theirs; echo requests are never marked, and nobody expects it.
         Workload::Command(_) | Workload::Ping(_) => true,
-        _ => false,
+        workload => Asked::of_workload(workload).kinds.iter().any(needs),
     };
     let mut beside = run.background_flows.iter();
     own || by_workload

@@ -4,7 +4,7 @@
 use tailback_tcp::congestion::CongestionKind;
 
 use crate::plan::Run;
-use crate::workload::{Pairs, Workload};
+use crate::workload::Asked;
 
 impl Run {
     /// The first modelled host that is to send by a congestion control of which there is no model, and which;
@@ -26,30 +26,16 @@ impl Run {
                 .or_else(|| kernels_own(std::slice::from_ref(stack)))?;
             is_modelled(number).then(|| (name(number), kind))
         });
-        let source = |pairs: Option<&Pairs>, stream: u64| match pairs {
-            None => (0..hosts.len()).find(|host| is_modelled(*host)),
-            Some(pairs) => {
-                let pairs = pairs.of(self.seed, stream, &self.network).into_iter();
-                let mut sources = pairs.map(|(source, _)| source);
-                sources.find(|source| is_modelled(*source))
-            }
+        let of_asked = |asked: Asked<'_>, stream: u64| {
+            let kind = kernels_own(asked.kinds)?;
+            let modelled = |host| is_modelled(host).then_some(host);
+            let host = asked.at_first((self.seed, stream), &self.network, modelled)?;
+            Some((name(host), kind))
         };
-        let of_workload = || {
-            let (asked, pairs) = match &self.workload {
-                Workload::Bulk(bulk) => (&bulk.congestion, Some(&bulk.pairs)),
-                Workload::Flows(flows) => (&flows.congestion, None),
-                _ => return None,
-            };
-            let kind = kernels_own(asked)?;
-            Some((name(source(pairs, 0)?), kind))
-        };
+        let of_workload = || of_asked(Asked::of_workload(&self.workload), 0);
         let beside = || {
-            (1..)
-                .zip(&self.background_flows)
-                .find_map(|(stream, flows)| {
-                    let kind = kernels_own(&flows.congestion)?;
-                    Some((name(source(Some(&flows.pairs), stream)?), kind))
-                })
+            let mut flows = (1..).zip(&self.background_flows);
+            flows.find_map(|(stream, flows)| of_asked(Asked::of_flows_beside(flows), stream))
         };
         of_host.or_else(of_workload).or_else(beside)
     }

@@ -1,6 +1,6 @@
 //! From a finished world to its tables.
 
-use tailback_net::frame::HostId;
+use tailback_net::frame::{EndpointId, HostId};
 use tailback_tcp::congestion::CongestionKind;
 use tailback_units::{Duration, Time};
 
@@ -15,6 +15,7 @@ use crate::outcome_queries;
 use crate::outcome_udp;
 use crate::tables::Table;
 use crate::traces;
+use crate::workload::RequestResponseApp;
 use crate::world::{FlowRecord, HostState, LinkState, Totals, Transaction, World};
 
 /// The tables and figures of a finished world.
@@ -111,7 +112,13 @@ fn summary(world: &World) -> Table {
         .measures("duration_s_total", [total.as_secs_f64()]);
     match latencies {
         None => outcome_queries::summary(outcome_flows::summary(table, world), world),
-        Some(sorted) => with_latencies(table, &sorted, total),
+        Some(sorted) => {
+            let due = world
+                .workload
+                .request_response()
+                .and_then(RequestResponseApp::due);
+            with_latencies(table, &sorted, due, total)
+        }
     }
 }
 
@@ -122,7 +129,7 @@ fn latencies(world: &World) -> Option<Vec<Duration>> {
     Some(sorted)
 }
 
-fn with_latencies(table: Table, sorted: &[Duration], total: Duration) -> Table {
+fn with_latencies(table: Table, sorted: &[Duration], due: Option<u64>, total: Duration) -> Table {
     // No number (NaN) where nothing was answered: zero would be the least latency of all.
     let us = |time: Duration| {
         let known = !sorted.is_empty();
@@ -134,6 +141,10 @@ fn with_latencies(table: Table, sorted: &[Duration], total: Duration) -> Table {
     };
     let sum = sorted.iter().fold(Duration::ZERO, |sum, l| sum + *l);
     let count = sorted.len() as u64;
+    let table = match due {
+        None => table,
+        Some(due) => table.counts("requests_due", [due]),
+    };
     table
         .counts("requests", [count])
         .measures("requests_per_s", [count as f64 / total.as_secs_f64()])
@@ -230,11 +241,8 @@ fn flows(world: &World) -> Table {
 
 /// The congestion control of a flow's sender.
 pub(crate) fn sender_control(world: &World, flow: u32, source: HostId) -> String {
-    let asked = world
-        .workload
-        .flows()
-        .and_then(|app| app.flow(flow as usize));
-    let asked = asked.and_then(|flow| flow.congestion);
+    let sender = EndpointId(2 * flow + world.workload.sender());
+    let asked = world.workload.congestion(sender);
     control(&world.hosts[usize::from(source.0)], asked, false)
 }
 

@@ -10,7 +10,7 @@ from tailback.analysis.axes import Axis, is_name
 from tailback.analysis.columns import Label
 from tailback.analysis.curves import pair
 from tailback.analysis.noted import noted
-from tailback.analysis.rates import short_of_rate
+from tailback.analysis.rates import short_of_rate, short_of_requests
 from tailback.analysis.shares import most_moved
 from tailback.analysis.view import GROUP, View
 from tailback.analysis.words import ALIKE, are_alike, counted, few, number, percent, written
@@ -177,14 +177,19 @@ def key_findings(view: View) -> list[str]:
 
 
 def _late(view: View) -> list[str]:
-    """Senders of datagrams that did not come near the rate that was asked of them."""
-    found = short_of_rate(view)
+    """Senders of datagrams, and servers, that did not come near the rate that was asked of them."""
+    found, subject = short_of_rate(view), "Senders sent {} of the {} Mb/s asked of them"
+    if found is None:
+        found, subject = (
+            short_of_requests(view),
+            "Answered were {} of the {} requests that were due",
+        )
     if found is None:
         return []
-    sent, asked = number(found.sent_mbps), number(found.asked_mbps)
+    said = subject.format(number(found.done), number(found.asked))
     place = f" ({found.place})" if found.place else ""
     others = f"; less than asked at {found.late} of {found.points} points" if found.late > 1 else ""
-    return [f"Senders sent {sent} of the {asked} Mb/s asked of them{place}{others}."]
+    return [f"{said}{place}{others}."]
 
 
 def _refused(view: View) -> list[str]:

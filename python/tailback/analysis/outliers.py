@@ -8,6 +8,8 @@ from tailback.analysis.words import number
 
 _MEAN, _P99, _MAX = "latency_us_mean", "latency_us_p99", "latency_us_max"
 
+_ONE_BY_ONE = " A connection asks nothing more while it waits: its long waits are few requests."
+
 
 def outliers_said(view: View) -> list[str]:
     """A sentence on the longest latency of a point whose mean is above its 99th percentile."""
@@ -25,6 +27,5 @@ def outliers_said(view: View) -> list[str]:
         f"A few requests took far longer than all others{here}: the longest "
         f"{number(row[_MAX])} us, "
         f"while 99 % took {number(row[_P99])} us or less, so the mean, {number(row[_MEAN])} us, "
-        f"is theirs{others}. A connection asks nothing more while it waits: its long waits are few "
-        "requests."
+        f"is theirs{others}." + (_ONE_BY_ONE if row.get("requests_due") is None else "")
     ]

@@ -1,4 +1,4 @@
-"""Whether senders of datagrams kept up with the rate that was asked of them."""
+"""Whether senders of datagrams, and servers, kept up with the rate that was asked of them."""
 
 from dataclasses import dataclass
 
@@ -10,23 +10,24 @@ from tailback.analysis.view import View
 ASKED, SENT = RATES = ("asked_mbps", "sent_mbps")
 """Metrics of `summary`: payload that was to be sent, and that was."""
 _NEARLY = 0.99
-"""A sender that sends this share of what is asked keeps up: the last datagram may be cut off."""
+"""Who does this share of what is asked keeps up: the last datagram or answer may be cut off."""
+_DUE, _ANSWERED = "requests_due", "requests"
 
 
 @dataclass(frozen=True)
 class Short:
-    """The point of a sweep at which the smallest share of what was asked was sent.
+    """The point of a sweep at which the smallest share of what was asked was done.
 
     Attributes:
-        sent_mbps: payload sent there, of all senders.
-        asked_mbps: payload asked there.
+        done: how much of it: payload sent, Mb/s of all senders, or requests answered.
+        asked: payload asked, Mb/s, or requests that were due.
         place: the point in words; empty where nothing varies.
-        late: points at which senders did not keep up.
+        late: points at which they did not keep up.
         points: points there are.
     """
 
-    sent_mbps: float
-    asked_mbps: float
+    done: float
+    asked: float
     place: str
     late: int
     points: int
@@ -34,12 +35,24 @@ class Short:
 
 def short_of_rate(view: View) -> Short | None:
     """Return where senders fell shortest of their rate; `None` where all kept up."""
-    if not set(RATES) <= set(view.points.columns):
+    return _short(view, SENT, ASKED)
+
+
+def short_of_requests(view: View) -> Short | None:
+    """Return where the smallest share of the requests due was answered; `None` where all were.
+
+    Only where requests do not wait for answers.
+    """
+    return _short(view, _ANSWERED, _DUE)
+
+
+def _short(view: View, done: str, asked: str) -> Short | None:
+    if not {done, asked} <= set(view.points.columns):
         return None
-    share = pl.col(SENT) / pl.col(ASKED)
+    share = pl.col(done) / pl.col(asked)
     late = view.points.filter(share < _NEARLY).sort(share, maintain_order=True)
     if late.is_empty():
         return None
     row = late.row(0, named=True)
     place = ", ".join(in_words(axis, row[axis.name]) for axis in view.axes.varying)
-    return Short(row[SENT], row[ASKED], place, late.height, view.points.height)
+    return Short(row[done], row[asked], place, late.height, view.points.height)

@@ -4,15 +4,14 @@
 
 use std::io;
 use std::os::fd::AsFd;
-use std::slice;
 use std::sync::{Arc, Mutex, Weak};
 use std::thread;
 
 use tailback_net::random::Stream;
 
-use super::bulk::{close_at, is_over, join, keep, lent, shut_at};
+use super::bulk::{close_at, is_over, join, keep};
 use super::socket::{CHUNK_BYTES, Counted, Options, connect, listen, said};
-use super::{Clock, Context, sleep_ns};
+use super::{Context, sleep_ns};
 use crate::config;
 use crate::record::Record;
 use crate::sys;
@@ -110,55 +109,13 @@ fn collect(context: &Context<'_>, servers: &mut [Server]) -> io::Result<()> {
     }
 }
 
-/// Asks one server again and again.
-pub(super) fn ask(context: &Context<'_>, task: &config::Ask) -> io::Result<()> {
-    let clock = context.clock;
-    let is_over = || is_over(context, Some(task.end_ns));
+pub(super) fn server(context: &Context<'_>, task: &config::IncastServer) -> io::Result<()> {
     let options = Options {
-        give_up_ns: Some(task.end_ns),
+        congestion_control: task.congestion_control.as_deref(),
+        priority: task.priority,
         ..Options::default()
     };
-    let connection = match connect(context, task.server.address, task.server.port, options) {
-        // It never came to be, and nobody waits for it any more.
-        Err(_) if is_over() => return Ok(()),
-        connection => connection?,
-    };
-    shut_at(context, task.end_ns, lent(slice::from_ref(&connection)));
-    let mut latencies_ns = Vec::new();
-    let mut asked_ns = clock.now_ns();
-    while asked_ns < task.end_ns {
-        match answered(&connection, task, clock) {
-            Err(_) if is_over() => break,
-            other => other.map_err(|error| connection.said(&error))?,
-        }
-        let now_ns = clock.now_ns();
-        if now_ns <= task.end_ns {
-            latencies_ns.push(now_ns - asked_ns);
-        }
-        asked_ns = now_ns;
-    }
-    context.recorder.add(&Record::Answered {
-        peer: connection.peer,
-        latencies_ns,
-    });
-    connection.record(context)
-}
-
-/// Sends a request, and reads its answer.
-fn answered(connection: &Counted, task: &config::Ask, clock: Clock) -> io::Result<()> {
-    connection.write_bytes(task.request_bytes, clock)?;
-    let mut left = task.server.answer_bytes;
-    while left > 0 {
-        match connection.skip(left.min(CHUNK_BYTES as u64) as usize, clock)? {
-            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-            bytes => left -= bytes as u64,
-        }
-    }
-    Ok(())
-}
-
-pub(super) fn server(context: &Context<'_>, task: &config::IncastServer) -> io::Result<()> {
-    let listener = listen(context, task.port, Options::default())?;
+    let listener = listen(context, task.port, options)?;
     let last_ns = task.end_ns.map(|end_ns| end_ns + apart_ns(context));
     let connections: Arc<Mutex<Vec<Weak<Counted>>>> = Arc::default();
     if let Some(last_ns) = last_ns {

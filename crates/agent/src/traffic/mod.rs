@@ -1,5 +1,6 @@
 //! Traffic endpoints: a thread for each task, blocking calls only.
 
+mod ask;
 mod bulk;
 mod command;
 mod ends;
@@ -187,7 +188,7 @@ fn run_task(context: &Context<'_>, number: usize, task: &Task) -> Result<(), Str
     let result = match task {
         Task::IncastClient(task) => incast::client(context, task),
         Task::IncastServer(task) => incast::server(context, task),
-        Task::Ask(task) => incast::ask(context, task),
+        Task::Ask(task) => ask::ask(context, task),
         Task::Bulk(task) => bulk::source(context, task),
         Task::Sink(task) => bulk::sink(context, task),
         Task::UdpSource(task) => udp::source(context, task),

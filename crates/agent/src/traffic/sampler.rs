@@ -83,7 +83,7 @@ impl Sampler {
                     local: connection.local,
                     peer: connection.peer,
                     time_ns,
-                    bytes: connection.bytes(),
+                    read_bytes: connection.read_bytes(),
                     tcp_info,
                 });
             }

@@ -313,6 +313,11 @@ impl Counted {
         self.read.bytes.load(Ordering::Relaxed) + self.written.bytes.load(Ordering::Relaxed)
     }
 
+    /// Bytes that the application has read.
+    pub(super) fn read_bytes(&self) -> u64 {
+        self.read.bytes.load(Ordering::Relaxed)
+    }
+
     /// Segments retransmitted and retransmission timeouts so far.
     pub(super) fn repairs(&self) -> io::Result<(u64, u64)> {
         let info = tcp_info::read(&self.stream)?;

@@ -94,6 +94,8 @@ fn an_incast_reads_what_its_servers_send() {
                 service_latency_ns: 1000,
                 service_jitter_ns: 1000,
                 stream: 0,
+                congestion_control: None,
+                priority: 0,
                 end_ns: None,
             })
         })
@@ -289,9 +291,9 @@ fn a_flow_with_an_end_is_over_then_and_looked_at_before() {
             Record::Look {
                 local,
                 time_ns,
-                bytes,
+                read_bytes,
                 ..
-            } if local.port() == port => Some((*time_ns, *bytes)),
+            } if local.port() == port => Some((*time_ns, *read_bytes)),
             _ => None,
         })
         .collect();

@@ -90,11 +90,11 @@ pub enum Pairs {
     },
 }
 
-fn is_nothing(omit: &Duration) -> bool {
-    omit.is_zero()
+pub(super) fn is_nothing(time: &Duration) -> bool {
+    time.is_zero()
 }
 
-fn one() -> u32 {
+pub(super) fn one() -> u32 {
     1
 }
 

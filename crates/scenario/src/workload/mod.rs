@@ -4,6 +4,7 @@
 //! Every backend replays the same workload. A new kind is a file here, a variant below and a
 //! page in docs/models.
 
+mod asked;
 mod bernoulli;
 mod bulk;
 mod command;
@@ -24,6 +25,7 @@ mod request_response;
 mod sizes;
 mod udp;
 
+pub(crate) use asked::Asked;
 pub use bernoulli::Bernoulli;
 pub use bulk::{Bulk, Pairs};
 pub use command::{Command, Commands};
@@ -39,7 +41,7 @@ pub use measured::{MeasuredFlow, Measurement, PingLine};
 pub use ping::{Ping, Pinger};
 pub use queries::Queries;
 pub use reporter::{Reporter, Rest};
-pub use request_response::RequestResponse;
+pub use request_response::{Gaps, RequestResponse};
 pub use sizes::{SizePoint, Sizes};
 pub(crate) use udp::datagram_finding;
 pub use udp::{Probe, Schedule, Udp};
@@ -170,7 +172,7 @@ impl Workload {
             Workload::Iperf3(iperf3) => Some(iperf3.end().since(Time::ZERO)),
             Workload::Flent(flent) => Some(flent.end().since(Time::ZERO)),
             Workload::Bernoulli(bernoulli) => Some(bernoulli.duration),
-            Workload::RequestResponse(asking) => Some(asking.duration),
+            Workload::RequestResponse(asking) => Some(asking.end().since(Time::ZERO)),
             Workload::Ping(ping) => ping.latest_end(),
             // A datagram on its way is waited for.
             Workload::Udp(_) | Workload::Incast(_) | Workload::Command(_) => None,

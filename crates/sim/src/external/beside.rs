@@ -21,7 +21,7 @@ use crate::world::{ToldBySender, World};
 fn end(run: &Run, after_look: Duration) -> Option<Time> {
     match &run.workload {
         Workload::Bulk(bulk) => bulk.size.is_none().then_some(bulk.end()),
-        Workload::RequestResponse(spec) => Some(Time::ZERO + spec.duration),
+        Workload::RequestResponse(spec) => Some(spec.end()),
         Workload::Exchange(spec) => Some(Time::ZERO + spec.duration),
         Workload::Iperf3(spec) => Some(spec.end() + after_look),
         Workload::Ping(spec) => Some(ping_end(run, spec)),

@@ -61,6 +61,9 @@ pub(super) fn of(
         looks_ns: match &run.workload {
             Workload::Iperf3(spec) => measured::looks(spec).into_iter().map(kernel_ns).collect(),
             Workload::Bulk(bulk) if !bulk.omit.is_zero() => vec![kernel_ns(bulk.begin())],
+            Workload::RequestResponse(spec) if !spec.omit.is_zero() => {
+                vec![kernel_ns(spec.begin())]
+            }
             _ => Vec::new(),
         },
         tasks,

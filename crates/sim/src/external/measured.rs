@@ -23,8 +23,8 @@ pub(super) fn looks(spec: &Iperf3) -> Vec<Time> {
     steps.map(Time::from_ps).chain([end]).collect()
 }
 
-/// What guests saw of each of these flows at the times at which they looked.
-fn looked(flows: &[Flow], records: &Records) -> BTreeMap<usize, BTreeMap<Time, Told>> {
+/// What guests saw of each of these flows at the times at which they looked; `sends` is the end that sends.
+fn looked(flows: &[Flow], sends: u32, records: &Records) -> BTreeMap<usize, BTreeMap<Time, Told>> {
     let mut told: BTreeMap<usize, BTreeMap<Time, Told>> = BTreeMap::new();
     for (host, records) in records {
         for record in records {
@@ -32,7 +32,7 @@ fn looked(flows: &[Flow], records: &Records) -> BTreeMap<usize, BTreeMap<Time, T
                 local,
                 peer,
                 time_ns,
-                bytes,
+                read_bytes,
                 tcp_info,
             } = record
             else {
@@ -44,10 +44,10 @@ fn looked(flows: &[Flow], records: &Records) -> BTreeMap<usize, BTreeMap<Time, T
             };
             let looks = told.entry(number).or_default();
             let look = looks.entry(look_time(*time_ns)).or_default();
-            if flow.source == *host {
+            if [flow.source, flow.destination][sends as usize] == *host {
                 look.sender = Some(ToldBySender::of(tcp_info));
             } else {
-                look.read_bytes = Some(*bytes);
+                look.read_bytes = Some(*read_bytes);
             }
         }
     }
@@ -56,7 +56,7 @@ fn looked(flows: &[Flow], records: &Records) -> BTreeMap<usize, BTreeMap<Time, T
 
 /// Puts into the world what guests had counted of their flows when it began to count.
 pub(super) fn fill_omitted(world: &mut World, flows: &[Flow], records: &Records) {
-    for (flow, looks) in looked(flows, records) {
+    for (flow, looks) in looked(flows, world.workload.sender(), records) {
         // They looked once.
         for told in looks.into_values() {
             world.told_at_begin(flow, &told);
@@ -96,7 +96,7 @@ pub(super) fn fill_window(world: &mut World, run: &Run, spec: &Iperf3, records: 
                 count("TcpExt.TCPSackRecovery") + count("TcpExt.TCPRenoRecovery");
         }
     }
-    for (flow, looks) in looked(&flows, records) {
+    for (flow, looks) in looked(&flows, world.workload.sender(), records) {
         if flow < world.begun_flows() {
             world.told_of_flow(flow, &looks, ends);
         }

@@ -461,7 +461,7 @@ pub(super) fn least(run: &Run) -> Duration {
         }
         Workload::Bulk(bulk) if bulk.size.is_none() => until(bulk.end()),
         Workload::Flows(flows) => flows.duration,
-        Workload::RequestResponse(spec) => spec.duration,
+        Workload::RequestResponse(spec) => until(spec.end()),
         Workload::Exchange(exchange) => exchange.duration,
         Workload::Iperf3(spec) => until(spec.end()),
         Workload::Udp(udp) => until(tasks::udp_end(run, udp)),

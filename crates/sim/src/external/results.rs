@@ -53,13 +53,15 @@ pub(super) fn fill(world: &mut World, run: &Run, log: &[(Time, Totals)], records
             .map_or(Totals::default(), |last| log[last].1)
     };
     if let Workload::RequestResponse(_) = &run.workload {
-        let told = records.values().flatten();
-        let latencies = told.filter_map(|record| match record {
-            Record::Answered { latencies_ns, .. } => Some(latencies_ns),
-            _ => None,
-        });
-        let latencies = latencies.flatten().map(|ns| Duration::from_ps(ns * 1000));
-        world.workload.answered_outside(latencies);
+        for record in records.values().flatten() {
+            if let Record::Answered {
+                latencies_ns, due, ..
+            } = record
+            {
+                let latencies = latencies_ns.iter().map(|ns| Duration::from_ps(ns * 1000));
+                world.workload.answered_outside(latencies, *due);
+            }
+        }
     }
     if let Workload::Incast(_) = &run.workload {
         let told = || records.values().flatten();
@@ -105,10 +107,14 @@ pub(super) fn fill(world: &mut World, run: &Run, log: &[(Time, Totals)], records
     }
     senders(world, records);
     unconnected(world);
-    if let Workload::Bulk(bulk) = &run.workload
-        && !bulk.omit.is_zero()
-    {
-        measured::fill_omitted(world, &bulk.flows(run.seed, &run.network), records);
+    match &run.workload {
+        Workload::Bulk(bulk) if !bulk.omit.is_zero() => {
+            measured::fill_omitted(world, &bulk.flows(run.seed, &run.network), records);
+        }
+        Workload::RequestResponse(spec) if !spec.omit.is_zero() => {
+            measured::fill_omitted(world, &spec.flows(run.seed, &run.network), records);
+        }
+        _ => {}
     }
     whole_run(world);
     if let (Workload::Exchange(exchange), Some(whole)) =

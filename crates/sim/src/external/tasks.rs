@@ -8,8 +8,8 @@ use tailback_agent::config::{
     UdpSink, UdpSource,
 };
 use tailback_scenario::{
-    Deed, End, Exchange, Flow, Incast, Iperf3, Ping as PingSpec, Pinger, RequestResponse, Run,
-    TimedAction, Udp, Workload,
+    Deed, End, Exchange, Flow, Gaps, Incast, Iperf3, Ping as PingSpec, Pinger, RequestResponse,
+    Run, TimedAction, Udp, Workload,
 };
 use tailback_units::{Duration, Time};
 
@@ -116,6 +116,8 @@ fn incast_tasks(run: &Run, incast: &Incast, at: &Addresses) -> Vec<(usize, Task)
             service_latency_ns: ns(config.service_latency),
             service_jitter_ns: ns(config.service_jitter),
             stream: u64::from(index),
+            congestion_control: None,
+            priority: 0,
             end_ns: None,
         });
         tasks.push((host, answer));
@@ -242,7 +244,7 @@ pub(super) fn ping_end(run: &Run, spec: &PingSpec) -> Time {
 }
 
 fn request_tasks(run: &Run, spec: &RequestResponse, at: &Addresses) -> Vec<(usize, Task)> {
-    let end = Time::ZERO + spec.duration;
+    let end = spec.end();
     let flows = spec.flows(run.seed, &run.network);
     let mut tasks = Vec::new();
     for (number, flow) in flows.iter().enumerate().filter(|(_, f)| f.start < end) {
@@ -253,7 +255,14 @@ fn request_tasks(run: &Run, spec: &RequestResponse, at: &Addresses) -> Vec<(usiz
                 answer_bytes: spec.response.get(),
             },
             request_bytes: spec.request.get(),
+            outstanding: spec.outstanding,
+            think_ns: ns(spec.think),
+            every_ns: spec.every.map(ns),
+            drawn_gaps: (spec.gaps == Gaps::Exponential).then_some(number as u64),
+            congestion_control: flow.congestion.map(|kind| kind.linux_name().to_owned()),
+            priority: flow.priority,
             start_ns: kernel_ns(flow.start),
+            begin_ns: kernel_ns(spec.begin()),
             end_ns: kernel_ns(end),
         });
         let answer = Task::IncastServer(IncastServer {
@@ -264,6 +273,8 @@ fn request_tasks(run: &Run, spec: &RequestResponse, at: &Addresses) -> Vec<(usiz
             service_latency_ns: 0,
             service_jitter_ns: 0,
             stream: number as u64,
+            congestion_control: flow.congestion.map(|kind| kind.linux_name().to_owned()),
+            priority: flow.priority,
             end_ns: Some(kernel_ns(end)),
         });
         tasks.push((flow.source, ask));

@@ -16,6 +16,7 @@ mod udp;
 use std::collections::VecDeque;
 
 use tailback_net::frame::EndpointId;
+use tailback_tcp::congestion::CongestionKind;
 use tailback_units::{Duration, Time};
 
 pub(crate) use background_flows::BackgroundFlowsApp;
@@ -218,6 +219,18 @@ impl Workload {
         }
     }
 
+    /// What the socket at an endpoint asks for by TCP_CONGESTION: a source of flows, or either end of questions and
+    /// answers.
+    pub(crate) fn congestion(&self, id: EndpointId) -> Option<CongestionKind> {
+        match self {
+            Workload::Flows(app) if id.0.is_multiple_of(2) => {
+                app.flow(id.0 as usize / 2)?.congestion
+            }
+            Workload::RequestResponse(app) => app.congestion(id),
+            _ => None,
+        }
+    }
+
     /// The flows, if it is a list of flows.
     pub(crate) fn flows(&self) -> Option<&FlowsApp> {
         match self {
@@ -234,10 +247,10 @@ impl Workload {
         }
     }
 
-    /// A client outside has waited so long for the answers to its requests.
-    pub(crate) fn answered_outside(&mut self, latencies: impl Iterator<Item = Duration>) {
+    /// Clients outside have waited so long for the answers to their requests, of which so many were due.
+    pub(crate) fn answered_outside(&mut self, latencies: impl Iterator<Item = Duration>, due: u64) {
         if let Workload::RequestResponse(app) = self {
-            app.answered_outside(latencies);
+            app.answered_outside(latencies, due);
         }
     }
 
@@ -353,6 +366,7 @@ impl Workload {
         match self {
             Workload::Measured(_) => true,
             Workload::Flows(app) => app.counted_since() > Time::ZERO,
+            Workload::RequestResponse(app) => app.counted_since() > Time::ZERO,
             _ => false,
         }
     }

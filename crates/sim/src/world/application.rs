@@ -16,10 +16,8 @@ impl World {
         let endpoint = &mut self.endpoints[client.0 as usize];
         let host = &self.hosts[usize::from(endpoint.host.0)];
         let mut config = host.config_for(self.seed, client, &self.beside);
-        let listed = self.workload.flows();
-        let flow = listed.and_then(|app| app.flow(client.0 as usize / 2));
         let asked = self.beside.congestion(client);
-        if let Some(congestion) = asked.or(flow.and_then(|flow| flow.congestion)) {
+        if let Some(congestion) = asked.or(self.workload.congestion(client)) {
             Arc::make_mut(&mut config.options).congestion = Some(congestion);
         }
         let mut connection = Connection::connect(&config, self.now);

@@ -278,7 +278,10 @@ impl World {
             }
             (None, _) if endpoint.listens && segment.flags.contains(Flags::SYN) => {
                 let host = &self.hosts[usize::from(endpoint.host.0)];
-                let config = host.config_for(self.seed, frame.to, &self.beside);
+                let mut config = host.config_for(self.seed, frame.to, &self.beside);
+                if let Some(congestion) = self.workload.congestion(frame.to) {
+                    Arc::make_mut(&mut config.options).congestion = Some(congestion);
+                }
                 let mut accepted = Connection::accept(&config, self.now, &segment);
                 accepted.expect_host_queue();
                 if let Some(known) = host.metrics.get(&endpoint.peer_host, self.now) {

@@ -371,3 +371,53 @@ size = "30kB"
     let end = tailback_units::Duration::from_ms(510);
     assert!(outcome.simulated < end, "{:?}", outcome.simulated);
 }
+
+#[test]
+fn requests_that_do_not_wait_for_answers_are_the_same_of_kernels() {
+    let workload = |how: &str| {
+        format!(
+            r#"kind = "request-response"
+pairs = {{ kind = "listed", list = [["host0", "host1"], ["host2", "host1"]] }}
+request = "200B"
+response = "20kB"
+connections = 2
+omit = "10ms"
+duration = "30ms"
+congestion = ["reno", "cubic"]
+priority = [0, 3]
+{how}"#
+        )
+    };
+    for how in [
+        "every = \"1ms\"",
+        "every = \"1ms\"\ngaps = \"exponential\"",
+        "outstanding = 3\nthink = \"1ms\"",
+        "think = \"1ms\"",
+    ] {
+        let text = star(3, &workload(how));
+        let model = simulated(&text, &[]);
+        let due = how.starts_with("every");
+        for outside in [[true; 3], [true, false, true], [false, true, false]] {
+            let outcome = run(&text, &[], |host| outside[host]).expect("it runs");
+            if due {
+                // Connections are up some microseconds later: one at an end of the time may not be due in it.
+                let asked = [&outcome, &model].map(|o| value(o, "requests_due"));
+                assert!(
+                    (asked[0] - asked[1]).abs() <= 1.0,
+                    "{asked:?} {how} {outside:?}"
+                );
+            }
+            for (name, share) in [("requests", 0.04), ("latency_us_mean", 0.15)] {
+                let [kernels, models] = [&outcome, &model].map(|o| value(o, name));
+                assert!(
+                    near(kernels, models, share),
+                    "{name}: {kernels} {models} {how} {outside:?}"
+                );
+            }
+            let bytes = sum(&outcome, "flows", "received_bytes");
+            // Of those that were answered first some bytes had come before.
+            let least = 20e3 * (value(&outcome, "requests") - 12.0);
+            assert!(bytes >= least, "{bytes} {least} {how} {outside:?}");
+        }
+    }
+}

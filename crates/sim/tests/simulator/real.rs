@@ -209,7 +209,7 @@ fn of_a_connection_that_is_gone_what_was_seen_last_counts() {
     ]);
     let look = |local: &str, peer: &str, ms: u64, bytes: u64| {
         format!(
-            r#"{{"kind":"look","local":"{local}","peer":"{peer}","time_ns":{},"bytes":{bytes},"tcp_info":{{"total_retrans":{},"data_segs_out":{}}}}}"#,
+            r#"{{"kind":"look","local":"{local}","peer":"{peer}","time_ns":{},"read_bytes":{bytes},"tcp_info":{{"total_retrans":{},"data_segs_out":{}}}}}"#,
             (100 + ms) * 1_000_000,
             ms / 50,
             10 * ms + 20,

@@ -2,10 +2,15 @@
 
 use tailback_sim::{ColumnData, RunOutcome};
 
-use crate::support::{simulated, value};
+use crate::support::{simulated, sum, value};
 
 fn run(workload: &str) -> RunOutcome {
     run_with(workload, &[])
+}
+
+/// Between hosts that take no time.
+fn run_plain(workload: &str) -> RunOutcome {
+    run_with(workload, &["host=plain"])
 }
 
 fn run_with(workload: &str, overrides: &[&str]) -> RunOutcome {
@@ -98,4 +103,114 @@ fn the_table_of_flows_is_about_the_end_that_writes_more() {
         );
         assert!(own > share * all, "{sizes}: {own} of {all}");
     }
+}
+
+#[test]
+fn requests_come_when_they_are_due_whatever_has_been_answered() {
+    let answered = value(&run_plain(""), "latency_us_mean");
+    let even = run_plain("every = \"1ms\"");
+    assert_eq!(value(&even, "requests_due"), 1000.0);
+    assert_eq!(value(&even, "requests"), 1000.0);
+    let mean = value(&even, "latency_us_mean");
+    assert!((mean - answered).abs() < 0.1 * answered, "{mean}");
+    // Several are under way at once.
+    let often = run_with(
+        "every = \"20us\"",
+        &["host=plain", "socket.TCP_NODELAY=true"],
+    );
+    // From when the connection is up on.
+    assert_eq!(value(&often, "requests_due"), 49_990.0);
+    assert!(value(&often, "requests") >= 49_970.0);
+    let drawn = run_plain("every = \"1ms\"\ngaps = \"exponential\"");
+    let due = value(&drawn, "requests_due");
+    assert!((900.0..1100.0).contains(&due) && due != 1000.0, "{due}");
+    assert!(value(&drawn, "requests") >= due - 2.0);
+}
+
+#[test]
+fn who_cannot_be_answered_waits_longer_and_longer() {
+    // 1 MB takes 800 us of the link, and is asked for every 500 us.
+    let outcome = run_plain("response = \"1MB\"\nevery = \"500us\"");
+    let (due, requests) = (value(&outcome, "requests_due"), value(&outcome, "requests"));
+    assert_eq!(due, 2000.0);
+    assert!((1000.0..1250.0).contains(&requests), "{requests}");
+    // The last answer that came belongs to a request of then.
+    let waited = value(&outcome, "latency_us_max") / 1e6;
+    let asked = requests / due;
+    assert!((waited - (1.0 - asked)).abs() < 0.01, "{waited} {asked}");
+}
+
+#[test]
+fn several_are_under_way_or_nobody_asks_while_he_thinks() {
+    let at_once = |outstanding: u32, nodelay: &str| {
+        let asking = format!("workload.outstanding={outstanding}");
+        let outcome = run_with("", &["host=plain", &asking, nodelay]);
+        value(&outcome, "requests")
+    };
+    let nodelay = "socket.TCP_NODELAY=true";
+    let times = at_once(8, nodelay) / at_once(1, nodelay);
+    assert!((7.5..=8.0).contains(&times), "{times}");
+    // Nagle's algorithm puts small ones together, and they wait for each other.
+    let delayed = at_once(8, "socket.TCP_NODELAY=false") / at_once(1, nodelay);
+    assert!((1.0..4.0).contains(&delayed), "{delayed}");
+    for outstanding in [1.0, 3.0] {
+        let outcome = run_plain(&format!("think = \"2ms\"\noutstanding = {outstanding}"));
+        let each_s = 2e-3 + value(&outcome, "latency_us_mean") / 1e6;
+        let (requests, expected) = (value(&outcome, "requests"), outstanding / each_s);
+        assert!(
+            (requests - expected).abs() <= outstanding,
+            "{requests} {expected}"
+        );
+    }
+}
+
+#[test]
+fn what_is_answered_before_its_time_is_not_counted() {
+    for how in ["", "every = \"500us\"", "think = \"1ms\"\noutstanding = 2"] {
+        let sizes = format!("response = \"20kB\"\n{how}");
+        let [whole, beginning, late] = [
+            &[][..],
+            &["workload.duration=300ms"],
+            &["workload.omit=300ms", "workload.duration=700ms"],
+        ]
+        .map(|overrides| run_with(&sizes, &[&["host=plain"], overrides].concat()));
+        assert_eq!(late.hops, whole.hops, "{how}");
+        let names = ["requests", "data_bytes_total"];
+        for name in names
+            .into_iter()
+            .chain((how.len() == 15).then_some("requests_due"))
+        {
+            let [all, before, after] =
+                [&whole, &beginning, &late].map(|outcome| value(outcome, name));
+            assert_eq!(all, before + after, "{how}: {name}");
+        }
+        let per_s = value(&late, "requests") / 0.7;
+        assert!((value(&late, "requests_per_s") - per_s).abs() < 1e-6);
+        let received = [&whole, &beginning, &late].map(|o| sum(o, "flows", "received_bytes"));
+        assert_eq!(received[0], received[1] + received[2], "{how}");
+    }
+}
+
+#[test]
+fn both_ends_have_the_congestion_control_that_is_asked_for() {
+    let asked = "connections = 3\ncongestion = [\"bbr\", \"reno\"]";
+    for response in ["1B", "20kB"] {
+        let outcome = run_plain(&format!("{asked}\nresponse = \"{response}\""));
+        let flows = outcome.tables.iter().find(|t| t.name == "flows");
+        let Some(ColumnData::Str(controls)) =
+            flows.and_then(|t| t.column("sender_congestion_control"))
+        else {
+            panic!("a flow has a congestion control");
+        };
+        let mut controls = controls.clone();
+        controls.sort();
+        assert_eq!(controls, ["bbr", "bbr", "reno"]);
+    }
+    // Who answers has it, too: bbr's answers leave paced.
+    let least = |congestion: &str| {
+        let sizes = format!("response = \"100kB\"\ncongestion = [\"{congestion}\"]");
+        value(&run_plain(&sizes), "latency_us_max")
+    };
+    let [paced, not] = ["bbr", "reno"].map(least);
+    assert!(paced != not, "{paced} {not}");
 }
