@@ -320,6 +320,19 @@ pub struct Bulk {
     /// When it begins, ns.
     #[serde(default)]
     pub start_ns: u64,
+    /// How each writes, if not as much as its connection takes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pace: Option<Pace>,
+}
+
+/// A program that writes so much every so long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pace {
+    /// Bytes at a time.
+    pub block_bytes: u64,
+    /// From one to the next, ns.
+    pub gap_ns: u64,
 }
 
 /// The receiver of flows.

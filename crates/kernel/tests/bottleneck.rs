@@ -46,6 +46,7 @@ fn through(congestion_control: &str, ecn: &str, mark_above_bytes: Option<u64>) -
         priority: 0,
         end_ns: None,
         start_ns: 10_000_000,
+        pace: None,
     });
     let sink = Task::Sink(Sink {
         port: 5001,

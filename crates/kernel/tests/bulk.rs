@@ -37,6 +37,7 @@ fn tasks(duration_ns: u64) -> [Vec<Task>; 2] {
         priority: 0,
         end_ns: None,
         start_ns: 10_000_000,
+        pace: None,
     });
     let sink = Task::Sink(Sink {
         port: 5001,

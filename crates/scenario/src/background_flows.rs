@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailback_net::random::Stream;
 use tailback_tcp::congestion::CongestionKind;
-use tailback_units::{Bytes, Duration, Time};
+use tailback_units::{Bytes, Duration, Rate, Time};
 
 use crate::problem::Finding;
 use crate::topology::Topology;
@@ -29,6 +29,15 @@ pub struct BackgroundFlows {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["10MB"]))]
     pub size: Option<Bytes>,
+    /// Payload that each program writes in a time at most, as iperf3's `-b`: a `block` whenever one is due, and several
+    /// at once if it has been held up. Absent: as much as its connection takes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("examples" = ["25Mbit"]))]
+    pub rate: Option<Rate>,
+    /// What it writes at a time with `rate`.
+    #[serde(default = "block", skip_serializing_if = "is_block")]
+    #[schemars(default = "block")]
+    pub block: Bytes,
     /// When they begin.
     #[serde(default)]
     #[schemars(default)]
@@ -60,6 +69,29 @@ pub struct BackgroundFlow {
     pub flow: Flow,
     /// When its program writes no more, if not at the run's end.
     pub until: Option<Time>,
+    /// How it writes, if not as much as its connection takes.
+    pub pace: Option<Pace>,
+}
+
+/// A program that writes so much every so long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace {
+    /// Bytes at a time.
+    pub block_bytes: u64,
+    /// From one to the next, ns as kernels have it.
+    pub gap_ns: u64,
+}
+
+/// Blocks are no closer to each other: a timer of each would be most of a run.
+const GAP_MIN: Duration = Duration::from_us(1);
+
+/// iperf3's default for TCP (`-l`).
+fn block() -> Bytes {
+    Bytes::new(128 * 1024)
+}
+
+fn is_block(bytes: &Bytes) -> bool {
+    *bytes == block()
 }
 
 fn one() -> u32 {
@@ -90,10 +122,19 @@ impl BackgroundFlows {
                     query: None,
                 };
                 let until = self.until.map(|until| Time::ZERO + until);
-                flows.push(BackgroundFlow { flow, until });
+                let pace = self.gap().map(|gap| Pace {
+                    block_bytes: self.block.get(),
+                    gap_ns: gap.as_ps() / 1000,
+                });
+                flows.push(BackgroundFlow { flow, until, pace });
             }
         }
         flows
+    }
+
+    /// From one block to the next.
+    fn gap(&self) -> Option<Duration> {
+        Some(self.rate?.time_for(self.block.get()))
     }
 
     pub(crate) fn findings(&self, network: &Topology) -> Vec<Finding> {
@@ -103,6 +144,25 @@ impl BackgroundFlows {
                 "size",
                 "no bytes to send",
                 "a size above zero, such as \"8MB\", or none at all",
+            ));
+        }
+        if self.rate.is_some_and(|rate| rate.as_bps() == 0) {
+            found.push(Finding::new(
+                "rate",
+                "nothing would be sent",
+                "a rate above zero, or none at all: as much as the connection takes",
+            ));
+        } else if self.gap().is_some_and(|gap| gap < GAP_MIN) {
+            found.push(Finding::new(
+                "block",
+                format!("blocks would be due less than {GAP_MIN} apart"),
+                "a larger block, or a lower rate",
+            ));
+        } else if self.rate.is_none() && !is_block(&self.block) {
+            found.push(Finding::new(
+                "block",
+                "is what a program writes at a time that has a rate, and there is none",
+                "rate, or no block",
             ));
         }
         if self

@@ -49,7 +49,7 @@ mod vlans;
 mod workload;
 
 pub use background::{Arrivals, Background};
-pub use background_flows::{BackgroundFlow, BackgroundFlows};
+pub use background_flows::{BackgroundFlow, BackgroundFlows, Pace};
 pub use built_in::BUILT_IN;
 pub use columns::is_column;
 pub use dat::dat_to_toml;

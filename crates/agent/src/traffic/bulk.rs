@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 
 use socket2::SockRef;
+use tailback_net::arrivals::Arrivals;
 
 use super::Context;
 use super::socket::{CHUNK_BYTES, Counted, Options, connect, listen};
@@ -57,7 +58,11 @@ pub(super) fn source(context: &Context<'_>, task: &config::Bulk) -> io::Result<(
 /// Writes until the bytes are written or the time is over, then waits until the sink has read all.
 fn write(context: &Context<'_>, flow: &Counted, task: &config::Bulk) -> io::Result<()> {
     let clock = context.clock;
-    match flow.write_bytes(task.bytes.unwrap_or(u64::MAX), clock) {
+    let written = match task.pace {
+        None => flow.write_bytes(task.bytes.unwrap_or(u64::MAX), clock),
+        Some(pace) => write_at(context, flow, task, pace),
+    };
+    match written {
         // Its time is over.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
         // The sink's was a moment before.
@@ -75,6 +80,34 @@ fn write(context: &Context<'_>, flow: &Counted, task: &config::Bulk) -> io::Resu
         flow.read(&mut [0; 64], clock)
     })?;
     flow.record(context)
+}
+
+/// Writes a block whenever one is due, several at once if it has been held up (iperf3's -b).
+fn write_at(
+    context: &Context<'_>,
+    flow: &Counted,
+    task: &config::Bulk,
+    pace: config::Pace,
+) -> io::Result<()> {
+    let clock = context.clock;
+    let began_ns = clock.now_ns();
+    let over_ns = task.duration_ns.map(|ns| began_ns.saturating_add(ns));
+    let over_ns = over_ns.into_iter().chain(task.end_ns).min();
+    let mut left = task.bytes.unwrap_or(u64::MAX);
+    for after_ns in Arrivals::even(pace.gap_ns) {
+        let due_ns = began_ns.saturating_add(after_ns);
+        clock.sleep_until(over_ns.map_or(due_ns, |over_ns| due_ns.min(over_ns)));
+        if over_ns.is_some_and(|over_ns| clock.now_ns() >= over_ns) {
+            break;
+        }
+        let block_bytes = pace.block_bytes.min(left);
+        flow.write_bytes(block_bytes, clock)?;
+        left -= block_bytes;
+        if left == 0 {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// Reads until the peer has sent all, or has reset the connection a moment before its time is over here too.

@@ -170,6 +170,7 @@ fn bulk_flows_arrive_whole() {
                 priority: 0,
                 end_ns: None,
                 start_ns: 0,
+                pace: None,
             }),
         ],
     );
@@ -241,6 +242,7 @@ fn a_duration_ends_a_flow() {
                 priority: 0,
                 end_ns: None,
                 start_ns: 0,
+                pace: None,
             }),
         ],
     );
@@ -282,6 +284,7 @@ fn a_flow_with_an_end_is_over_then_and_looked_at_before() {
                 priority: 0,
                 end_ns: Some(at(800)),
                 start_ns: 0,
+                pace: None,
             }),
         ],
     );
@@ -338,6 +341,7 @@ fn flows_whose_receiver_ends_a_moment_before_have_not_failed() {
         priority: 0,
         end_ns: Some(end_ns),
         start_ns: 0,
+        pace: None,
     });
     let records = run_tasks("moment", vec![send]);
     receiver.join().unwrap();
@@ -523,6 +527,7 @@ fn who_gets_no_answer_says_to_whom_it_could_not_connect() {
         priority: 0,
         end_ns: None,
         start_ns: 0,
+        pace: None,
     });
     let began = std::time::Instant::now();
     let records = told_beside("firewall", vec![Ipv4Addr::LOCALHOST], task, || {});

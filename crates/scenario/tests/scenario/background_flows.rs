@@ -61,6 +61,18 @@ fn what_cannot_be_is_told_with_its_place() {
         &[],
         "background_flows[0].until: it would end before all have begun",
     );
+    for (written, expected) in [
+        (r#"rate = "0bit""#, "rate: nothing would be sent"),
+        (
+            r#"rate = "100Gbit", block = "100B""#,
+            "block: blocks would be due less than 1us apart",
+        ),
+        (r#"rate = "1Gbit", block = "0B""#, "block: blocks would"),
+        (r#"block = "1MB""#, "block: is what a program writes"),
+    ] {
+        let path = format!("background_flows[0].{expected}");
+        refused(&format!("{pair}, {written}"), &[], &path);
+    }
     refused(
         &format!(r#"{pair}, size = "0B""#),
         &[],

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use tailback_agent::Record;
-use tailback_agent::config::{Bulk, Sink, Task};
+use tailback_agent::config::{Bulk, Pace, Sink, Task};
 use tailback_agent::record::Flow;
 use tailback_scenario::{Run, Workload};
 use tailback_units::{Duration, Time};
@@ -77,6 +77,10 @@ pub(super) fn tasks(run: &Run, after_look: Duration, at: &Addresses) -> Vec<(usi
             priority: flow.priority,
             end_ns,
             start_ns: kernel_ns(flow.start),
+            pace: one.pace.map(|pace| Pace {
+                block_bytes: pace.block_bytes,
+                gap_ns: pace.gap_ns,
+            }),
         });
         let receive = Task::Sink(Sink {
             port,

@@ -177,6 +177,7 @@ fn iperf3_tasks(
             priority: flow.priority,
             end_ns,
             start_ns: kernel_ns(flow.start),
+            pace: None,
         });
         let receive = Task::Sink(Sink {
             port: port(number, at),
@@ -338,6 +339,7 @@ fn flow_tasks(
             priority: flow.priority,
             end_ns,
             start_ns: kernel_ns(flow.start),
+            pace: None,
         });
         let receive = Task::Sink(Sink {
             port: port(number, at),

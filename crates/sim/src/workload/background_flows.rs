@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use tailback_net::frame::EndpointId;
 use tailback_scenario::BackgroundFlow;
 use tailback_tcp::congestion::CongestionKind;
-use tailback_units::Time;
+use tailback_units::{Duration, Time};
 
 use super::{Action, Ending, Notice, Workload};
 
@@ -31,8 +31,11 @@ pub(crate) struct BackgroundFlowsApp {
 }
 
 /// How far the two ends of a flow are.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Ends {
+    /// When its next block is due, if it does not write as much as its connection takes: when the connection was up, and
+    /// the block's number.
+    next: Option<(Time, u64)>,
     /// The source has opened its connection.
     opened: bool,
     /// The source writes no more, or its connection is gone.
@@ -150,9 +153,14 @@ impl BackgroundFlowsApp {
                 ends.opened = true;
                 actions.push_back(Action::Connect { client: id });
             }
-            Notice::Awake if !ends.over => {
+            Notice::Awake if !ends.over && one.until.is_some_and(|until| until <= now) => {
                 ends.over = true;
                 actions.push_back(finish(Ending::Stop));
+            }
+            Notice::Awake if !ends.over => self.write_due(now, id, actions),
+            Notice::Connected if at_source && one.pace.is_some() => {
+                ends.next = Some((now, 0));
+                self.write_due(now, id, actions);
             }
             Notice::Connected if at_source => {
                 let bytes = one.flow.bytes.unwrap_or(ENDLESS);
@@ -173,6 +181,38 @@ impl BackgroundFlowsApp {
                 actions.push_back(finish(Ending::Close));
             }
             Notice::Awake | Notice::Connected | Notice::Received(_) | Notice::Sent(_) => {}
+        }
+    }
+
+    /// Writes the blocks that are due, and is woken for the next or when the time is over.
+    #[cold]
+    fn write_due(&mut self, now: Time, id: EndpointId, actions: &mut VecDeque<Action>) {
+        let number = ((id.0 - self.first) / 2) as usize;
+        let (one, ends) = (&self.flows[number], &mut self.ends[number]);
+        let (Some(pace), Some((connected, blocks))) = (one.pace, &mut ends.next) else {
+            return;
+        };
+        let size = one.flow.bytes.unwrap_or(ENDLESS);
+        loop {
+            let written = *blocks * pace.block_bytes;
+            if written >= size {
+                ends.over = true;
+                actions.push_back(Action::Finish {
+                    endpoint: id,
+                    ending: Ending::Shutdown,
+                });
+                return;
+            }
+            let due = *connected + Duration::from_ns(pace.gap_ns) * *blocks;
+            if due > now {
+                let at = one.until.map_or(due, |until| due.min(until.max(now)));
+                return actions.push_back(Action::Wake { endpoint: id, at });
+            }
+            *blocks += 1;
+            actions.push_back(Action::Write {
+                endpoint: id,
+                bytes: pace.block_bytes.min(size - written),
+            });
         }
     }
 }

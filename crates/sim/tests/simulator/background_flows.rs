@@ -119,6 +119,33 @@ fn a_flow_begins_and_ends_when_it_is_told_to() {
 }
 
 #[test]
+fn a_program_with_a_rate_writes_no_faster() {
+    let alone = |more: &str| run(BULK, &beside("host2", "host3", more));
+    // A block of 131 072 bytes at once, and each 10.48 ms, of which four are there before the run ends.
+    let slow = alone("rate = \"100Mbit\"");
+    assert_eq!(received(&slow), [5 * 131_072]);
+    // Smaller ones are nearer to the rate: 500 KB in 40 ms.
+    let even = alone("rate = \"100Mbit\"\nblock = \"1250B\"\nfrom = \"5ms\"\nuntil = \"45ms\"");
+    assert_eq!(received(&even), [400 * 1250]);
+    // The last is what is left of the size, and then the connection is over.
+    let sized = alone("rate = \"1Gbit\"\nsize = \"1MB\"\nblock = \"300kB\"");
+    assert_eq!(received(&sized), [1_000_000]);
+    let end = measure(&sized, "background_flows", "end_s")[0];
+    assert!((0.0072..0.0078).contains(&end), "{end}");
+    // More than the link carries is what it carries.
+    let rate = |o: &RunOutcome| measure(o, "background_flows", "throughput_mbps")[0];
+    let [fast, full] = ["rate = \"40Gbit\"", ""].map(|more| rate(&alone(more)));
+    assert!((fast - full).abs() < 0.01 * full, "{fast} {full}");
+    // A machine's program writes as much.
+    let machine = outcome(
+        "rhel-5.4-x5540-ne020",
+        BULK,
+        &beside("host2", "host3", "rate = \"100Mbit\""),
+    );
+    assert_eq!(received(&machine), [5 * 131_072]);
+}
+
+#[test]
 fn a_machine_whose_program_is_stopped_sends_what_its_socket_holds() {
     let flow = beside("host2", "host3", "from = \"5ms\"\nuntil = \"20ms\"");
     let longer = BULK.replace("50ms", "70ms");

@@ -55,6 +55,26 @@ fn flows_beside_run_between_kernels_and_the_model() {
 }
 
 #[test]
+fn programs_with_a_rate_write_as_much_on_kernels() {
+    for more in ["", ", size = \"60kB\"", ", until = \"30ms\""] {
+        let flows = format!(
+            r#"background_flows=[{{ pairs = {{ kind = "listed", list = [["host2", "host3"]] }}, from = "5ms", rate = "50Mbit", block = "10kB"{more} }}]"#
+        );
+        let bytes = [[false; 4], [true; 4], [true, true, true, false]].map(|outside| {
+            let outcome = run(ASKING, &[&flows], |host| outside[host]).expect("it runs");
+            measure(&outcome, "background_flows", "received_bytes")[0]
+        });
+        // A block every 1.6 ms.
+        let blocks = match more {
+            "" => 22.0,
+            ", size = \"60kB\"" => 6.0,
+            _ => 16.0,
+        };
+        assert_eq!(bytes, [blocks * 1e4; 3], "{more}");
+    }
+}
+
+#[test]
 fn flows_that_last_as_long_as_the_run_end_with_it() {
     let set = r#"background_flows=[{ pairs = { kind = "listed", list = [["host2", "host1"], ["host3", "host0"]] } }]"#;
     for outside in [[true; 4], [true, true, false, false]] {
