@@ -214,8 +214,8 @@ pub struct Answerer {
     pub answer_bytes: u64,
 }
 
-/// The client of one connection that asks again as soon as it is answered (netperf's TCP_RR), or when it is time to. Its server
-/// is an [`IncastServer`].
+/// The client of one connection that asks again as soon as it is answered (netperf's TCP_RR), or when it is
+/// time to. Its server is an [`IncastServer`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ask {

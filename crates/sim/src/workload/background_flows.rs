@@ -33,8 +33,7 @@ pub(crate) struct BackgroundFlowsApp {
 /// How far the two ends of a flow are.
 #[derive(Clone, Debug, Default)]
 struct Ends {
-    /// When its next block is due, if it does not write as much as its connection takes: when the connection was up, and
-    /// the block's number.
+    /// Of a source that writes blocks at a rate: when its connection was up, and how many it has written.
     next: Option<(Time, u64)>,
     /// The source has opened its connection.
     opened: bool,

@@ -207,10 +207,10 @@ fn both_ends_have_the_congestion_control_that_is_asked_for() {
         assert_eq!(controls, ["bbr", "bbr", "reno"]);
     }
     // Who answers has it, too: bbr's answers leave paced.
-    let least = |congestion: &str| {
+    let longest = |congestion: &str| {
         let sizes = format!("response = \"100kB\"\ncongestion = [\"{congestion}\"]");
         value(&run_plain(&sizes), "latency_us_max")
     };
-    let [paced, not] = ["bbr", "reno"].map(least);
+    let [paced, not] = ["bbr", "reno"].map(longest);
     assert!(paced != not, "{paced} {not}");
 }
