@@ -14,6 +14,7 @@ pub mod l2cm;
 pub mod link;
 pub mod loss;
 pub mod marking;
+pub mod multipath;
 pub mod oscillator;
 pub mod pool;
 pub mod queue;

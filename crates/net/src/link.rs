@@ -51,6 +51,21 @@ impl LinkConfig {
         let held = self.impairment.as_ref().map(ImpairmentConfig::delay_max);
         self.delay + held.unwrap_or_default()
     }
+
+    /// The same link, described from its other end.
+    #[must_use]
+    pub fn turned(mut self) -> LinkConfig {
+        if let Some(LinkTraces { forward, backward }) = &mut self.trace {
+            std::mem::swap(forward, backward);
+        }
+        if let Some(impairment) = &mut self.impairment {
+            impairment.direction = impairment.direction.map(Direction::turned);
+            for rule in &mut impairment.script {
+                rule.direction = rule.direction.turned();
+            }
+        }
+        self
+    }
 }
 
 /// What surrounds an IP packet on a link, and so how long it takes.

@@ -26,6 +26,7 @@ mod meaning_trace;
 mod model;
 mod nearest;
 mod network;
+mod one_path;
 mod over;
 mod overrides;
 mod path;

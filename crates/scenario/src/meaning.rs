@@ -24,7 +24,7 @@ use crate::network::Network;
 use crate::over;
 use crate::period;
 use crate::problem::Finding;
-use crate::topology::Topology;
+use crate::topology::{Topology, exceptions};
 use crate::vlans;
 use crate::workload::Workload;
 use tailback_tcp::{CwndReduction, FastRecovery, Sender, Stack};
@@ -44,12 +44,13 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
     let mut mtu = 0;
     let mut fastest = Rate::default();
     for (path, link) in links(&scenario.network) {
-        let unknown = meaning_trace::unknown(&link, scenario);
-        let shallow = meaning_trace::too_shallow(&link, scenario);
-        let found = check_link(&link).into_iter().chain(unknown).chain(shallow);
-        findings.extend(found.map(|f| f.within(&path)));
+        findings.extend(of_link(&path, &link, scenario));
         mtu = mtu.max(link.mtu.get());
         fastest = fastest.max(link.rate);
+    }
+    for exception in scenario.network.exceptions() {
+        mtu = mtu.max(exception.link.mtu.map_or(0, |mtu| mtu.get()));
+        fastest = fastest.max(exception.link.rate.unwrap_or_default());
     }
     findings.extend(meaning_trace::findings(scenario));
     findings.extend(over::findings(scenario));
@@ -112,7 +113,11 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
                 return Err(findings);
             }
             findings.extend(meaning_pushback::network_findings(&topology));
-            let links = links(&scenario.network);
+            let exceptions = exceptions::whole(&scenario.network, &topology);
+            for (path, link) in &exceptions {
+                findings.extend(of_link(path, link, scenario));
+            }
+            let links = [links(&scenario.network), exceptions].concat();
             findings.extend(meaning_trace::network_findings(&links, &topology));
             findings.extend(meaning_dcqcn::network_findings(scenario, &topology));
             let workload = scenario.workload.name_findings(&topology);
@@ -197,8 +202,10 @@ fn hosts(network: &Network) -> Option<usize> {
 }
 
 /// Traces and policers that are faster than their link.
-pub(crate) fn too_fast(scenario: &Scenario) -> Vec<Finding> {
+pub(crate) fn too_fast(scenario: &Scenario, topology: Option<&Topology>) -> Vec<Finding> {
+    let exceptions = topology.map(|topology| exceptions::whole(&scenario.network, topology));
     let links = links(&scenario.network).into_iter();
+    let links = links.chain(exceptions.into_iter().flatten());
     let found = links.flat_map(|(path, link)| {
         let policer = meaning_bucket::never_binds(&link);
         let found = meaning_trace::too_fast(&link, scenario).into_iter();
@@ -207,6 +214,13 @@ pub(crate) fn too_fast(scenario: &Scenario) -> Vec<Finding> {
             .map(move |finding| finding.within(&path))
     });
     found.collect()
+}
+
+fn of_link(path: &str, link: &LinkConfig, scenario: &Scenario) -> Vec<Finding> {
+    let unknown = meaning_trace::unknown(link, scenario);
+    let shallow = meaning_trace::too_shallow(link, scenario);
+    let found = check_link(link).into_iter().chain(unknown).chain(shallow);
+    found.map(|f| f.within(path)).collect()
 }
 
 fn links(network: &Network) -> Vec<(String, Cow<'_, LinkConfig>)> {

@@ -34,6 +34,21 @@ pub enum Network {
     Explicit(Explicit),
 }
 
+impl Network {
+    /// Links that differ from others of their kind.
+    pub(crate) fn exceptions(&self) -> &[LinkException] {
+        match self {
+            Network::Star(star) => &star.except,
+            Network::Stars(stars) => &stars.except,
+            Network::FatTree(tree) => &tree.except,
+            Network::LeafSpine(fabric) => &fabric.except,
+            Network::Dumbbell(dumbbell) => &dumbbell.except,
+            Network::ParkingLot(lot) => &lot.except,
+            Network::Explicit(_) => &[],
+        }
+    }
+}
+
 /// Whether clocks are off by nothing.
 fn is_exact(clock_ppm: &u32) -> bool {
     *clock_ppm == 0
@@ -60,6 +75,9 @@ pub struct Star {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("examples" = [["host0"]]))]
     pub kernels: Vec<String>,
+    /// Links that differ from the others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub except: Vec<LinkException>,
     /// How far a host's or switch's clock is off at most, parts in a million, 0 to 1000 (IEEE 802.3 allows
     /// 100). Each draws its deviation from the run's seed and sends over all its links that much faster or slower.
     #[serde(default, skip_serializing_if = "is_exact")]
@@ -98,6 +116,9 @@ pub struct Stars {
     pub core: SwitchConfig,
     /// The link of every star's switch to the core.
     pub uplink: LinkConfig,
+    /// Links that differ from the others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub except: Vec<LinkException>,
     /// How far a host's or switch's clock is off at most, parts in a million, 0 to 1000 (IEEE 802.3 allows
     /// 100). Each draws its deviation from the run's seed and sends over all its links that much faster or slower.
     #[serde(default, skip_serializing_if = "is_exact")]
@@ -109,7 +130,7 @@ pub struct Stars {
 ///
 /// k pods of k/2 edge and k/2 aggregation switches each, (k/2)² core switches, k³/4 hosts. Hosts are named
 /// `host0`, … in the order of pods and edge switches; switches `edge0`, …, `aggregation0`, …, `core0`, ….
-/// Flows are spread over equal paths by a hash.
+/// Flows are spread over equal paths by a hash, unless the switch's `multipath` says otherwise.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FatTree {
@@ -121,6 +142,9 @@ pub struct FatTree {
     pub switch: SwitchConfig,
     /// Every link.
     pub link: LinkConfig,
+    /// Links that differ from the others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub except: Vec<LinkException>,
     /// How far a host's or switch's clock is off at most, parts in a million, 0 to 1000 (IEEE 802.3 allows
     /// 100). Each draws its deviation from the run's seed and sends over all its links that much faster or slower.
     #[serde(default, skip_serializing_if = "is_exact")]
@@ -132,7 +156,7 @@ pub struct FatTree {
 ///
 /// Hosts are named `host0`, … in the order of leaves; switches `leaf0`, …, `spine0`, …. A leaf has its hosts at
 /// its first ports, then the spines in their order; a spine's port 0 is leaf 0's. Flows are spread over the spines
-/// by a hash. The hosts of a leaf over its spines, times the rate of `link` over that of `uplink`, is by how much
+/// by a hash, unless the leaves' `multipath` says otherwise. The hosts of a leaf over its spines, times the rate of `link` over that of `uplink`, is by how much
 /// uplinks are oversubscribed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -159,6 +183,9 @@ pub struct LeafSpine {
     #[serde(default, skip_serializing_if = "Uplink::is_as_link")]
     #[schemars(extend("x-tailback-over" = "link"))]
     pub uplink: Uplink,
+    /// Links that differ from the others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub except: Vec<LinkException>,
     /// How far a host's or switch's clock is off at most, parts in a million, 0 to 1000 (IEEE 802.3 allows
     /// 100). Each draws its deviation from the run's seed and sends over all its links that much faster or slower.
     #[serde(default, skip_serializing_if = "is_exact")]
@@ -166,7 +193,18 @@ pub struct LeafSpine {
     pub clock_ppm: u32,
 }
 
-/// A link between switches, as far as it differs from those of the hosts.
+/// A link by the names of what it joins, as far as it differs from the others of its kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(extend("additionalProperties" = false))] // serde cannot, with a flattened field
+pub struct LinkException {
+    /// The two hosts or switches that it joins.
+    pub ends: [String; 2],
+    /// In what it differs.
+    #[serde(flatten)]
+    pub link: Uplink,
+}
+
+/// A link, as far as it differs from others: one between switches from those of the hosts, or one from its like.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Uplink {
@@ -196,7 +234,7 @@ pub struct Uplink {
 
 impl Uplink {
     /// Whether it differs in nothing.
-    fn is_as_link(&self) -> bool {
+    pub(crate) fn is_as_link(&self) -> bool {
         *self == Uplink::default()
     }
 
@@ -244,6 +282,9 @@ pub struct Dumbbell {
     /// The links between switches, from left to right.
     #[schemars(length(min = 1, max = 256))]
     pub trunk: Vec<LinkConfig>,
+    /// Links that differ from the others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub except: Vec<LinkException>,
     /// How far a host's or switch's clock is off at most, parts in a million, 0 to 1000 (IEEE 802.3 allows
     /// 100). Each draws its deviation from the run's seed and sends over all its links that much faster or slower.
     #[serde(default, skip_serializing_if = "is_exact")]
@@ -278,6 +319,9 @@ pub struct ParkingLot {
     /// The links between switches, from left to right.
     #[schemars(length(min = 1, max = 64))]
     pub trunk: Vec<LinkConfig>,
+    /// Links that differ from the others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub except: Vec<LinkException>,
     /// How far a host's or switch's clock is off at most, parts in a million, 0 to 1000 (IEEE 802.3 allows
     /// 100). Each draws its deviation from the run's seed and sends over all its links that much faster or slower.
     #[serde(default, skip_serializing_if = "is_exact")]

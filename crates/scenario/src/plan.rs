@@ -18,6 +18,7 @@ use crate::document::{Document, Origin};
 use crate::identity;
 use crate::meaning;
 use crate::model::{Record, RunOptions, Scenario};
+use crate::one_path;
 use crate::over;
 use crate::overrides;
 use crate::path;
@@ -160,8 +161,9 @@ impl Plan {
             return Err(sorted(problems));
         }
         let mut warnings = warnings(&document, &runs);
-        let unmarked = unmarked::finding(&document.root, &runs).into_iter();
-        warnings.extend(unmarked.map(|finding| document.problem(finding, Severity::Warning)));
+        let unmarked = unmarked::finding(&document.root, &runs);
+        let told = unmarked.into_iter().chain(one_path::finding(&runs));
+        warnings.extend(told.map(|finding| document.problem(finding, Severity::Warning)));
         warnings.extend(late.into_iter().flatten());
         let scenario = resolved(&document, &axes, &presets, &used);
         Ok(Plan {
@@ -317,7 +319,7 @@ impl Planner<'_> {
         let meant = meaning::check(&scenario);
         let late = over::services(&scenario)
             .into_iter()
-            .chain(meaning::too_fast(&scenario));
+            .chain(meaning::too_fast(&scenario, meant.as_ref().ok()));
         let late = late.map(|finding| document.problem(finding, Severity::Warning));
         let late: Vec<Problem> = late.collect();
         match &mut self.late {

@@ -16,6 +16,7 @@ use crate::network::{Explicit, Network, Star};
 use crate::problem::Finding;
 use crate::socket::SocketConfig;
 
+pub(crate) mod exceptions;
 mod generated;
 
 /// Hosts, switches and the links between them.
@@ -104,6 +105,10 @@ impl Topology {
             Network::ParkingLot(lot) => generated::parking_lot(lot, scenario),
             Network::Explicit(explicit) => from_explicit(explicit, scenario),
         }?;
+        let findings = exceptions::apply(&mut topology, scenario.network.exceptions());
+        if !findings.is_empty() {
+            return Err(findings);
+        }
         let traces = scenario.trace.iter();
         let traces: BTreeMap<&str, Arc<Trace>> = traces
             .map(|(name, trace)| (name.as_str(), Arc::new(trace.clone())))

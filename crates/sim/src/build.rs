@@ -7,6 +7,7 @@ use tailback_net::host::{HostPort, Machine, PageBuffers, ReceiveRing, TransmitQu
 use tailback_net::impairment::script::Direction;
 use tailback_net::link::Link;
 use tailback_net::marking::Marker;
+use tailback_net::multipath::Balancer;
 use tailback_net::pool::FramePool;
 use tailback_net::random::Stream;
 use tailback_net::switch::shared::SharedBuffer;
@@ -347,6 +348,12 @@ fn switches(
             ),
             cut_through: config.forwarding == Forwarding::CutThrough,
             latency: config.latency,
+            balancer: Balancer::new(
+                &config.multipath,
+                routes.sets(),
+                Stream::new(run.seed, "multipath", number as u64),
+            )
+            .map(Box::new),
             routes,
             ports,
             first_rank,

@@ -1,8 +1,8 @@
 //! Routes over any topology: shortest paths, spread by flow where several are equal.
 //!
 //! Models static IP routes with equal-cost multipath by a hash of the flow, as switches do it
-//! (RFC 2992 discusses the choice). Every link counts one. Left out: weights, failures, tables
-//! that overflow.
+//! (RFC 2992 discusses the choice); where a switch spreads frames in another way (`multipath`), which ports there
+//! are to choose from. Every link counts one. Left out: weights, failures, tables that overflow.
 //!
 //! A host has one link, so the way to it is the way to the switch it is on: a switch's table has a line
 //! for each switch with hosts (and, where links carry some VLANs only, for each set of them that its hosts
@@ -11,6 +11,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use prefetch_index::prefetch_index;
+use tailback_net::multipath::Equal;
 use tailback_net::random::{Stream, mix};
 use tailback_scenario::carries;
 
@@ -84,7 +85,7 @@ pub(crate) struct Attachments {
     hosts: Vec<(u16, Port, u16)>,
 }
 
-/// Equal paths: the first of `count` ports in a node's list.
+/// Equal paths: the first of `count` ports in a node's list, which has each set of them once.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     first: u32,
@@ -110,22 +111,49 @@ impl Routes {
     /// is connected (the scenario's checks say so), so there is always one.
     #[inline]
     pub(crate) fn port(&self, attachments: &Attachments, destination: u16, flow: u32) -> Port {
+        self.port_of(attachments, destination, flow).0
+    }
+
+    /// The same, and whether there are others to choose from.
+    #[inline(always)]
+    pub(crate) fn port_of(
+        &self,
+        attachments: &Attachments,
+        destination: u16,
+        flow: u32,
+    ) -> (Port, bool) {
         let (line, port, home) = attachments.hosts[usize::from(destination)];
         if self.own == Some(home) {
-            return port;
+            return (port, false);
         }
         let span = self.spans[usize::from(line)];
         if span.count == 1 {
-            return span.only;
+            return (span.only, false);
         }
         // The high half of the product is uniform below the count.
         let spread = mix(u64::from(flow) ^ self.salt) >> 32;
         let choice = (spread * u64::from(span.count)) >> 32;
-        self.ports[span.first as usize + choice as usize]
+        (self.ports[span.first as usize + choice as usize], true)
     }
 }
 
 impl Routes {
+    /// The egress ports towards a host, if there are several to choose from.
+    pub(crate) fn equal(&self, attachments: &Attachments, destination: u16) -> Option<Equal<'_>> {
+        let (line, _, home) = attachments.hosts[usize::from(destination)];
+        let span = self.spans[usize::from(line)];
+        let set = span.first as usize;
+        (self.own != Some(home) && span.count > 1).then(|| Equal {
+            set,
+            ports: &self.ports[set..set + usize::from(span.count)],
+        })
+    }
+
+    /// Above the number of each set of ports there is to choose from.
+    pub(crate) fn sets(&self) -> usize {
+        self.ports.len()
+    }
+
     /// Whether a host is on this very switch.
     #[inline]
     pub(crate) fn is_last(&self, attachments: &Attachments, destination: u16) -> bool {
@@ -175,20 +203,22 @@ pub(crate) fn shortest_paths(graph: &Graph, hosts: usize, seed: u64) -> (Attachm
         })
         .collect();
     let core = Core::new(graph, hosts);
+    let mut groups: Vec<BTreeMap<Vec<Port>, u32>> = vec![BTreeMap::new(); routes.len()];
     for (destination, vlans) in lines {
         let distance = core.distances(destination - hosts, vlans);
         for (switch, routes) in routes.iter_mut().enumerate() {
-            let first = routes.ports.len() as u32;
             let nearer = core.ways(switch, vlans).filter(|(_, neighbour)| {
                 let far = distance[*neighbour];
                 far != usize::MAX && far + 1 == distance[switch]
             });
-            routes.ports.extend(nearer.map(|(port, _)| port));
-            routes.spans.push(Span {
-                first,
-                count: (routes.ports.len() as u32 - first) as u16,
-                only: routes.ports.get(first as usize).copied().unwrap_or(0),
+            let ports: Vec<Port> = nearer.map(|(port, _)| port).collect();
+            let (count, only) = (ports.len() as u16, ports.first().copied().unwrap_or(0));
+            let listed = &mut routes.ports;
+            let first = *groups[switch].entry(ports).or_insert_with_key(|ports| {
+                listed.extend(ports);
+                (listed.len() - ports.len()) as u32
             });
+            routes.spans.push(Span { first, count, only });
         }
     }
     (attachments, routes)

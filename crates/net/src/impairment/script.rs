@@ -20,6 +20,17 @@ pub enum Direction {
     Backward,
 }
 
+impl Direction {
+    /// The other one.
+    #[must_use]
+    pub fn turned(self) -> Direction {
+        match self {
+            Direction::Forward => Direction::Backward,
+            Direction::Backward => Direction::Forward,
+        }
+    }
+}
+
 /// Which frames a rule counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

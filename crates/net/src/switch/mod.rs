@@ -11,6 +11,7 @@ use tailback_units::Duration;
 use crate::flow_control::{FlowControlConfig, FlowControlOrOff};
 use crate::l2cm::{L2cmConfig, L2cmOrOff};
 use crate::marking::MarkingConfig;
+use crate::multipath::MultipathConfig;
 
 /// A switch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -28,6 +29,9 @@ pub struct SwitchConfig {
     pub buffer: BufferConfig,
     /// Marking of ECN-capable packets.
     pub marking: MarkingConfig,
+    /// How frames are spread over several equal paths; flows keep to one of them unless it says otherwise.
+    #[serde(default, skip_serializing_if = "MultipathConfig::is_by_flow")]
+    pub multipath: MultipathConfig,
     /// Stopping those who send to it, by PAUSE or priority flow control; needs a `queued` buffer.
     #[serde(
         default,

@@ -6,6 +6,7 @@ use tailback_net::impairment::Fate;
 use tailback_net::link::Link;
 use tailback_net::loss::Losses;
 use tailback_net::marking::{Mark, Marker, QueueLook, Verdict};
+use tailback_net::multipath::{Balancer, Load};
 use tailback_net::pool::{Flight, FramePool};
 use tailback_net::switch::DropCause;
 use tailback_net::switch::shared::SharedBuffer;
@@ -16,7 +17,7 @@ use super::interfaces::Unsent;
 use super::queued::QueuedSwitch;
 use super::{HostState, Ledger};
 use crate::capture::Note;
-use crate::route::Routes;
+use crate::route::{Attachments, Port, Routes};
 
 /// One direction of a link and what is at its end: two cache lines, which belong together.
 #[derive(Debug)]
@@ -92,6 +93,8 @@ pub(crate) struct SwitchState {
     pub(crate) cut_through: bool,
     pub(crate) latency: Duration,
     pub(crate) routes: Routes,
+    /// What chooses between equal paths, where flows do not keep to one.
+    pub(crate) balancer: Option<Box<Balancer>>,
     pub(crate) ports: Vec<PortState>,
     /// Calendar rank of port 0.
     pub(crate) first_rank: u32,
@@ -145,11 +148,48 @@ impl SwitchState {
 
     /// Bytes that wait for a port.
     pub(crate) fn queued_bytes(&self, port: u16) -> u64 {
-        match &self.buffer {
+        self.buffer.queued_bytes(port)
+    }
+}
+
+impl SwitchBuffer {
+    /// Bytes that wait for a port, as of the last time its books were brought up.
+    fn queued_bytes(&self, port: u16) -> u64 {
+        match self {
             SwitchBuffer::Shared(buffer) => buffer.queued_bytes(port),
             SwitchBuffer::Voq(buffer) => buffer.queued_bytes(port),
             SwitchBuffer::Queued(queues) => queues.buffer.queued_bytes(port),
         }
+    }
+}
+
+impl SwitchState {
+    /// The port by which a frame leaves where flows do not keep to one path; `only` if there is nothing to choose.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn balanced(
+        &mut self,
+        now: Time,
+        only: Port,
+        frame: &Flight,
+        attachments: &Attachments,
+        links: &[LinkState],
+    ) -> Port {
+        let equal = self.routes.equal(attachments, frame.destination.0);
+        let (Some(balancer), Some(equal)) = (&mut self.balancer, equal) else {
+            return only;
+        };
+        let (buffer, ports) = (&mut self.buffer, &self.ports);
+        balancer.port(now, frame.to.0, equal, |port| {
+            if let SwitchBuffer::Shared(buffer) = buffer {
+                buffer.settle(now, port);
+            }
+            let out_link = ports[usize::from(port)].out_link;
+            Load {
+                queued_bytes: buffer.queued_bytes(port),
+                is_sending: links[out_link as usize].link.free_at() > now,
+            }
+        })
     }
 }
 

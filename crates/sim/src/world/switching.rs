@@ -92,9 +92,13 @@ impl World {
     fn forward(&mut self, switch: u16, in_port: u16, in_link: u32, frame: Flight) {
         let now = self.now;
         let state = &mut self.switches[usize::from(switch)];
-        let out_port = state
-            .routes
-            .port(&self.attachments, frame.destination.0, frame.to.0);
+        let (mut out_port, has_others) =
+            state
+                .routes
+                .port_of(&self.attachments, frame.destination.0, frame.to.0);
+        if has_others && state.balancer.is_some() {
+            out_port = state.balanced(now, out_port, &frame, &self.attachments, &self.links);
+        }
         let port = &mut state.ports[usize::from(out_port)];
         match &mut state.buffer {
             SwitchBuffer::Shared(buffer) => {

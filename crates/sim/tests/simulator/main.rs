@@ -21,6 +21,7 @@ mod l4s;
 mod machines;
 mod measured;
 mod mixed;
+mod multipath;
 mod omit;
 mod order;
 mod parts;

@@ -111,6 +111,19 @@ fn a_leaf_spine_network_with_drops_is_the_same_on_two_and_four_threads() {
 }
 
 #[test]
+fn switches_that_choose_between_paths_do_so_alike_in_parts() {
+    for rule in [
+        r#"{ kind = "packet" }"#,
+        r#"{ kind = "packet", samples = 2, memory = 1 }"#,
+        r#"{ kind = "round-robin" }"#,
+        r#"{ kind = "flowlet", gap = "5us", samples = 2, entries = 8 }"#,
+    ] {
+        let rule = format!("network.switch.multipath={rule}");
+        assert_same_on(&[2, 4], &planned(FAT_TREE, &[&rule]));
+    }
+}
+
+#[test]
 fn windows_are_as_long_as_the_link_that_is_cut() {
     assert_same_on(&[2], &planned(TWO_STARS, &[]));
 }

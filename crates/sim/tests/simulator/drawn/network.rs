@@ -97,6 +97,30 @@ impl Draw<'_> {
             }
             _ => self.explicit(&switch),
         };
+        if network["topology"] != "explicit" && self.in_hundred(20) {
+            let switch = match network["topology"].as_str() {
+                Some("star") => "switch",
+                Some("stars") => "star0",
+                Some("fat-tree") => "edge0",
+                Some("leaf-spine") => "leaf0",
+                _ => "switch0",
+            };
+            let other = match network["topology"].as_str() {
+                Some("stars") => self.text(&["core", "star0-host1"]),
+                Some("fat-tree") => self.text(&["aggregation0", "host1"]),
+                Some("leaf-spine") => self.text(&["spine0", "host0"]),
+                Some("star") => Value::from("host1"),
+                _ => self.text(&["switch1", "left0"]),
+            };
+            let mut differs = json!({ "ends": [switch, other] });
+            let usual = self.link();
+            for key in ["rate", "delay", "loss", "impairment"] {
+                if !usual[key].is_null() && self.in_hundred(50) {
+                    differs[key] = usual[key].clone();
+                }
+            }
+            network["except"] = json!([differs]);
+        }
         if self.in_hundred(15) {
             network["clock_ppm"] = Value::from(*self.one(&[1, 100, 1000]));
         }
