@@ -114,8 +114,11 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
             }
             findings.extend(meaning_pushback::network_findings(&topology));
             let exceptions = exceptions::whole(&scenario.network, &topology);
+            // What is wrong with all of a kind has been told.
+            let told: Vec<String> = findings.iter().map(|f| f.reason.clone()).collect();
             for (path, link) in &exceptions {
-                findings.extend(of_link(path, link, scenario));
+                let found = of_link(path, link, scenario).into_iter();
+                findings.extend(found.filter(|f| !told.contains(&f.reason)));
             }
             let links = [links(&scenario.network), exceptions].concat();
             findings.extend(meaning_trace::network_findings(&links, &topology));

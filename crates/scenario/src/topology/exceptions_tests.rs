@@ -176,6 +176,14 @@ fn what_fits_no_link_is_told_where_it_is_said() {
 }
 
 #[test]
+fn what_is_wrong_with_all_links_is_told_once() {
+    let text = fabric(r#"{ ends = ["host0", "leaf0"], delay = "2us" }"#, "");
+    let text = text.replace("mtu = \"1500B\"", "mtu = \"100B\"");
+    let problems = Plan::check(&text, "fabric", &[], None);
+    assert_eq!(problems.len(), 1, "{problems:?}");
+}
+
+#[test]
 fn a_host_with_a_smaller_mtu_is_sound() {
     let text = fabric(r#"{ ends = ["host0", "leaf0"], mtu = "1280B" }"#, "");
     let plan = Plan::from_toml(&text, "fabric", &[], None).expect("a good scenario");
