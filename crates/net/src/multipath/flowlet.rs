@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailback_units::{Duration, Time};
 
-use super::{Equal, Load, drawn};
+use super::{Equal, Load, NONE, drawn};
 use crate::random::{Stream, mix};
 
 /// Parameters of flowlet switching.
@@ -21,7 +21,7 @@ pub struct FlowletConfig {
     pub gap: Duration,
     /// Ports that are drawn, of which the one with the shortest queue is taken: 1 is random, as many as there are equal
     /// paths or more looks at all.
-    #[serde(default = "one")]
+    #[serde(default = "super::one")]
     #[schemars(range(min = 1, max = 1024))]
     pub samples: u16,
     /// Entries of the switch's table of flowlets.
@@ -30,16 +30,9 @@ pub struct FlowletConfig {
     pub entries: u32,
 }
 
-fn one() -> u16 {
-    1
-}
-
 fn entries() -> u32 {
     4096
 }
-
-/// A port that no switch has.
-const NONE: u16 = u16::MAX;
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {

@@ -111,7 +111,16 @@ impl Balancer {
     }
 }
 
-/// The least loaded of `samples` drawn ports, each drawn from all of them, or of all if there are no more; the first drawn of several.
+/// A port that no switch has.
+const NONE: u16 = u16::MAX;
+
+/// `samples`, unless said otherwise.
+fn one() -> u16 {
+    1
+}
+
+/// The least loaded of `samples` ports, each drawn from all of them, or of all if there are no more; of equals the
+/// first drawn.
 fn drawn(
     stream: &mut Stream,
     samples: u16,

@@ -9,7 +9,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Equal, Load, drawn};
+use super::{Equal, Load, NONE, drawn};
 use crate::random::Stream;
 
 /// Parameters of choosing a path for each frame.
@@ -18,7 +18,7 @@ use crate::random::Stream;
 pub struct PacketConfig {
     /// Ports that are drawn for a frame, of which it takes that with the shortest queue: 1 is random, as many as there are
     /// equal paths or more looks at all.
-    #[serde(default = "one")]
+    #[serde(default = "super::one")]
     #[schemars(range(min = 1, max = 1024))]
     pub samples: u16,
     /// Whether the port that was taken last time is looked at, too (1), or not (0).
@@ -26,13 +26,6 @@ pub struct PacketConfig {
     #[schemars(range(min = 0, max = 1))]
     pub memory: u16,
 }
-
-fn one() -> u16 {
-    1
-}
-
-/// A port that no switch has.
-const NONE: u16 = u16::MAX;
 
 /// Choosing for each frame, at work.
 #[derive(Clone, Debug)]
