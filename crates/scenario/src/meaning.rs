@@ -24,6 +24,7 @@ use crate::network::Network;
 use crate::over;
 use crate::period;
 use crate::problem::Finding;
+use crate::reroute;
 use crate::topology::{Topology, exceptions};
 use crate::vlans;
 use crate::workload::Workload;
@@ -54,6 +55,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
     }
     findings.extend(meaning_trace::findings(scenario));
     findings.extend(over::findings(scenario));
+    findings.extend(reroute::findings(&scenario.network));
     for (path, switch) in switches(&scenario.network) {
         let mut found = check_switch(switch, mtu);
         found.extend(meaning_switch::findings(switch));

@@ -11,6 +11,7 @@ use tailback_tcp::Stack;
 use tailback_units::{Bytes, Duration, Rate};
 
 use crate::kernel::{HostKind, KernelConfig};
+use crate::reroute::Reroute;
 use crate::schema::Presettable;
 use crate::socket::SocketConfig;
 
@@ -45,6 +46,16 @@ impl Network {
             Network::Dumbbell(dumbbell) => &dumbbell.except,
             Network::ParkingLot(lot) => &lot.except,
             Network::Explicit(_) => &[],
+        }
+    }
+
+    /// When switches learn that a link is down; only where there may be another way.
+    pub(crate) fn reroute(&self) -> Option<Reroute> {
+        match self {
+            Network::FatTree(tree) => tree.reroute,
+            Network::LeafSpine(fabric) => fabric.reroute,
+            Network::Explicit(explicit) => explicit.reroute,
+            _ => None,
         }
     }
 }
@@ -145,6 +156,9 @@ pub struct FatTree {
     /// Links that differ from the others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub except: Vec<LinkException>,
+    /// When switches learn that a link between them is down, and take other ways; absent: routes stay as they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reroute: Option<Reroute>,
     /// How far a host's or switch's clock is off at most, parts in a million, 0 to 1000 (IEEE 802.3 allows
     /// 100). Each draws its deviation from the run's seed and sends over all its links that much faster or slower.
     #[serde(default, skip_serializing_if = "is_exact")]
@@ -186,6 +200,9 @@ pub struct LeafSpine {
     /// Links that differ from the others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub except: Vec<LinkException>,
+    /// When switches learn that a link between them is down, and take other ways; absent: routes stay as they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reroute: Option<Reroute>,
     /// How far a host's or switch's clock is off at most, parts in a million, 0 to 1000 (IEEE 802.3 allows
     /// 100). Each draws its deviation from the run's seed and sends over all its links that much faster or slower.
     #[serde(default, skip_serializing_if = "is_exact")]
@@ -348,6 +365,9 @@ pub struct Explicit {
     /// The links.
     #[schemars(length(min = 1))]
     pub link: Vec<ExplicitLink>,
+    /// When switches learn that a link between them is down, and take other ways; absent: routes stay as they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reroute: Option<Reroute>,
     /// How far a host's or switch's clock is off at most, parts in a million, 0 to 1000 (IEEE 802.3 allows
     /// 100). Each draws its deviation from the run's seed and sends over all its links that much faster or slower.
     #[serde(default, skip_serializing_if = "is_exact")]

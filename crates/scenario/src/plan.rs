@@ -25,6 +25,7 @@ use crate::path;
 use crate::places::Place;
 use crate::preset::{Kind, Presets};
 use crate::problem::{Finding, Problem, Severity};
+use crate::reroute;
 use crate::resolve;
 use crate::schema;
 use crate::sizes_file;
@@ -162,7 +163,8 @@ impl Plan {
         }
         let mut warnings = warnings(&document, &runs);
         let unmarked = unmarked::finding(&document.root, &runs);
-        let told = unmarked.into_iter().chain(one_path::finding(&runs));
+        let unused = [one_path::finding(&runs), reroute::finding(&runs)];
+        let told = unmarked.into_iter().chain(unused.into_iter().flatten());
         warnings.extend(told.map(|finding| document.problem(finding, Severity::Warning)));
         warnings.extend(late.into_iter().flatten());
         let scenario = resolved(&document, &axes, &presets, &used);

@@ -14,6 +14,7 @@ use crate::kernel_unheeded;
 use crate::model::Scenario;
 use crate::network::{Explicit, Network, Star};
 use crate::problem::Finding;
+use crate::reroute::Reroute;
 use crate::socket::SocketConfig;
 
 pub(crate) mod exceptions;
@@ -30,6 +31,8 @@ pub struct Topology {
     pub links: Vec<Link>,
     /// How far a host's or switch's clock is off at most, parts in a million.
     pub clock_ppm: u32,
+    /// When switches learn that a link between them is down.
+    pub reroute: Option<Reroute>,
 }
 
 impl Topology {
@@ -228,6 +231,7 @@ fn from_star(star: &Star, scenario: &Scenario) -> Result<Topology, Vec<Finding>>
     let socket = Arc::new(scenario.socket.clone().unwrap_or_default());
     Ok(Topology {
         clock_ppm: star.clock_ppm,
+        reroute: None,
         links: (0..hosts)
             .map(|i| Link {
                 a: Node::Host(i),
@@ -349,6 +353,7 @@ fn from_explicit(explicit: &Explicit, scenario: &Scenario) -> Result<Topology, V
         switches,
         links,
         clock_ppm: explicit.clock_ppm,
+        reroute: explicit.reroute,
     };
     if findings.is_empty() {
         findings.extend(misfits(&topology));

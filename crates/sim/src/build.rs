@@ -24,7 +24,8 @@ use crate::event::{CROWD, Calendar};
 use crate::external::CONGESTION_CONTROL;
 use crate::oscillators::Oscillators;
 use crate::record::Recorder;
-use crate::route::{self, Attachments, Graph, Routes};
+use crate::reroute::Reroute;
+use crate::route::{Attachments, Graph, Lost, Router, Routes};
 use crate::samples::Samples;
 use crate::traces::Traces;
 use crate::world::{
@@ -36,9 +37,9 @@ use crate::world::{
 /// The world of a run, before anything has happened.
 /// `outside` says which hosts' machines are not modelled here, by their numbers; missing: they are.
 pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
-    let mut wiring = Wiring::new(run);
+    let wiring = Wiring::new(run);
     let links = links(run, &wiring, outside);
-    let routes = std::mem::take(&mut wiring.routes);
+    let routes = wiring.router.routes(&Lost::default());
     let switches = switches(run, &wiring, routes, &links);
     let ports: usize = switches.iter().map(|s| s.ports.len()).sum();
     let first_card = (links.len() + ports) as u32;
@@ -98,6 +99,10 @@ pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
         interfaces: run.record.interfaces.map(Interfaces::new),
         traces: None,
         still: None,
+        reroute: Reroute::new(run, wiring.router, |link| {
+            let [a, b] = wiring.directions[2 * link];
+            [a, b].map(|(node, port)| (node - wiring.hosts, port))
+        }),
         attachments: wiring.attachments,
         frames: FramePool::default(),
         links,
@@ -146,7 +151,7 @@ fn is_outside(outside: &[bool], host: usize) -> bool {
 /// Which link direction joins which ports.
 pub(crate) struct Wiring {
     attachments: Attachments,
-    routes: Vec<Routes>,
+    router: Router,
     /// For each link direction: node and port it leaves from, node and port it leads to.
     directions: Vec<[(usize, u16); 2]>,
     /// For each port of each node: the direction that leaves from it.
@@ -181,10 +186,10 @@ impl Wiring {
             directions.push([(a, at[0]), (b, at[1])]);
             directions.push([(b, at[1]), (a, at[0])]);
         }
-        let (attachments, routes) = route::shortest_paths(&graph, hosts, run.seed);
+        let (attachments, router) = Router::new(&graph, hosts, run.seed);
         Wiring {
             attachments,
-            routes,
+            router,
             directions,
             ports,
             hosts,

@@ -26,6 +26,7 @@ mod outcome_udp;
 mod packets;
 mod parts;
 mod record;
+mod reroute;
 mod route;
 mod samples;
 mod tables;

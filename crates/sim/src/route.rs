@@ -1,14 +1,16 @@
 //! Routes over any topology: shortest paths, spread by flow where several are equal.
 //!
-//! Models static IP routes with equal-cost multipath by a hash of the flow, as switches do it
+//! Models IP routes with equal-cost multipath by a hash of the flow, as switches do it
 //! (RFC 2992 discusses the choice); where a switch spreads frames in another way (`multipath`), which ports there
-//! are to choose from. Every link counts one. Left out: weights, failures, tables that overflow.
+//! are to choose from. Every link counts one. What is [`Lost`] is left out: by the switch at its end alone, as one that
+//! takes a dead port out of a group of equal ones does, or by all, as a routing protocol that has converged does.
+//! Left out: weights, tables that overflow, flows that keep their path when others of an equal set go (resilient hashing).
 //!
 //! A host has one link, so the way to it is the way to the switch it is on: a switch's table has a line
 //! for each switch with hosts (and, where links carry some VLANs only, for each set of them that its hosts
 //! are in), not for each host.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use prefetch_index::prefetch_index;
 use tailback_net::multipath::Equal;
@@ -36,38 +38,44 @@ impl Graph {
 
 /// Between switches: for each, of those ports that lead to another, the other's number and the VLANs that the link
 /// carries. Hosts are left out: nothing goes through them, and they are most of a network.
-struct Core<'a>(Vec<Vec<(Port, usize, &'a [u16])>>);
+#[derive(Clone, Debug)]
+struct Core(Vec<Vec<(Port, usize, Vec<u16>)>>);
 
-impl<'a> Core<'a> {
+impl Core {
     /// Of a network whose first `hosts` nodes are hosts.
-    fn new(graph: &'a Graph, hosts: usize) -> Core<'a> {
+    fn new(graph: &Graph, hosts: usize) -> Core {
         let ways = |node: usize| {
             let ports = graph.neighbours[node].iter().zip(&graph.vlans[node]);
             let ways = ports.enumerate().filter_map(|(port, (to, carried))| {
-                Some((port as Port, to.checked_sub(hosts)?, carried.as_slice()))
+                Some((port as Port, to.checked_sub(hosts)?, carried.clone()))
             });
             ways.collect()
         };
         Core((hosts..graph.neighbours.len()).map(ways).collect())
     }
 
-    /// Ports of a switch over which frames for hosts of these VLANs may go to another, and to which.
+    /// Ports of a switch over which frames for hosts of these VLANs may go to another, and to which, but for what all
+    /// know to be lost.
     fn ways<'b>(
         &'b self,
         switch: usize,
         vlans: &'b [u16],
+        lost: &'b Lost,
     ) -> impl Iterator<Item = (Port, usize)> + 'b {
         let ways = self.0[switch].iter();
-        ways.filter_map(move |(port, to, carried)| carries(carried, vlans).then_some((*port, *to)))
+        ways.filter_map(move |(port, to, carried)| {
+            let carries = carries(carried, vlans) && !lost.everywhere.contains(&(switch, *port));
+            carries.then_some((*port, *to))
+        })
     }
 
     /// Hops from every switch to the switch `destination`.
-    fn distances(&self, destination: usize, vlans: &[u16]) -> Vec<usize> {
+    fn distances(&self, destination: usize, vlans: &[u16], lost: &Lost) -> Vec<usize> {
         let mut distance = vec![usize::MAX; self.0.len()];
         distance[destination] = 0;
         let mut queue = VecDeque::from([destination]);
         while let Some(switch) = queue.pop_front() {
-            for (_, neighbour) in self.ways(switch, vlans) {
+            for (_, neighbour) in self.ways(switch, vlans, lost) {
                 if distance[neighbour] == usize::MAX {
                     distance[neighbour] = distance[switch] + 1;
                     queue.push_back(neighbour);
@@ -76,6 +84,24 @@ impl<'a> Core<'a> {
         }
         distance
     }
+
+    /// The ports of a switch that lead nearer to where all have these distances from.
+    fn nearer(&self, switch: usize, vlans: &[u16], distance: &[usize], lost: &Lost) -> Vec<Port> {
+        let nearer = self.ways(switch, vlans, lost).filter(|(_, neighbour)| {
+            let far = distance[*neighbour];
+            far != usize::MAX && far + 1 == distance[switch]
+        });
+        nearer.map(|(port, _)| port).collect()
+    }
+}
+
+/// Switches' ports to links that are known to be down. A link has two: it is lost in both directions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Lost {
+    /// What the switch that has the port knows: it takes another that leads as near, if there is one.
+    pub(crate) local: BTreeSet<(usize, Port)>,
+    /// What all know: paths are those that are left. Where none is, what there was stays.
+    pub(crate) everywhere: BTreeSet<(usize, Port)>,
 }
 
 /// Where each host is attached.
@@ -86,7 +112,7 @@ pub(crate) struct Attachments {
 }
 
 /// Equal paths: the first of `count` ports in a node's list, which has each set of them once.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Span {
     first: u32,
     count: u16,
@@ -96,7 +122,7 @@ struct Span {
 
 /// One switch's routes: for each switch with hosts, and each set of VLANs that some of them are in, the
 /// ports that lie on a shortest path.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Routes {
     spans: Vec<Span>,
     ports: Vec<Port>,
@@ -169,59 +195,90 @@ impl Routes {
     }
 }
 
-/// The routes of every switch to the first `hosts` nodes, and where those are.
-/// Each switch hashes flows in a way of its own, drawn from `seed`, as switches have a hash seed each.
-pub(crate) fn shortest_paths(graph: &Graph, hosts: usize, seed: u64) -> (Attachments, Vec<Routes>) {
-    let nodes = graph.neighbours.len();
-    let mut lines: Vec<(usize, &[u16])> = Vec::new();
-    let mut line_of: BTreeMap<(usize, &[u16]), u16> = BTreeMap::new();
-    let mut home_of = vec![None; nodes];
-    let attachment = |host: usize| {
-        let first = graph.neighbours[host].first().copied();
-        // Two hosts at the ends of one link need no way.
-        let Some(switch) = first.filter(|node| *node >= hosts) else {
-            return (0, 0, 0);
+/// What the routes of every switch follow from.
+#[derive(Clone, Debug)]
+pub(crate) struct Router {
+    core: Core,
+    /// By line of every table, the switch that it leads to, by VLANs that hosts there are in.
+    lines: Vec<(usize, Vec<u16>)>,
+    /// By switch, its own first line.
+    own: Vec<Option<u16>>,
+    seed: u64,
+}
+
+impl Router {
+    /// Of a network whose first `hosts` nodes are hosts; and where those are.
+    /// Each switch hashes flows in a way of its own, drawn from `seed`, as switches have a hash seed each.
+    pub(crate) fn new(graph: &Graph, hosts: usize, seed: u64) -> (Attachments, Router) {
+        let mut lines: Vec<(usize, Vec<u16>)> = Vec::new();
+        let mut line_of: BTreeMap<(usize, &[u16]), u16> = BTreeMap::new();
+        let mut own = vec![None; graph.neighbours.len() - hosts];
+        let attachment = |host: usize| {
+            let first = graph.neighbours[host].first().copied();
+            // Two hosts at the ends of one link need no way.
+            let Some(switch) = first.and_then(|node| node.checked_sub(hosts)) else {
+                return (0, 0, 0);
+            };
+            let vlans = graph.vlans_of(host);
+            let line = *line_of.entry((switch, vlans)).or_insert_with(|| {
+                lines.push((switch, vlans.to_vec()));
+                lines.len() as u16 - 1
+            });
+            let home = *own[switch].get_or_insert(line);
+            let mut ports = graph.neighbours[hosts + switch].iter();
+            let port = ports.position(|n| *n == host);
+            (line, port.unwrap_or(0) as Port, home)
         };
-        let key = (switch, graph.vlans_of(host));
-        let line = *line_of.entry(key).or_insert_with(|| {
-            lines.push(key);
-            lines.len() as u16 - 1
-        });
-        let home = *home_of[switch].get_or_insert(line);
-        let port = graph.neighbours[switch].iter().position(|n| *n == host);
-        (line, port.unwrap_or(0) as Port, home)
-    };
-    let attachments = Attachments {
-        hosts: (0..hosts).map(attachment).collect(),
-    };
-    let mut routes: Vec<Routes> = (hosts..nodes)
-        .map(|node| Routes {
-            spans: Vec::with_capacity(lines.len()),
-            ports: Vec::new(),
-            own: home_of[node],
-            salt: Stream::new(seed, "ecmp", (node - hosts) as u64).next_u64(),
-        })
-        .collect();
-    let core = Core::new(graph, hosts);
-    let mut groups: Vec<BTreeMap<Vec<Port>, u32>> = vec![BTreeMap::new(); routes.len()];
-    for (destination, vlans) in lines {
-        let distance = core.distances(destination - hosts, vlans);
-        for (switch, routes) in routes.iter_mut().enumerate() {
-            let nearer = core.ways(switch, vlans).filter(|(_, neighbour)| {
-                let far = distance[*neighbour];
-                far != usize::MAX && far + 1 == distance[switch]
-            });
-            let ports: Vec<Port> = nearer.map(|(port, _)| port).collect();
-            let (count, only) = (ports.len() as u16, ports.first().copied().unwrap_or(0));
-            let listed = &mut routes.ports;
-            let first = *groups[switch].entry(ports).or_insert_with_key(|ports| {
-                listed.extend(ports);
-                (listed.len() - ports.len()) as u32
-            });
-            routes.spans.push(Span { first, count, only });
-        }
+        let attachments = Attachments {
+            hosts: (0..hosts).map(attachment).collect(),
+        };
+        let core = Core::new(graph, hosts);
+        let router = Router {
+            core,
+            lines,
+            own,
+            seed,
+        };
+        (attachments, router)
     }
-    (attachments, routes)
+
+    /// The routes of every switch.
+    pub(crate) fn routes(&self, lost: &Lost) -> Vec<Routes> {
+        let none = Lost::default();
+        let own = (0..).zip(&self.own);
+        let empty = own.map(|(switch, own)| Routes {
+            spans: Vec::with_capacity(self.lines.len()),
+            ports: Vec::new(),
+            own: *own,
+            salt: Stream::new(self.seed, "ecmp", switch).next_u64(),
+        });
+        let mut routes: Vec<Routes> = empty.collect();
+        let mut groups: Vec<BTreeMap<Vec<Port>, u32>> = vec![BTreeMap::new(); routes.len()];
+        for (destination, vlans) in &self.lines {
+            let distance = self.core.distances(*destination, vlans, lost);
+            let is_cut_off = distance.contains(&usize::MAX) && !lost.everywhere.is_empty();
+            let before = is_cut_off.then(|| self.core.distances(*destination, vlans, &none));
+            for (switch, routes) in routes.iter_mut().enumerate() {
+                let (distance, gone) = match &before {
+                    Some(before) if distance[switch] == usize::MAX => (before, &none),
+                    _ => (&distance, lost),
+                };
+                let mut ports = self.core.nearer(switch, vlans, distance, gone);
+                let is_lost = |port: &Port| lost.local.contains(&(switch, *port));
+                if !ports.iter().all(is_lost) {
+                    ports.retain(|port| !is_lost(port));
+                }
+                let (count, only) = (ports.len() as u16, ports.first().copied().unwrap_or(0));
+                let listed = &mut routes.ports;
+                let first = *groups[switch].entry(ports).or_insert_with_key(|ports| {
+                    listed.extend(ports);
+                    (listed.len() - ports.len()) as u32
+                });
+                routes.spans.push(Span { first, count, only });
+            }
+        }
+        routes
+    }
 }
 
 #[cfg(test)]

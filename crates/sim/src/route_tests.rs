@@ -1,4 +1,4 @@
-use super::{Graph, shortest_paths};
+use super::{Attachments, Graph, Lost, Router, Routes};
 
 /// A network whose links carry all VLANs.
 fn graph(neighbours: Vec<Vec<usize>>) -> Graph {
@@ -7,6 +7,12 @@ fn graph(neighbours: Vec<Vec<usize>>) -> Graph {
         vlans: vlans.collect(),
         neighbours,
     }
+}
+
+/// The routes of a network in which nothing is lost.
+fn shortest_paths(graph: &Graph, hosts: usize, seed: u64) -> (Attachments, Vec<Routes>) {
+    let (attachments, router) = Router::new(graph, hosts, seed);
+    (attachments, router.routes(&Lost::default()))
 }
 
 #[test]
@@ -108,4 +114,61 @@ fn frames_go_only_over_links_that_carry_their_vlan() {
         assert_eq!(switches[1].port(&hosts, 1, flow), 2);
     }
     assert_eq!(switches[0].port(&hosts, 1, 0), 1, "at its own switch");
+}
+
+/// Two leaves with a host each, and two spines; nodes as in the tests above.
+fn fabric() -> Graph {
+    graph(vec![
+        vec![2],
+        vec![3],
+        vec![0, 4, 5],
+        vec![1, 4, 5],
+        vec![2, 3],
+        vec![2, 3],
+    ])
+}
+
+/// The ports by which a switch sends to a host what many flows send.
+fn used(attachments: &Attachments, routes: &Routes, host: u16) -> Vec<u16> {
+    let mut ports: Vec<u16> = (0..100)
+        .map(|flow| routes.port(attachments, host, flow))
+        .collect();
+    ports.sort_unstable();
+    ports.dedup();
+    ports
+}
+
+#[test]
+fn a_switch_leaves_its_own_dead_port_out_while_another_leads_as_near() {
+    let (hosts, router) = Router::new(&fabric(), 2, 1);
+    // The link between leaf 0 and spine 0 (switches 0 and 2).
+    let lost = Lost {
+        local: [(0, 1), (2, 0)].into(),
+        ..Lost::default()
+    };
+    let routes = router.routes(&lost);
+    assert_eq!(used(&hosts, &routes[0], 1), [2]);
+    // The other leaf does not know, and the spine has no other way.
+    assert_eq!(used(&hosts, &routes[1], 0), [1, 2]);
+    assert_eq!(used(&hosts, &routes[2], 0), [0]);
+}
+
+#[test]
+fn what_all_know_changes_paths_and_leaves_those_that_there_are_no_others_for() {
+    let (hosts, router) = Router::new(&fabric(), 2, 1);
+    let lost = Lost {
+        everywhere: [(0, 1), (2, 0)].into(),
+        ..Lost::default()
+    };
+    let routes = router.routes(&lost);
+    assert_eq!(used(&hosts, &routes[0], 1), [2]);
+    assert_eq!(used(&hosts, &routes[1], 0), [2]);
+    // The spine gets to leaf 0 by leaf 1 and the other spine.
+    assert_eq!(used(&hosts, &routes[2], 0), [1]);
+    // Both uplinks of leaf 0: host 0 is cut off, and what was goes on.
+    let lost = Lost {
+        everywhere: [(0, 1), (2, 0), (0, 2), (3, 0)].into(),
+        ..Lost::default()
+    };
+    assert_eq!(router.routes(&lost), router.routes(&Lost::default()));
 }

@@ -206,6 +206,34 @@ fn a_link_that_is_down_loses_all_that_would_arrive() {
 }
 
 #[test]
+fn an_outage_says_when_it_begins_and_ends() {
+    let of = |every: Option<u64>| Outage {
+        from: Duration::from_ms(10),
+        until: Duration::from_ms(12),
+        every: every.map(Duration::from_ms),
+    };
+    let changes = |outage: Outage| {
+        let mut at = Time::ZERO;
+        let mut all = Vec::new();
+        while all.len() < 5 && at < Time::NEVER {
+            let before = outage.holds(at);
+            at = outage.changes_after(at);
+            assert_eq!(outage.holds(at), !before && at < Time::NEVER);
+            all.push(at);
+        }
+        all
+    };
+    assert_eq!(changes(of(None)), [ms(10), ms(12), Time::NEVER]);
+    assert_eq!(
+        changes(of(Some(20))),
+        [ms(10), ms(12), ms(30), ms(32), ms(50)]
+    );
+    // From anywhere, not only from one change to the next.
+    assert_eq!(of(Some(20)).changes_after(ms(31)), ms(32));
+    assert_eq!(of(Some(20)).changes_after(ms(45)), ms(50));
+}
+
+#[test]
 fn a_delay_changes_with_time_and_nobody_overtakes() {
     let step = |from, by| DelayStep {
         from: Duration::from_ms(from),

@@ -1,9 +1,9 @@
 //! Times in which a link is down: a port that flaps, a handover, a cable that is pulled.
 //!
 //! A frame that would come to the other end meanwhile is lost, whether it had left before or not; the sender's
-//! port goes on sending. Routes stay as they are. Left out: what a card or a switch makes of a link without a
-//! signal (queues that are held or dropped, routes that change); a port that holds what waits is a trace with a
-//! rate of zero ([`crate::trace::rates`]).
+//! port goes on sending. Whether switches take other ways is a network's `reroute`. Left out: what a card or a switch
+//! makes of what waits for a link without a signal; a port that holds it is a trace with a rate of zero
+//! ([`crate::trace::rates`]).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,5 +36,26 @@ impl Outage {
             None => into,
         };
         into < self.until - self.from
+    }
+
+    /// When it next begins or ends after `now`; never, if it is over.
+    #[must_use]
+    pub fn changes_after(&self, now: Time) -> Time {
+        let from = Time::ZERO + self.from;
+        if now < from {
+            return from;
+        }
+        let begun = match self.every {
+            Some(every) => now.before(Duration::from_ps(
+                now.since(from).as_ps() % every.as_ps().max(1),
+            )),
+            None => from,
+        };
+        let until = begun + (self.until - self.from);
+        match self.every {
+            _ if now < until => until,
+            Some(every) => begun + every,
+            None => Time::NEVER,
+        }
     }
 }

@@ -95,6 +95,16 @@ impl Balancer {
         })
     }
 
+    /// Routes have changed: there are so many sets of equal ports now, and their numbers are others'.
+    pub fn reroute(&mut self, sets: usize) {
+        match self {
+            Balancer::Packet(packet) => packet.reroute(sets),
+            Balancer::RoundRobin(round_robin) => round_robin.reroute(sets),
+            // It goes by ports, and looks whether one is still among those there are.
+            Balancer::Flowlet(_) => {}
+        }
+    }
+
     /// The port by which a frame of `flow` leaves; `load` says what it would find at one.
     pub fn port(
         &mut self,

@@ -46,6 +46,13 @@ impl Packet {
         }
     }
 
+    /// What was best among other ports is forgotten.
+    pub(super) fn reroute(&mut self, sets: usize) {
+        let remembered = if self.last.is_empty() { 0 } else { sets };
+        self.last.clear();
+        self.last.resize(remembered, NONE);
+    }
+
     pub(super) fn port(&mut self, equal: Equal<'_>, mut load: impl FnMut(u16) -> Load) -> u16 {
         let port = drawn(&mut self.stream, self.samples, equal.ports, &mut load);
         let Some(last) = self.last.get_mut(equal.set) else {

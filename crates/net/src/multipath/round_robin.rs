@@ -29,6 +29,11 @@ impl RoundRobin {
         }
     }
 
+    /// Turns of sets that there were go on in those that have their numbers, others begin at the first port.
+    pub(super) fn reroute(&mut self, sets: usize) {
+        self.turns.resize(sets, 0);
+    }
+
     pub(super) fn port(&mut self, equal: Equal<'_>) -> u16 {
         let turn = &mut self.turns[equal.set];
         *turn = turn.wrapping_add(1);

@@ -95,6 +95,7 @@ pub(super) fn stars(stars: &Stars, scenario: &Scenario) -> Result<Topology, Vec<
     }));
     Ok(Topology {
         clock_ppm: stars.clock_ppm,
+        reroute: None,
         hosts: hosts(names, scenario),
         switches,
         links,
@@ -179,6 +180,7 @@ impl Chain<'_> {
         });
         Ok(Topology {
             clock_ppm: self.clock_ppm,
+            reroute: None,
             hosts: hosts(names.into_iter(), scenario),
             switches: (0..=hops)
                 .map(|s| Switch {
@@ -253,6 +255,7 @@ pub(super) fn fat_tree(tree: &FatTree, scenario: &Scenario) -> Result<Topology, 
     let names = (0..edges * half).map(|i| format!("host{i}"));
     Ok(Topology {
         clock_ppm: tree.clock_ppm,
+        reroute: tree.reroute,
         hosts: hosts(names, scenario),
         switches,
         links,
@@ -301,6 +304,7 @@ pub(super) fn leaf_spine(
     let names = (0..leaves * each).map(|i| format!("host{i}"));
     Ok(Topology {
         clock_ppm: fabric.clock_ppm,
+        reroute: fabric.reroute,
         hosts: hosts(names, scenario),
         switches: layer("leaf", leaves, &fabric.switch)
             .chain(layer("spine", spines, fabric.spine()))

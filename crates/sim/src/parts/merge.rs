@@ -12,6 +12,11 @@ use crate::world::{Sink, World};
 /// One world of all parts.
 pub(super) fn merge(mut parts: Vec<World>, cut: &Cut) -> World {
     join_links(&mut parts, cut);
+    // One that has had nothing to do has not looked.
+    let now = parts.iter().map(|part| part.now).max();
+    for part in &mut parts {
+        part.reroute_until(now.unwrap_or_default());
+    }
     let mut others = parts.drain(..);
     // There are at least two.
     let Some(mut whole) = others.next() else {

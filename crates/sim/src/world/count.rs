@@ -110,6 +110,9 @@ impl World {
                 if self.interfaces.as_ref().is_some_and(|i| i.next() == at) {
                     self.poll_interfaces();
                 }
+                if self.reroutes_at() == at {
+                    self.reroute();
+                }
                 self.recorder.watch(self.watches_at());
                 continue;
             }

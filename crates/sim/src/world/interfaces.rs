@@ -136,11 +136,11 @@ impl World {
         interfaces.keep(self.links.iter_mut().map(left));
     }
 
-    /// When the network as a whole is to be looked at or polled next.
+    /// When the network as a whole is to be looked at or polled next, or may take other ways.
     pub(crate) fn watches_at(&self) -> Time {
         let series = self.series.as_ref().map_or(Time::NEVER, |s| s.next());
         let polls = self.interfaces.as_ref().map_or(Time::NEVER, |i| i.next());
-        series.min(polls)
+        series.min(polls).min(self.reroutes_at())
     }
 }
 

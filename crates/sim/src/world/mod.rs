@@ -30,6 +30,7 @@ mod network;
 mod pushback;
 mod queued;
 mod reporter;
+mod rerouting;
 mod send_buffer;
 mod series;
 mod sockets;
@@ -45,6 +46,7 @@ use tailback_units::Time;
 
 use crate::event::{Calendar, Event};
 use crate::record::Recorder;
+use crate::reroute::Reroute;
 use crate::route::Attachments;
 use crate::traces::Traces;
 use crate::workload::{Action, BackgroundFlowsApp, Workload};
@@ -92,6 +94,8 @@ pub(crate) struct World {
     pub(crate) frames: FramePool,
     pub(crate) links: Vec<LinkState>,
     pub(crate) switches: Vec<SwitchState>,
+    /// What switches know of links that are down, if they take other ways then.
+    pub(crate) reroute: Option<Box<Reroute>>,
     /// What switches tell those who send to them, if any of them does.
     pub(crate) pushback: Option<Box<PushBack>>,
     pub(crate) hosts: Vec<HostState>,

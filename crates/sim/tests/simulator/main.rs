@@ -31,6 +31,7 @@ mod queries;
 mod real;
 mod reporter;
 mod request_response;
+mod reroute;
 mod simulation;
 mod spread;
 mod still;

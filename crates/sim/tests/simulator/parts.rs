@@ -124,6 +124,34 @@ fn switches_that_choose_between_paths_do_so_alike_in_parts() {
 }
 
 #[test]
+fn routes_change_in_all_parts_at_one_time() {
+    let down = |from: &str, until: &str| {
+        format!("impairment = {{ outages = [{{ from = \"{from}\", until = \"{until}\" }}] }}")
+    };
+    let except = format!(
+        "network.except=[{{ ends = [\"aggregation0\", \"core0\"], {} }}, {{ ends = [\"edge3\", \"aggregation2\"], {} }}]",
+        down("50us", "300us"),
+        down("100us", "5ms")
+    );
+    for reroute in [
+        "{ local = \"10us\", everywhere = \"80us\" }",
+        "{ local = \"0s\" }",
+        "{ everywhere = \"7us\" }",
+    ] {
+        let reroute = format!("network.reroute={reroute}");
+        assert_same_on(&[2, 4], &planned(FAT_TREE, &[&except, &reroute]));
+        for rule in [
+            r#"{ kind = "packet", samples = 2, memory = 1 }"#,
+            r#"{ kind = "round-robin" }"#,
+            r#"{ kind = "flowlet", gap = "5us" }"#,
+        ] {
+            let rule = format!("network.switch.multipath={rule}");
+            assert_same_on(&[2, 4], &planned(FAT_TREE, &[&except, &reroute, &rule]));
+        }
+    }
+}
+
+#[test]
 fn windows_are_as_long_as_the_link_that_is_cut() {
     assert_same_on(&[2], &planned(TWO_STARS, &[]));
 }

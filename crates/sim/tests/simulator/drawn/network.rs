@@ -121,6 +121,30 @@ impl Draw<'_> {
             }
             network["except"] = json!([differs]);
         }
+        let has_ways = ["leaf-spine", "fat-tree", "explicit"];
+        if has_ways.iter().any(|kind| network["topology"] == *kind) && self.in_hundred(30) {
+            let mut reroute = json!({ "everywhere": self.text(&["1ms", "10ms", "200ms"]) });
+            if self.in_hundred(60) {
+                reroute["local"] = self.text(&["0s", "100us", "1ms"]);
+            }
+            network["reroute"] = reroute;
+            let ends = match network["topology"].as_str() {
+                Some("leaf-spine") => Some(["leaf0", "spine0"]),
+                Some("fat-tree") => Some(["aggregation0", "core0"]),
+                _ => None,
+            };
+            if let Some(ends) = ends.filter(|_| network["except"].is_null()) {
+                let mut outage = json!({
+                    "from": self.text(&["0s", "30us", "1ms"]),
+                    "until": self.text(&["1500us", "7ms", "2s"]),
+                });
+                if outage["until"] != "2s" && self.in_hundred(30) {
+                    outage["every"] = Value::from("9ms");
+                }
+                let impairment = json!({ "outages": [outage] });
+                network["except"] = json!([{ "ends": ends, "impairment": impairment }]);
+            }
+        }
         if self.in_hundred(15) {
             network["clock_ppm"] = Value::from(*self.one(&[1, 100, 1000]));
         }
