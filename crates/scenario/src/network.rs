@@ -210,11 +210,13 @@ pub struct LeafSpine {
     pub clock_ppm: u32,
 }
 
-/// A link by the names of what it joins, as far as it differs from the others of its kind.
+/// A link by the names of what it joins, or all links of a host or switch, as far as they differ from the others of their
+/// kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(extend("additionalProperties" = false))] // serde cannot, with a flattened field
 pub struct LinkException {
-    /// The two hosts or switches that it joins.
+    /// The two hosts or switches that it joins; `*` for one of them: every neighbour of the other.
+    #[schemars(extend("examples" = [["leaf0", "spine0"], ["spine0", "*"]]))]
     pub ends: [String; 2],
     /// In what it differs.
     #[serde(flatten)]

@@ -9,67 +9,91 @@ use crate::nearest;
 use crate::network::{LinkException, Network};
 use crate::problem::Finding;
 
-/// Lays each exception over its link. What is left does not fit the network.
+/// In place of a name: every neighbour.
+const ANY: &str = "*";
+
+/// Lays each exception over its links. What is left does not fit the network.
 pub(super) fn apply(topology: &mut Topology, exceptions: &[LinkException]) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut laid: Vec<(usize, usize)> = Vec::new();
     for (i, exception) in exceptions.iter().enumerate() {
         let at = format!("network.except[{i}]");
-        match link(topology, exception, &at) {
-            Err(found) => findings.extend(found),
-            Ok(link) => {
-                if let Some((before, _)) = laid.iter().find(|(_, other)| *other == link) {
-                    findings.push(Finding::new(
-                        format!("{at}.ends"),
-                        format!("network.except[{before}] speaks of this link, too"),
-                        "one entry for each link",
-                    ));
-                }
-                laid.push((i, link));
-                let first = node(topology, &exception.ends[0]);
-                let link = &mut topology.links[link];
-                // Forward is as the exception has it, as in an explicit topology.
-                if Some(link.a) != first {
-                    std::mem::swap(&mut link.a, &mut link.b);
-                    link.config = link.config.clone().turned();
-                }
-                link.config = exception.link.over(&link.config);
+        let links = match links(topology, exception, &at) {
+            Err(found) => {
+                findings.extend(found);
+                continue;
             }
+            Ok(links) => links,
+        };
+        let spoken = laid.iter().find(|(_, other)| links.contains(other));
+        if let Some((before, other)) = spoken {
+            let link = &topology.links[*other];
+            let [a, b] = [link.a, link.b].map(|node| topology.name(node));
+            findings.push(Finding::new(
+                format!("{at}.ends"),
+                format!("network.except[{before}] speaks of the link of {a} to {b}, too"),
+                "one entry for each link",
+            ));
+        }
+        laid.extend(links.iter().map(|link| (i, *link)));
+        let [from, to] = exception.ends.each_ref().map(|name| node(topology, name));
+        for number in links {
+            let link = &mut topology.links[number];
+            // Forward is as the exception has it, as in an explicit topology.
+            let is_turned = match (from, to) {
+                (Some(from), _) => link.a != from,
+                (None, to) => Some(link.b) != to,
+            };
+            if is_turned {
+                std::mem::swap(&mut link.a, &mut link.b);
+                link.config = link.config.clone().turned();
+            }
+            link.config = exception.link.over(&link.config);
         }
     }
     findings.extend(narrow(topology, &laid));
     findings
 }
 
-/// Links with exceptions, as they are, by their paths in the scenario.
+/// Links with exceptions, as they are, by their paths in the scenario; of several that one entry makes alike the first.
 pub(crate) fn whole<'a>(
     network: &Network,
     topology: &'a Topology,
 ) -> Vec<(String, Cow<'a, LinkConfig>)> {
-    let exceptions = network.exceptions().iter().enumerate();
-    let whole = exceptions.filter_map(|(i, exception)| {
+    let mut whole: Vec<(String, Cow<'a, LinkConfig>)> = Vec::new();
+    for (i, exception) in network.exceptions().iter().enumerate() {
         let at = format!("network.except[{i}]");
-        let number = link(topology, exception, &at).ok()?;
-        Some((at, Cow::Borrowed(&topology.links[number].config)))
-    });
-    whole.collect()
+        for number in links(topology, exception, &at).unwrap_or_default() {
+            let one = (at.clone(), Cow::Borrowed(&topology.links[number].config));
+            if !whole.contains(&one) {
+                whole.push(one);
+            }
+        }
+    }
+    whole
 }
 
-/// Which link an exception speaks of.
-fn link(topology: &Topology, exception: &LinkException, at: &str) -> Result<usize, Vec<Finding>> {
-    let [a, b] = exception.ends.each_ref().map(|name| node(topology, name));
-    let (Some(a), Some(b)) = (a, b) else {
-        let ends = [a, b].into_iter().zip(&exception.ends).enumerate();
-        let unknown = ends.filter(|(_, (node, _))| node.is_none());
-        let unknown = unknown.map(|(e, (_, name))| {
+/// Which links an exception speaks of.
+fn links(
+    topology: &Topology,
+    exception: &LinkException,
+    at: &str,
+) -> Result<Vec<usize>, Vec<Finding>> {
+    let known = exception.ends.each_ref().map(|name| node(topology, name));
+    let unknown = known.into_iter().zip(&exception.ends).enumerate();
+    let unknown = unknown.filter(|(_, (node, name))| node.is_none() && *name != ANY);
+    let unknown: Vec<Finding> = unknown
+        .map(|(e, (_, name))| {
             Finding::new(
                 format!("{at}.ends[{e}]"),
                 format!("there is no host or switch {name:?}"),
                 nearest::suggest(name, names(topology)),
             )
-        });
-        return Err(unknown.collect());
-    };
+        })
+        .collect();
+    if !unknown.is_empty() {
+        return Err(unknown);
+    }
     if exception.link.is_as_link() {
         return Err(vec![Finding::new(
             at,
@@ -77,11 +101,22 @@ fn link(topology: &Topology, exception: &LinkException, at: &str) -> Result<usiz
             "a value of a link, such as rate = \"1Gbit\"",
         )]);
     }
+    let (a, b) = match known {
+        [Some(a), Some(b)] => (a, b),
+        [Some(one), None] | [None, Some(one)] => return Ok(topology.links_of(one).collect()),
+        [None, None] => {
+            return Err(vec![Finding::new(
+                format!("{at}.ends"),
+                "all links cannot be an exception",
+                "one name at least, or network.link",
+            )]);
+        }
+    };
     let found = topology.links_of(a).find(|number| {
         let link = &topology.links[*number];
         [(a, b), (b, a)].contains(&(link.a, link.b))
     });
-    found.ok_or_else(|| {
+    let found = found.ok_or_else(|| {
         let [from, to] = &exception.ends;
         let others = topology.links_of(a).map(|number| {
             let link = &topology.links[number];
@@ -96,7 +131,8 @@ fn link(topology: &Topology, exception: &LinkException, at: &str) -> Result<usiz
             format!("no link joins {from:?} and {to:?}"),
             format!("of {from:?} to {}", some(beside)),
         )]
-    })
+    })?;
+    Ok(vec![found])
 }
 
 fn names(topology: &Topology) -> impl Iterator<Item = &str> {

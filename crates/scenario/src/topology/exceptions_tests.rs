@@ -146,7 +146,23 @@ fn what_fits_no_link_is_told_where_it_is_said() {
         ),
         (
             r#"{ ends = ["leaf0", "spine1"], loss = 0.1 }, { ends = ["spine1", "leaf0"], rate = "1Gbit" }"#,
-            "network.except[1].ends: network.except[0] speaks of this link, too",
+            "network.except[1].ends: network.except[0] speaks of the link of leaf0 to spine1, too",
+        ),
+        (
+            r#"{ ends = ["leaf0", "*"], loss = 0.1 }, { ends = ["*", "spine1"], rate = "1Gbit" }"#,
+            "network.except[1].ends: network.except[0] speaks of the link of leaf0 to spine1, too",
+        ),
+        (
+            r#"{ ends = ["*", "*"], rate = "1Gbit" }"#,
+            "network.except[0].ends: all links cannot be an exception",
+        ),
+        (
+            r#"{ ends = ["spine*", "*"], rate = "1Gbit" }"#,
+            "network.except[0].ends[0]: there is no host or switch \"spine*\"",
+        ),
+        (
+            r#"{ ends = ["leaf0", "*"], rate = "0bit" }"#,
+            "network.except[0].rate: nothing ever crosses",
         ),
         (
             r#"{ ends = ["leaf0", "spine1"], mtu = "1400B" }"#,
@@ -172,6 +188,30 @@ fn what_fits_no_link_is_told_where_it_is_said() {
         let told = told(except);
         assert!(told.contains(wanted), "{except}\n{told}");
         assert_eq!(told.lines().count(), 1, "{told}");
+    }
+}
+
+#[test]
+fn all_links_of_one_may_differ() {
+    for ends in [r#"["spine1", "*"]"#, r#"["*", "spine1"]"#] {
+        let network = test_network(&format!(
+            "topology = \"leaf-spine\", leaves = 3, spines = 2, hosts = 2, \
+             except = [{{ ends = {ends}, rate = \"3Gbit\", \
+             impairment = {{ direction = \"forward\", jitter = \"1us\" }} }}],"
+        ));
+        let differ = network
+            .links
+            .iter()
+            .filter(|link| link.config.rate == Rate::from_bps(3_000_000_000));
+        let differ: Vec<[&str; 2]> = differ
+            .map(|link| [link.a, link.b].map(|node| network.name(node)))
+            .collect();
+        // Forward is from whom the entry names first.
+        let wanted = ["leaf0", "leaf1", "leaf2"].map(|leaf| match ends.find('*') {
+            Some(2) => [leaf, "spine1"],
+            _ => ["spine1", leaf],
+        });
+        assert_eq!(differ, wanted, "{ends}");
     }
 }
 

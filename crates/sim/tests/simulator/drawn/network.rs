@@ -129,8 +129,8 @@ impl Draw<'_> {
             }
             network["reroute"] = reroute;
             let ends = match network["topology"].as_str() {
-                Some("leaf-spine") => Some(["leaf0", "spine0"]),
-                Some("fat-tree") => Some(["aggregation0", "core0"]),
+                Some("leaf-spine") => Some(*self.one(&[["leaf0", "spine0"], ["spine0", "*"]])),
+                Some("fat-tree") => Some(*self.one(&[["aggregation0", "core0"], ["*", "core1"]])),
                 _ => None,
             };
             if let Some(ends) = ends.filter(|_| network["except"].is_null()) {
