@@ -116,3 +116,21 @@ def test_where_nobody_has_sent_yet_there_is_a_page_without_it(tmp_path: Path) ->
     assert not results.table("samples").is_empty()
     assert sampled(View(results)) == []
     assert "samples" not in [one.key for one in contents(View(results)).sections]
+
+
+def test_times_in_which_a_link_is_down_are_shaded(tmp_path: Path) -> None:
+    outage = {"from": "10ms", "until": "20ms"}
+    link = OWN["network"]["link"] | {"impairment": {"outages": [outage]}}
+    network = OWN["network"] | {"link": link}
+    scenario = OWN | {"network": network, "workload": WORKLOAD}
+    record = {"sample_interval": "1ms", "interfaces": "5ms"}
+    shaded = tailback.run(tailback.Scenario(scenario | {"record": record}), out=tmp_path / "r")
+    for chart in (Plots(shaded).samples(), Plots(shaded).interfaces()):
+        drawn = chart.to_json()
+        assert "Bands: links down." in drawn
+        assert "0.01,0.02" in drawn
+        assert '"rect"' in drawn
+
+
+def test_nothing_is_shaded_where_nothing_is_down(results: Results) -> None:
+    assert '"rect"' not in Plots(results).samples().to_json()

@@ -1,11 +1,13 @@
 """What `record.sample_interval` has seen of a run, thinned for a chart."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import polars as pl
 
 from tailback.analysis.neighbours import neighbours
+from tailback.analysis.outages import Outage, outages
 from tailback.analysis.places import RUN, labels
 from tailback.analysis.view import View
 
@@ -34,6 +36,7 @@ class Samples:
         trace: the trace of link capacity that the run followed, what is said of it; empty if none.
             Of several it is that of the port whose queue was longest, or of the one that sent most.
         capacity: `time_s` and `capacity_mbps`, what that trace let go since the look before.
+        scenario: the resolved scenario that it is a run of.
     """
 
     run: int
@@ -44,6 +47,11 @@ class Samples:
     queue: pl.DataFrame
     trace: str
     capacity: pl.DataFrame
+    scenario: Mapping[str, Any] = field(repr=False)
+
+    def down(self, end_s: float) -> list[Outage]:
+        """Return the times until `end_s` in which links are down."""
+        return outages(self.scenario, end_s)
 
 
 def sampled(view: View) -> list[Samples]:
@@ -54,7 +62,8 @@ def sampled(view: View) -> list[Samples]:
         return []
     first = table.filter(pl.col("repetition") == pl.col("repetition").min())
     names = dict(labels(view).select("run", RUN).iter_rows())
-    found = list(_of_runs(first, (queues, traces), names, neighbours(view)))
+    scenario = view.results.manifest["scenario"]
+    found = list(_of_runs(first, (queues, traces), names, neighbours(view), scenario))
     step = -(-len(found) // _RUNS_MAX)
     return found[::step] if found else []
 
@@ -64,6 +73,7 @@ def _of_runs(
     of_ports: tuple[pl.DataFrame, pl.DataFrame],
     names: dict[int, str],
     ports: dict[str, str],
+    scenario: Mapping[str, Any],
 ) -> Iterator[Samples]:
     queues, traces = of_ports
     for (run,), rows in table.group_by("run", maintain_order=True):
@@ -83,6 +93,7 @@ def _of_runs(
             queue=queue,
             trace=trace,
             capacity=capacity,
+            scenario=scenario,
         )
 
 

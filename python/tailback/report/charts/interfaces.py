@@ -3,8 +3,10 @@
 import altair as alt
 import polars as pl
 
+from tailback.analysis.outages import outages
 from tailback.analysis.places import RUN, labels
 from tailback.analysis.view import View
+from tailback.report.charts.bands import behind, said_of
 from tailback.report.charts.data import AnyChart, inline
 from tailback.report.charts.nothing import NothingToDrawError
 from tailback.report.theme import HEIGHT, WIDTH
@@ -22,11 +24,12 @@ def interfaces(view: View) -> AnyChart:
     busiest = octets.sort("out_octets", descending=True, maintain_order=True).head(_SHOWN)
     names = busiest.get_column("interface").to_list()
     rows = first.filter(pl.col("interface").is_in(names))
-    chart: alt.Chart = (
+    x = alt.X("time_s", type="quantitative", title="Time (s)")
+    lines: alt.Chart = (
         alt.Chart(inline(rows.select("time_s", "interface", "out_mbps")))
         .mark_line(strokeWidth=1.3)
         .encode(
-            x=alt.X("time_s", type="quantitative", title="Time (s)"),
+            x=x,
             y=alt.Y("out_mbps", type="quantitative", title="Octets out (Mb/s)").scale(zero=False),
             color=alt.Color("interface", type="nominal", sort=names, title=None),
             tooltip=["interface:N", "time_s:Q", alt.Tooltip("out_mbps:Q", format=",.4~r")],
@@ -37,7 +40,11 @@ def interfaces(view: View) -> AnyChart:
     if runs > 1:
         subtitle += f" Of {runs} runs one is shown: {_named(view, first)}."
     most = float(str(rows.get_column("out_mbps").max()))
-    drawn: alt.Chart = chart.properties(
+    end_s = float(str(rows.get_column("time_s").max()))
+    down = outages(view.results.manifest["scenario"], end_s)
+    if down:
+        subtitle += f" {said_of(down).strip()}"
+    drawn: AnyChart = behind(lines, down, x, "time_s").properties(
         width=WIDTH,
         height=HEIGHT,
         title=alt.TitleParams("Interfaces, as polled", subtitle=[subtitle]),

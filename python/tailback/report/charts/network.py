@@ -8,9 +8,10 @@ import polars as pl
 
 from tailback.analysis.times import seconds
 from tailback.analysis.view import View
+from tailback.report.charts.bands import bands
 from tailback.report.charts.data import AnyChart, inline
 from tailback.report.charts.nothing import NothingToDrawError
-from tailback.report.theme import NEUTRAL, WIDTH
+from tailback.report.theme import WIDTH
 
 _PANELS = (
     ("goodput_gbps", "All hosts (Gb/s)"),
@@ -101,15 +102,5 @@ def _panel(
             ],
         )
     )
-    layers: list[alt.Chart] = [lines]
-    if spans:
-        shade = pl.DataFrame(
-            {"time_ms": [first for first, _ in spans], "end_ms": [last for _, last in spans]}
-        )
-        band = (
-            alt.Chart(inline(shade))
-            .mark_rect(color=NEUTRAL, opacity=0.14)
-            .encode(x=alt.X("time_ms", type="quantitative", scale=scale), x2="end_ms")
-        )
-        layers.insert(0, band)
+    layers = [bands(spans, x, "time_ms"), lines] if spans else [lines]
     return alt.layer(*layers).properties(width=WIDTH, height=150)

@@ -6,6 +6,7 @@ import altair as alt
 import polars as pl
 
 from tailback.analysis.samples import Samples
+from tailback.report.charts.bands import behind, said_of
 from tailback.report.charts.data import AnyChart, inline
 from tailback.report.theme import MOVING, NEUTRAL, WIDTH
 
@@ -24,23 +25,24 @@ def samples(one: Samples) -> AnyChart:
         scale=alt.Scale(domain=[0, end_s or 1.0], nice=False),
     )
     names = one.flows.get_column(_FLOW).unique(maintain_order=True).to_list()
-    panels = [_windows(one.flows, names, x).properties(width=WIDTH, height=170)]
+    down = one.down(end_s)
+    windows = _windows(one.flows, names, x)
+    panels = [behind(windows, down, x, "time_s").properties(width=WIDTH, height=170)]
     rate = one.flows.select("time_s", _FLOW, "rate_mbps").drop_nulls()
     if not rate.is_empty():
         title = "Acknowledged (Mb/s)"
         lines: AnyChart = _lines(rate, "rate_mbps", title, names, x)
         if not one.capacity.is_empty():
             lines = alt.layer(_capacity(one, title, x), lines)
+        lines = behind(lines, down, x, "time_s")
         panels.insert(0, lines.properties(width=WIDTH, height=170))
     rtt = one.flows.select("time_s", _FLOW, "srtt_ms").drop_nulls()
     if not rtt.is_empty():
-        panels.append(
-            _lines(rtt, "srtt_ms", "Smoothed round-trip time (ms)", names, x).properties(
-                width=WIDTH, height=120
-            )
-        )
+        times = _lines(rtt, "srtt_ms", "Smoothed round-trip time (ms)", names, x)
+        panels.append(behind(times, down, x, "time_s").properties(width=WIDTH, height=120))
     if not one.queue.is_empty():
-        panels.append(_queue(one, x).properties(width=WIDTH, height=120))
+        queues = behind(_queue(one, x), down, x, "time_s")
+        panels.append(queues.properties(width=WIDTH, height=120))
     shown = (
         f"{len(names)} of {one.flows_all} flows, those that sent most. "
         if (one.flows_all > len(names))
@@ -48,7 +50,7 @@ def samples(one: Samples) -> AnyChart:
     )
     dashed = one.flows.get_column("ssthresh").is_not_null().any()
     shaded = f"Shaded: what the link's trace let go ({one.trace}). " if one.trace else ""
-    subtitle = shown + shaded + ("Dashed: slow-start thresholds." if dashed else "")
+    subtitle = shown + shaded + said_of(down) + ("Dashed: slow-start thresholds." if dashed else "")
     queue = f", and the queue at {one.place}" if one.place else ""
     return alt.vconcat(*panels, spacing=18).properties(
         title=alt.TitleParams(
