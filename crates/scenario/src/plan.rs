@@ -163,8 +163,8 @@ impl Plan {
         }
         let mut warnings = warnings(&document, &runs);
         let unmarked = unmarked::finding(&document.root, &runs);
-        let unused = [one_path::finding(&runs), reroute::finding(&runs)];
-        let told = unmarked.into_iter().chain(unused.into_iter().flatten());
+        let told = unmarked.into_iter().chain(one_path::finding(&runs));
+        let told = told.chain(reroute::unused(&runs));
         warnings.extend(told.map(|finding| document.problem(finding, Severity::Warning)));
         warnings.extend(late.into_iter().flatten());
         let scenario = resolved(&document, &axes, &presets, &used);

@@ -50,20 +50,31 @@ pub(crate) fn findings(network: &Network) -> Option<Finding> {
     }
 }
 
-/// Runs whose switches would route around what is down, where nothing ever is: told before the runs, which are sound all
-/// the same.
-pub(crate) fn finding(runs: &[Run]) -> Option<Finding> {
-    let wary = runs.iter().filter(|run| run.network.reroute.is_some());
-    let mut wary = wary.peekable();
-    wary.peek()?;
-    wary.all(|run| !run.network.links.iter().any(Link::may_be_avoided))
-        .then(|| {
-            Finding::new(
-                "network.reroute",
-                "no link between two switches is ever down: nothing changes",
-                "impairment.outages of such a link, for one alone in network.except, or no reroute",
-            )
-        })
+/// Runs whose switches would route around what is down, where nothing ever is, or whose flows would keep a port when others
+/// are lost, where none ever is: told before the runs, which are sound all the same.
+pub(crate) fn unused(runs: &[Run]) -> Vec<Finding> {
+    let is_wary = |run: &Run| run.network.reroute.is_some();
+    let is_down = |run: &Run| run.network.links.iter().any(Link::may_be_avoided);
+    let is_resilient = |run: &Run| {
+        let mut switches = run.network.switches.iter();
+        switches.any(|switch| switch.config.multipath.is_resilient())
+    };
+    let mut findings = Vec::new();
+    if runs.iter().any(is_wary) && !runs.iter().any(|run| is_wary(run) && is_down(run)) {
+        findings.push(Finding::new(
+            "network.reroute",
+            "no link between two switches is ever down: nothing changes",
+            "impairment.outages of such a link, for one alone in network.except, or no reroute",
+        ));
+    }
+    if runs.iter().any(is_resilient) && !runs.iter().any(|run| is_resilient(run) && is_wary(run)) {
+        findings.push(Finding::new(
+            "network",
+            "flows would keep their port when others are lost (multipath.resilient), and routes never change",
+            "network.reroute, or without resilient",
+        ));
+    }
+    findings
 }
 
 impl Link {

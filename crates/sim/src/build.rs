@@ -187,6 +187,9 @@ impl Wiring {
             directions.push([(b, at[1]), (a, at[0])]);
         }
         let (attachments, router) = Router::new(&graph, hosts, run.seed);
+        let switches = topology.switches.iter();
+        let resilient = switches.map(|switch| switch.config.multipath.is_resilient());
+        let router = router.resilient(resilient.collect());
         Wiring {
             attachments,
             router,

@@ -4,7 +4,8 @@
 //! (RFC 2992 discusses the choice); where a switch spreads frames in another way (`multipath`), which ports there
 //! are to choose from. Every link counts one. What is [`Lost`] is left out: by the switch at its end alone, as one that
 //! takes a dead port out of a group of equal ones does, or by all, as a routing protocol that has converged does.
-//! Left out: weights, tables that overflow, flows that keep their path when others of an equal set go (resilient hashing).
+//! Where some of a set of equal ports are lost, flows are spread anew over the others, or only those of the lost ones are
+//! (resilient hashing: RFC 2992's region of a hash that a next hop owns, in many small ones). Left out: weights, tables that overflow.
 //!
 //! A host has one link, so the way to it is the way to the switch it is on: a switch's table has a line
 //! for each switch with hosts (and, where links carry some VLANs only, for each set of them that its hosts
@@ -203,8 +204,14 @@ pub(crate) struct Router {
     lines: Vec<(usize, Vec<u16>)>,
     /// By switch, its own first line.
     own: Vec<Option<u16>>,
+    /// By switch, whether flows keep a port when others are lost; empty: nowhere.
+    resilient: Vec<bool>,
     seed: u64,
 }
+
+/// Buckets of each port of a switch whose flows keep theirs: so even is what is left over those that are left. (Switches
+/// have a few hundred for a group of equal ports.)
+const BUCKETS: usize = 64;
 
 impl Router {
     /// Of a network whose first `hosts` nodes are hosts; and where those are.
@@ -237,14 +244,21 @@ impl Router {
             core,
             lines,
             own,
+            resilient: Vec::new(),
             seed,
         };
         (attachments, router)
     }
 
+    /// The same, where flows of some switches keep their port when others are lost.
+    pub(crate) fn resilient(self, resilient: Vec<bool>) -> Router {
+        Router { resilient, ..self }
+    }
+
     /// The routes of every switch.
     pub(crate) fn routes(&self, lost: &Lost) -> Vec<Routes> {
         let none = Lost::default();
+        let is_changed = *lost != none;
         let own = (0..).zip(&self.own);
         let empty = own.map(|(switch, own)| Routes {
             spans: Vec::with_capacity(self.lines.len()),
@@ -257,16 +271,22 @@ impl Router {
         for (destination, vlans) in &self.lines {
             let distance = self.core.distances(*destination, vlans, lost);
             let is_cut_off = distance.contains(&usize::MAX) && !lost.everywhere.is_empty();
-            let before = is_cut_off.then(|| self.core.distances(*destination, vlans, &none));
+            let mut usual = is_cut_off.then(|| self.core.distances(*destination, vlans, &none));
             for (switch, routes) in routes.iter_mut().enumerate() {
-                let (distance, gone) = match &before {
-                    Some(before) if distance[switch] == usize::MAX => (before, &none),
+                let (distance, gone) = match &usual {
+                    Some(usual) if distance[switch] == usize::MAX => (usual, &none),
                     _ => (&distance, lost),
                 };
                 let mut ports = self.core.nearer(switch, vlans, distance, gone);
                 let is_lost = |port: &Port| lost.local.contains(&(switch, *port));
                 if !ports.iter().all(is_lost) {
                     ports.retain(|port| !is_lost(port));
+                }
+                if is_changed && self.resilient.get(switch) == Some(&true) {
+                    let usual = usual
+                        .get_or_insert_with(|| self.core.distances(*destination, vlans, &none));
+                    let all = self.core.nearer(switch, vlans, usual, &none);
+                    ports = dealt(&all, ports);
                 }
                 let (count, only) = (ports.len() as u16, ports.first().copied().unwrap_or(0));
                 let listed = &mut routes.ports;
@@ -279,6 +299,27 @@ impl Router {
         }
         routes
     }
+}
+
+/// Those `left` of `all` equal ports, each as often as it has buckets: its own, and some of those of ports that are lost.
+/// A bucket of these goes to the port that a hash of both ranks first, so that it moves no more than it must. As they are
+/// if none is lost, or if others have come.
+fn dealt(all: &[Port], left: Vec<Port>) -> Vec<Port> {
+    if left.len() >= all.len() || left.len() < 2 || !left.iter().all(|port| all.contains(port)) {
+        return left;
+    }
+    let each = BUCKETS.min(usize::from(u16::MAX) / all.len());
+    let owner = |bucket: usize| {
+        let own = all[bucket / each];
+        let rank = |port: &&Port| mix((bucket as u64) << 16 | u64::from(**port));
+        let heir = left.iter().max_by_key(rank).copied();
+        if left.contains(&own) {
+            own
+        } else {
+            heir.unwrap_or(own)
+        }
+    };
+    (0..all.len() * each).map(owner).collect()
 }
 
 #[cfg(test)]

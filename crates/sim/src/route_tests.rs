@@ -172,3 +172,46 @@ fn what_all_know_changes_paths_and_leaves_those_that_there_are_no_others_for() {
     };
     assert_eq!(router.routes(&lost), router.routes(&Lost::default()));
 }
+
+#[test]
+fn a_resilient_hash_moves_only_flows_that_have_lost_their_port() {
+    // Hosts 0, 1; leaves 2, 3; spines 4 to 7.
+    let fabric = graph(vec![
+        vec![2],
+        vec![3],
+        vec![0, 4, 5, 6, 7],
+        vec![1, 4, 5, 6, 7],
+        vec![2, 3],
+        vec![2, 3],
+        vec![2, 3],
+        vec![2, 3],
+    ]);
+    let (hosts, router) = Router::new(&fabric, 2, 1);
+    let resilient = router.clone().resilient(vec![true; 6]);
+    let lost = |ports: &[u16]| Lost {
+        local: ports.iter().map(|port| (0, *port)).collect(),
+        ..Lost::default()
+    };
+    let ports = |router: &Router, lost: &Lost| -> Vec<u16> {
+        let routes = router.routes(lost);
+        (0..4000).map(|f| routes[0].port(&hosts, 1, f)).collect()
+    };
+    let whole = ports(&resilient, &lost(&[]));
+    assert_eq!(whole, ports(&router, &lost(&[])));
+    let moved = |before: &[u16], after: &[u16], gone: u16| {
+        let both = before.iter().zip(after);
+        both.filter(|(b, a)| **b != gone && b != a).count()
+    };
+    let without = ports(&resilient, &lost(&[2]));
+    assert!(!without.contains(&2));
+    assert_eq!(moved(&whole, &without, 2), 0);
+    assert_eq!(moved(&without, &ports(&resilient, &lost(&[2, 4])), 4), 0);
+    // Each of the three has its quarter and about a third of the lost one.
+    for port in [1, 3, 4] {
+        let share = without.iter().filter(|p| **p == port).count();
+        assert!((1100..1560).contains(&share), "{port}: {share}");
+    }
+    // Regions of a hash that are drawn anew: of a third that was port 4's a quarter comes to it from port 3.
+    let anew = moved(&whole, &ports(&router, &lost(&[2])), 2);
+    assert!((250..420).contains(&anew), "{anew}");
+}

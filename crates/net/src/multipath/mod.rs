@@ -31,15 +31,30 @@ pub enum MultipathConfig {
 /// By a hash of the flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct ByFlow {}
+pub struct ByFlow {
+    /// When routes change and ports are lost, only flows that had one of these take another, and take it back later: the
+    /// hash leads to one of many buckets, and those of a lost port are dealt to the others (resilient hashing).
+    #[serde(default, skip_serializing_if = "is_not")]
+    pub resilient: bool,
+}
+
+fn is_not(flag: &bool) -> bool {
+    !flag
+}
 
 impl Default for MultipathConfig {
     fn default() -> MultipathConfig {
-        MultipathConfig::Flow(ByFlow {})
+        MultipathConfig::Flow(ByFlow::default())
     }
 }
 
 impl MultipathConfig {
+    /// Whether flows that have not lost their port keep it when others do.
+    #[must_use]
+    pub fn is_resilient(&self) -> bool {
+        matches!(self, MultipathConfig::Flow(ByFlow { resilient: true }))
+    }
+
     /// Whether flows keep to one path.
     #[must_use]
     pub fn is_by_flow(&self) -> bool {

@@ -144,6 +144,7 @@ fn routes_change_in_all_parts_at_one_time() {
             r#"{ kind = "packet", samples = 2, memory = 1 }"#,
             r#"{ kind = "round-robin" }"#,
             r#"{ kind = "flowlet", gap = "5us" }"#,
+            r#"{ kind = "flow", resilient = true }"#,
         ] {
             let rule = format!("network.switch.multipath={rule}");
             assert_same_on(&[2, 4], &planned(FAT_TREE, &[&except, &reroute, &rule]));

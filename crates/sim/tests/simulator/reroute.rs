@@ -91,6 +91,13 @@ fn one_who_has_nothing_to_route_around_is_told_and_one_who_never_learns_is_refus
         warnings.len() == 1 && warnings[0].contains("is ever down"),
         "{warnings:?}"
     );
+    let resilient = r#"network.switch.multipath={ kind = "flow", resilient = true }"#;
+    assert_eq!(told(&[reroute, resilient]), Ok(Vec::new()));
+    let warnings = told(&[resilient]).expect("it is sound");
+    assert!(
+        warnings.len() == 1 && warnings[0].contains("multipath.resilient"),
+        "{warnings:?}"
+    );
     let never = told(&["network.reroute={}"]).expect_err("nobody learns");
     assert!(never[0].contains("nobody ever learns"), "{never:?}");
     let reversed = r#"network.reroute={ local = "2ms", everywhere = "1ms" }"#;
