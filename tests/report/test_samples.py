@@ -123,12 +123,15 @@ def test_times_in_which_a_link_is_down_are_shaded(tmp_path: Path) -> None:
     link = OWN["network"]["link"] | {"impairment": {"outages": [outage]}}
     network = OWN["network"] | {"link": link}
     scenario = OWN | {"network": network, "workload": WORKLOAD}
-    record = {"sample_interval": "1ms", "interfaces": "5ms"}
+    series = {"interval": "1ms", "host": "host0"}
+    record = {"sample_interval": "1ms", "interfaces": "5ms", "series": series}
     shaded = tailback.run(tailback.Scenario(scenario | {"record": record}), out=tmp_path / "r")
-    for chart in (Plots(shaded).samples(), Plots(shaded).interfaces()):
+    plots = Plots(shaded)
+    charts = [(plots.samples(), "0.01,0.02"), (plots.interfaces(), "0.01,0.02")]
+    for chart, span in [*charts, (plots.network(), "end\\n10,20\\n")]:
         drawn = chart.to_json()
         assert "Bands: links down." in drawn
-        assert "0.01,0.02" in drawn
+        assert span in drawn
         assert '"rect"' in drawn
 
 

@@ -9,6 +9,18 @@ fn graph(neighbours: Vec<Vec<usize>>) -> Graph {
     }
 }
 
+/// Hosts 0, 1; leaves 2, 3; spines 4, 5: two equal paths from leaf 2 to leaf 3.
+fn fabric() -> Graph {
+    graph(vec![
+        vec![2],
+        vec![3],
+        vec![0, 4, 5],
+        vec![1, 4, 5],
+        vec![2, 3],
+        vec![2, 3],
+    ])
+}
+
 /// The routes of a network in which nothing is lost.
 fn shortest_paths(graph: &Graph, hosts: usize, seed: u64) -> (Attachments, Vec<Routes>) {
     let (attachments, router) = Router::new(graph, hosts, seed);
@@ -27,15 +39,7 @@ fn a_star_has_one_port_to_each_host() {
 
 #[test]
 fn equal_paths_share_the_flows_and_a_flow_keeps_its_path() {
-    // Hosts 0, 1; leaves 2, 3; spines 4, 5: two equal paths from leaf 2 to leaf 3.
-    let graph = graph(vec![
-        vec![2],
-        vec![3],
-        vec![0, 4, 5],
-        vec![1, 4, 5],
-        vec![2, 3],
-        vec![2, 3],
-    ]);
+    let graph = fabric();
     let (hosts, switches) = shortest_paths(&graph, 2, 1);
     let port = |to, flow| switches[0].port(&hosts, to, flow);
     let ports: Vec<u16> = (0..1000).map(|flow| port(1, flow)).collect();
@@ -51,14 +55,7 @@ fn equal_paths_share_the_flows_and_a_flow_keeps_its_path() {
 
 #[test]
 fn another_seed_spreads_flows_in_another_way() {
-    let graph = graph(vec![
-        vec![2],
-        vec![3],
-        vec![0, 4, 5],
-        vec![1, 4, 5],
-        vec![2, 3],
-        vec![2, 3],
-    ]);
+    let graph = fabric();
     let ports = |seed| -> Vec<u16> {
         let (hosts, switches) = shortest_paths(&graph, 2, seed);
         (0..64)
@@ -114,18 +111,6 @@ fn frames_go_only_over_links_that_carry_their_vlan() {
         assert_eq!(switches[1].port(&hosts, 1, flow), 2);
     }
     assert_eq!(switches[0].port(&hosts, 1, 0), 1, "at its own switch");
-}
-
-/// Two leaves with a host each, and two spines; nodes as in the tests above.
-fn fabric() -> Graph {
-    graph(vec![
-        vec![2],
-        vec![3],
-        vec![0, 4, 5],
-        vec![1, 4, 5],
-        vec![2, 3],
-        vec![2, 3],
-    ])
 }
 
 /// The ports by which a switch sends to a host what many flows send.

@@ -184,23 +184,25 @@ fn flows_of_one_entry_keep_each_other_from_changing_and_never_go_astray() {
 
 #[test]
 fn no_rule_takes_a_port_that_is_gone_when_routes_change() {
-    let left = Equal {
-        set: 2,
-        ports: &PORTS[1..],
-    };
-    for mut balancer in [
-        packet(1, 0),
-        packet(1, 1),
-        balancer(&MultipathConfig::RoundRobin(RoundRobinConfig {})),
-        flowlet(1, 1),
+    let round_robin = || balancer(&MultipathConfig::RoundRobin(RoundRobinConfig {}));
+    for begin in [
+        || packet(1, 0),
+        || packet(1, 1),
+        round_robin,
+        || flowlet(1, 1),
     ] {
-        // The first port is the best there is, and what rules with a memory keep to.
-        let first_best = |port| queued(u64::from(port != PORTS[0]));
-        shares(50, &mut balancer, first_best);
-        balancer.reroute(3);
-        for _ in 0..50 {
-            let port = balancer.port(Time::ZERO, 7, left, first_best);
-            assert!(left.ports.contains(&port), "{balancer:?}");
+        // A set that there was, and one that there was not.
+        for set in [0, 2] {
+            let ports = &PORTS[1..];
+            let mut balancer = begin();
+            // The first port is the best there is, and what rules with a memory keep to.
+            let first_best = |port| queued(u64::from(port != PORTS[0]));
+            shares(50, &mut balancer, first_best);
+            balancer.reroute(3);
+            for _ in 0..50 {
+                let port = balancer.port(Time::ZERO, 7, Equal { set, ports }, first_best);
+                assert!(ports.contains(&port), "{balancer:?}");
+            }
         }
     }
 }

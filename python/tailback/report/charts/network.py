@@ -6,9 +6,10 @@ from typing import Any
 import altair as alt
 import polars as pl
 
+from tailback.analysis.outages import outages
 from tailback.analysis.times import seconds
 from tailback.analysis.view import View
-from tailback.report.charts.bands import bands
+from tailback.report.charts.bands import bands, said_of
 from tailback.report.charts.data import AnyChart, inline
 from tailback.report.charts.nothing import NothingToDrawError
 from tailback.report.theme import WIDTH
@@ -23,7 +24,7 @@ _MARGIN = 52
 
 
 def network(view: View) -> AnyChart:
-    """Return three panels over the same time, a line a run; times of slow service are shaded."""
+    """Return three panels over the same time, a line a run; slow service and outages are shaded."""
     table = view.optional("network")
     if table.is_empty():
         raise NothingToDrawError("no run recorded the network over time; set record.series")
@@ -38,11 +39,13 @@ def network(view: View) -> AnyChart:
     )
     names = frame.get_column(_RUN).unique(maintain_order=True).to_list()
     end = float(str(frame.get_column("time_ms").max()))
-    slow = slow_spans(view.results.manifest["scenario"])
-    spans = [(first, min(last, end)) for first, last in slow if first < end]
+    scenario = view.results.manifest["scenario"]
+    slow = [(first, min(last, end)) for first, last in slow_spans(scenario) if first < end]
+    down = outages(scenario, end / 1e3)
+    spans = sorted({*slow, *((1e3 * one.from_s, 1e3 * one.until_s) for one in down)})
     scale = alt.Scale(domain=[0, end], nice=False)
     panels: list[Any] = [_panel(frame, names, spans, scale, *panel) for panel in _PANELS]
-    shaded = " Shaded: a port is served slowly." if spans else ""
+    shaded = (" Shaded: a port is served slowly." if slow else "") + f" {said_of(down)}".rstrip()
     return alt.vconcat(*panels, spacing=18).properties(
         title=alt.TitleParams("Throughput and queue over time", subtitle=[shaded.strip()]),
         description=f"Three panels over {end} ms, a line for each of {len(names)} runs.{shaded}",
