@@ -6,6 +6,7 @@ The cluster is of this machine, on its loopback.
 import json
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -116,6 +117,19 @@ def test_ctrl_c_keeps_what_is_finished_and_this_machine_goes_on(
     straight = tmp_path / "straight"
     assert command(*args, straight).code == 0
     assert tables_of(out) == tables_of(straight)
+
+
+def test_ctrl_c_ends_the_wait_for_a_scheduler(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
+        args = ("run", "incast-8mb", "--engine", "dask", "--scheduler", address, "--out")
+        process = start(*args, tmp_path / "out")
+        silent.settimeout(60)
+        client, _ = silent.accept()
+        with client:
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=8)
+    assert (process.returncode, err.strip()) == (130, "interrupted")
 
 
 @pytest.mark.parametrize(

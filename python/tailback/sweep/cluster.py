@@ -9,22 +9,30 @@ finishes it for nobody.
 
 import io
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future as Outcome
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache, partial
+from threading import Thread
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import polars as pl
 
 from tailback._native import Control, Plan, __version__
 from tailback.backends import Backend
 from tailback.errors import InputError, SimulationError, TailbackError
+from tailback.records import PlannedRun
 from tailback.scenario import Scenario
-from tailback.sweep.local import Save
+from tailback.sweep.local import POLL_S, Save
 from tailback.sweep.progress import OnProgress, Tally
 
 if TYPE_CHECKING:
-    from distributed import Client
+    from distributed import Client, Future
+
+_T = TypeVar("_T")
+
+_Tables = dict[str, bytes]
+"""A run's tables, as Arrow streams."""
 
 _CONNECT_S = 10
 """How long a scheduler is waited for, seconds."""
@@ -38,8 +46,8 @@ class _Order:
     scenario_hash: str
     backend: Backend
 
-    def make(self, index: int) -> dict[str, bytes]:
-        """One run's tables, as Arrow streams."""
+    def make(self, index: int) -> _Tables:
+        """One run's tables."""
         plan = _plan(self.scenario)
         if plan.hash != self.scenario_hash:
             raise InputError(f"a worker resolves the scenario to {plan.hash}: it is another build")
@@ -76,7 +84,7 @@ def connect(scheduler: str) -> "Client":
         # A client that finds a wrong address by itself takes half a minute to go away.
         scheme, place = parse_address(scheduler)
         get_backend(scheme).resolve_address(place)
-        client = Client(scheduler, timeout=_CONNECT_S, set_as_default=False)
+        client = _apart(partial(Client, scheduler, timeout=_CONNECT_S, set_as_default=False))
     except (OSError, ValueError) as error:
         raise InputError(
             f"no Dask scheduler at {scheduler}: {error}; `dask scheduler` starts one"
@@ -99,7 +107,7 @@ def _unfit(client: "Client") -> str | None:
             return None
         return theirs
 
-    found: dict[str, str | None] = client.run(version)
+    found: dict[str, str | None] = _apart(partial(client.run, version))
     if not found:
         return "has no workers; start `dask worker`"
     others = {worker: theirs for worker, theirs in found.items() if theirs != __version__}
@@ -111,7 +119,7 @@ def _unfit(client: "Client") -> str | None:
 
 def threads(client: "Client") -> int:
     """Runs that its workers make at a time."""
-    return sum(client.nthreads().values())
+    return sum(_apart(client.nthreads).values())
 
 
 def execute(
@@ -134,35 +142,75 @@ def execute(
     runs = scenario.plan.runs
     pending = [run for run in runs if run["index"] not in done]
     order = _Order(json.dumps(scenario.resolved), scenario.plan.hash, backend)
-    [held] = client.scatter([order], broadcast=True)
-
-    # The longest first, so that no long one is left alone at the end.
-    futures = {
-        client.submit(_made, held, run["index"], pure=False, priority=run["work"]): run["index"]
-        for run in pending
-    }
     tally = Tally(runs, done)
     failures: dict[int, SimulationError] = {}
+    futures = _apart(partial(_submit, client, order, pending))
     try:
         if on_progress is not None:
             on_progress(tally.progress())
-        for future in as_completed(list(futures), loop=client.loop):
+        completed = as_completed(list(futures), loop=client.loop)
+        while futures:
+            future, made = _apart(partial(_next, completed))
             index = futures.pop(future)
-            error = future.exception()
-            if error is None:
-                save(index, _tables(future.result()))
-            elif isinstance(error, SimulationError | KilledWorker):
+            if not isinstance(made, BaseException):
+                save(index, _tables(made))
+            elif isinstance(made, SimulationError | KilledWorker):
                 # Dask gives a run to another worker a few times before it says that it kills them.
-                failures[index] = SimulationError(str(error))
+                failures[index] = SimulationError(str(made))
             else:
-                raise _of_worker(error)
+                raise _of_worker(made)
             tally.add(index)
-            future.release()
             if on_progress is not None:
                 on_progress(tally.progress())
     finally:
-        client.cancel(list(futures))
+        if futures:
+            _apart(partial(client.cancel, list(futures)))
     return dict(sorted(failures.items()))
+
+
+def _submit(
+    client: "Client", order: _Order, pending: Iterable[PlannedRun]
+) -> dict["Future[_Tables]", int]:
+    """The runs as Dask has them, the longest first: no long one is left alone at the end."""
+    [held] = client.scatter([order], broadcast=True)
+    return {
+        client.submit(_made, held, run["index"], pure=False, priority=run["work"]): run["index"]
+        for run in pending
+    }
+
+
+def _next(
+    completed: Iterator["Future[_Tables]"],
+) -> tuple["Future[_Tables]", _Tables | BaseException]:
+    """The next run that ends, and its tables, or why there are none."""
+    future = next(completed)
+    made = future.exception()
+    if made is None:
+        made = future.result()
+    future.release()
+    return future, made
+
+
+def _apart(call: Callable[[], _T]) -> _T:
+    """What `call` gives, from a thread of its own.
+
+    Dask waits for its loop in a way that an interruption breaks: it prints a traceback if the loop
+    had not begun yet, and a client that has no scheduler yet takes 20 s to go away.
+    """
+    outcome: Outcome[_T] = Outcome()
+
+    def make() -> None:
+        try:
+            outcome.set_result(call())
+        except BaseException as error:  # noqa: BLE001 - the caller's
+            outcome.set_exception(error)
+
+    thread = Thread(target=make, daemon=True)
+    thread.start()
+    while thread.is_alive():
+        # Without end, a wait hides an interruption that another thread was told of.
+        thread.join(POLL_S)
+    return outcome.result()
 
 
 def _of_worker(error: BaseException) -> TailbackError:
@@ -174,7 +222,7 @@ def _of_worker(error: BaseException) -> TailbackError:
     )
 
 
-def _made(order: _Order, index: int) -> dict[str, bytes]:
+def _made(order: _Order, index: int) -> _Tables:
     return order.make(index)
 
 

@@ -24,8 +24,8 @@ Save = Callable[[int, Mapping[str, pl.DataFrame]], None]
 _Ended = SimpleQueue[tuple[int, Future[None]]]
 """Runs by their index, as they end: a wait for whichever is next would look at all, each time."""
 
-_POLL_S = 0.1
-"""How often progress is looked at, seconds."""
+POLL_S = 0.1
+"""How often progress, and whether the user interrupts, is looked at, seconds."""
 
 
 def execute(
@@ -81,7 +81,7 @@ def execute(
                         failures[index] = error
                     del waiting[index], under_way[index]
                     tally.add(index)
-                if not waiting or time.monotonic() - told_s >= _POLL_S:
+                if not waiting or time.monotonic() - told_s >= POLL_S:
                     tell()
                     told_s = time.monotonic()
         finally:
@@ -100,7 +100,7 @@ def _put(ended: _Ended, index: int, future: Future[None]) -> None:
 def _next(ended: _Ended) -> tuple[int, Future[None]] | None:
     """The next run that ends, or none within a moment."""
     try:
-        return ended.get(timeout=_POLL_S)
+        return ended.get(timeout=POLL_S)
     except Empty:
         return None
 
