@@ -67,6 +67,7 @@ def test_every_table_is_among_the_files() -> None:
             "socket_buffer": "1MB",
         },
         {"kind": "ping", "pairs": {"kind": "to-first"}, "count": 2},
+        {"kind": "collective", "operation": "all-to-all", "size": "10KB", "iterations": 2},
         {"kind": "bulk", "pairs": {"kind": "to-first"}, "size": "20KB", "duration": "5ms"},
         {"kind": "request-response", "pairs": {"kind": "to-first"}, "duration": "2ms"},
         {

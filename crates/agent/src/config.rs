@@ -145,6 +145,8 @@ pub enum Task {
     Stay(Stay),
     /// One end of a connection that does what a list says.
     Exchange(Exchange),
+    /// One host of a collective.
+    Collective(Collective),
     /// A program of the user's.
     Command(Command),
 }
@@ -162,6 +164,8 @@ impl Task {
             Task::Command(t) => t.start_ns,
             // The end that listens is there before.
             Task::Exchange(t) => t.server.map_or(0, |_| t.start_ns),
+            // It listens before.
+            Task::Collective(_) => 0,
             Task::IncastServer(_) | Task::Sink(_) | Task::UdpSink(_) | Task::Stay(_) => 0,
         }
     }
@@ -286,6 +290,49 @@ pub struct IncastServer {
 
 fn one() -> u32 {
     1
+}
+
+/// One host of a collective, whose parts all go through it: it sends on some connections what has come on others.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Collective {
+    /// Its ways in and out.
+    pub lanes: Vec<Lane>,
+    /// Iterations, one after another.
+    pub iterations: u64,
+    /// From its end of an iteration to its beginning of the next, ns.
+    #[serde(default)]
+    pub compute_ns: u64,
+    /// Mean of an exponential wait beyond that, ns.
+    #[serde(default)]
+    pub compute_jitter_ns: u64,
+    /// Number of the host: which of the run's `compute` streams its waits come from.
+    #[serde(default)]
+    pub stream: u64,
+    /// Priority of what it sends, 0 to 7: the class selector in its IP headers.
+    #[serde(default)]
+    pub priority: u8,
+    /// When it opens its connections, ns.
+    #[serde(default)]
+    pub start_ns: u64,
+}
+
+/// A connection that it opens and sends on, and one that it accepts and reads.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lane {
+    /// Whom it sends to.
+    pub address: Ipv4Addr,
+    /// Where that listens.
+    pub port: u16,
+    /// Where it listens itself.
+    pub own_port: u16,
+    /// Bytes of an iteration, on both.
+    pub bytes: u64,
+    /// Bytes that it sends before anything has come.
+    pub first_bytes: u64,
+    /// What has come is passed on by so much, bytes; above zero.
+    pub slice_bytes: u64,
 }
 
 /// Parallel flows to one sink, each until `bytes` are written or `duration_ns` is over.

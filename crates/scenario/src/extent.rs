@@ -64,6 +64,7 @@ fn asked(workload: &Workload, network: &Topology) -> (&'static str, u64, u64) {
             let rounds = udp.schedule.as_ref().map_or(1, |schedule| schedule.rounds);
             of_pairs(pairs, ("schedule.rounds", rounds))
         }
+        Workload::Collective(spec) => ("connections", spec.count(hosts)),
         Workload::Ping(ping) => ("pairs", count_pairs(&ping.pairs, network)),
         Workload::Bernoulli(_) => ("kind", hosts * hosts.saturating_sub(1)),
         Workload::Iperf3(spec) => (

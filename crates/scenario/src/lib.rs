@@ -68,8 +68,8 @@ pub use socket::{LinuxValue, SocketConfig};
 pub use topology::{Host, Link, Node, Switch, Topology};
 pub use vlans::carries;
 pub use workload::{
-    Bernoulli, Bulk, Command, Commands, Deed, End, Exchange, Flent, FlentTest, Flow, Flows, Gaps,
-    Incast, Iperf3, Measured, MeasuredFlow, Measurement, Pairs, Ping, PingLine, Pinger, Probe,
-    Queries, Reporter, RequestResponse, Rest, Schedule, SizePoint, Sizes, TimedAction, Udp,
-    Workload,
+    Bernoulli, Bulk, Collective, Command, Commands, Deed, End, Exchange, Flent, FlentTest, Flow,
+    Flows, Gaps, Incast, Iperf3, Lane, Measured, MeasuredFlow, Measurement, Operation, Pairs, Ping,
+    PingLine, Pinger, Probe, Queries, Rank, Reporter, RequestResponse, Rest, Schedule, SizePoint,
+    Sizes, TimedAction, Udp, Workload,
 };

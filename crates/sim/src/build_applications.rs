@@ -7,8 +7,8 @@ use tailback_units::Time;
 use crate::build::{Wiring, mtu};
 use crate::ends;
 use crate::workload::{
-    BackgroundFlowsApp, BernoulliApp, ExchangeApp, FlowsApp, IncastApp, Latencies, MeasuredApp,
-    PingApp, Program, RequestResponseApp, Server, UdpApp, Workload, udp_drain,
+    BackgroundFlowsApp, BernoulliApp, CollectiveApp, ExchangeApp, FlowsApp, IncastApp, Latencies,
+    MeasuredApp, PingApp, Program, RequestResponseApp, Server, UdpApp, Workload, udp_drain,
 };
 use crate::world::{DatagramFlow, Endpoint};
 
@@ -129,6 +129,22 @@ pub(crate) fn applications(run: &Run, outside: &[bool]) -> (Vec<Endpoint>, Workl
             let pingers = spec.pingers(run.seed, &run.network);
             let app = PingApp::new(spec, pingers, outside);
             (Vec::new(), Workload::Ping(app))
+        }
+        Spec::Collective(spec) => {
+            let connections = spec.connections(&run.network);
+            let ends = connections
+                .iter()
+                .zip(0..)
+                .flat_map(|(&(from, to), number)| {
+                    let id = 2 * number;
+                    [Endpoint::new(id, from, to), Endpoint::new(id + 1, to, from)]
+                });
+            let of_class = |mut end: Endpoint| {
+                end.priority = spec.priority;
+                end
+            };
+            let app = CollectiveApp::new(spec, &spec.ranks(&run.network), run.seed);
+            (ends.map(of_class).collect(), Workload::Collective(app))
         }
         // Programs run on kernels: no host of the model sends anything by itself.
         Spec::Command(_) => (

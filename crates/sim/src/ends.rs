@@ -41,6 +41,13 @@ pub(crate) fn of_workload(run: &Run) -> Vec<usize> {
             .into_iter()
             .flat_map(|probe| [probe.source, probe.destination])
             .collect(),
+        Workload::Collective(spec) => {
+            let connections = spec.connections(network);
+            connections
+                .iter()
+                .flat_map(|&(from, to)| [from, to])
+                .collect()
+        }
         Workload::Ping(_) | Workload::Command(_) => Vec::new(),
     }
 }

@@ -68,6 +68,9 @@ _AXES = {
     "rto_min": "Least retransmission timeout",
     "rto_jitter": "Randomised share of the timeout",
     "congestion_control": "Congestion control",
+    "operation": "Operation",
+    "slices": "Slices of a part",
+    "compute": "Computing between iterations",
 }
 
 MAIN = (

@@ -2,6 +2,7 @@
 
 mod ask;
 mod bulk;
+mod collective;
 mod command;
 mod ends;
 mod exchange;
@@ -199,6 +200,7 @@ fn run_task(context: &Context<'_>, number: usize, task: &Task) -> Result<(), Str
             Ok(())
         }
         Task::Exchange(task) => exchange::run(context, task),
+        Task::Collective(task) => collective::run(context, task),
         Task::Command(task) => command::run(context, number, task),
     };
     result.map_err(|error: io::Error| format!("task {number}: {error}"))
@@ -215,3 +217,7 @@ mod datagrams_tests;
 #[cfg(test)]
 #[path = "exchange_tests.rs"]
 mod exchange_tests;
+
+#[cfg(test)]
+#[path = "collective_tests.rs"]
+mod collective_tests;

@@ -7,6 +7,7 @@
 mod asked;
 mod bernoulli;
 mod bulk;
+mod collective;
 mod command;
 mod exchange;
 mod flent;
@@ -28,6 +29,7 @@ mod udp;
 pub(crate) use asked::Asked;
 pub use bernoulli::Bernoulli;
 pub use bulk::{Bulk, Pairs};
+pub use collective::{Collective, Lane, Operation, Rank};
 pub use command::{Command, Commands};
 pub use exchange::{Deed, End, Exchange, TimedAction};
 pub use flent::{Flent, FlentTest};
@@ -77,6 +79,8 @@ pub enum Workload {
     RequestResponse(RequestResponse),
     /// Echo requests between fixed pairs of hosts, in equal steps of time.
     Ping(Ping),
+    /// All hosts exchange parts of what they hold: all-reduce, all-to-all.
+    Collective(Collective),
     /// Programs of the user's, on hosts that are real kernels.
     Command(Commands),
 }
@@ -96,6 +100,7 @@ impl Workload {
             Workload::Udp(udp) => udp.findings(),
             Workload::RequestResponse(asking) => asking.findings(),
             Workload::Ping(ping) => ping.findings(),
+            Workload::Collective(collective) => collective.findings(),
             Workload::Command(_) => Vec::new(),
         }
     }
@@ -114,6 +119,7 @@ impl Workload {
             Workload::Udp(udp) => udp.name_findings(network),
             Workload::RequestResponse(asking) => asking.pairs.name_findings(network),
             Workload::Ping(ping) => ping.name_findings(network),
+            Workload::Collective(collective) => order::findings(&collective.hosts, network),
             Workload::Command(commands) => commands.findings(network),
         }
     }
@@ -132,6 +138,7 @@ impl Workload {
                 let [client, server] = exchange.ends(network);
                 return Some(vec![(client, server)]);
             }
+            Workload::Collective(collective) => return Some(collective.connections(network)),
             Workload::Bulk(bulk) => &bulk.pairs,
             Workload::Udp(udp) => &udp.pairs,
             Workload::RequestResponse(asking) => &asking.pairs,
@@ -159,6 +166,7 @@ impl Workload {
             Workload::Udp(udp) => udp.expected_bytes(),
             Workload::RequestResponse(asking) => asking.expected_bytes(),
             Workload::Ping(ping) => ping.expected_bytes(),
+            Workload::Collective(collective) => collective.expected_bytes(),
             Workload::Command(commands) => commands.expected_bytes(),
         }
     }
@@ -175,7 +183,10 @@ impl Workload {
             Workload::RequestResponse(asking) => Some(asking.end().since(Time::ZERO)),
             Workload::Ping(ping) => ping.latest_end(),
             // A datagram on its way is waited for.
-            Workload::Udp(_) | Workload::Incast(_) | Workload::Command(_) => None,
+            Workload::Udp(_)
+            | Workload::Incast(_)
+            | Workload::Collective(_)
+            | Workload::Command(_) => None,
         }
     }
 
@@ -193,6 +204,7 @@ impl Workload {
     pub fn iterations(&self) -> u64 {
         match self {
             Workload::Incast(incast) => u64::from(incast.iterations),
+            Workload::Collective(collective) => u64::from(collective.iterations),
             Workload::Bulk(_)
             | Workload::Flows(_)
             | Workload::Exchange(_)

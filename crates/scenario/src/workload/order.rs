@@ -1,6 +1,6 @@
 //! Which host has which part of a workload that numbers its parts.
 //!
-//! `incast`, `iperf3`, `flent` and `exchange` have a first host, with which all others have to do, a second, and
+//! `incast`, `iperf3`, `flent`, `exchange` and `collective` have a first host, with which others have to do, a second, and
 //! so on. That is the topology's order, unless their key `hosts` names another.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -27,6 +27,7 @@ fn end(run: &Run, after_look: Duration) -> Option<Time> {
         Workload::Ping(spec) => Some(ping_end(run, spec)),
         Workload::Udp(spec) => Some(udp_end(run, spec)),
         Workload::Incast(_)
+        | Workload::Collective(_)
         | Workload::Flows(_)
         | Workload::Command(_)
         | Workload::Flent(_)

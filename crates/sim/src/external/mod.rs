@@ -11,6 +11,7 @@ mod addresses;
 mod beside;
 mod bytes;
 mod cable;
+mod collective;
 mod configuration;
 mod datagram;
 mod elsewhere;
@@ -113,7 +114,7 @@ pub fn simulate_with_kernels(
     };
     let mut kernels = Kernels::boot(&config, &guests.configs(), &mut cable)?;
     let modelled = starts_in_the_world(run, outside);
-    if let (Workload::Incast(_), false) = (&run.workload, modelled) {
+    if let (Workload::Incast(_) | Workload::Collective(_), false) = (&run.workload, modelled) {
         cable.log = Some(Vec::new());
     }
     drive(run, &mut cable, &mut kernels, &guests, modelled, control)?;
@@ -172,6 +173,8 @@ fn starts_in_the_world(run: &Run, outside: &[bool]) -> bool {
             let ends = exchange.ends(&run.network);
             ends.iter().any(|host| !outside[*host])
         }
+        // All its hosts are alike.
+        Workload::Collective(spec) => spec.order(&run.network).iter().any(|host| !outside[*host]),
         Workload::Command(_) => false,
         Workload::Ping(spec) => {
             let pingers = spec.pingers(run.seed, &run.network);

@@ -17,10 +17,12 @@ pub fn not_applied_by_kernels(run: &Run, outside: &[bool]) -> Vec<String> {
             "socket: programs of yours set the options of their sockets themselves".to_owned(),
         );
     }
-    if let Workload::Incast(incast) = &run.workload
-        && outside[incast.order(&run.network)[0]]
-        && run.record.anatomy_iteration.is_some()
-    {
+    let begins = match &run.workload {
+        Workload::Incast(incast) => incast.order(&run.network).first().copied(),
+        Workload::Collective(spec) => spec.order(&run.network).first().copied(),
+        _ => None,
+    };
+    if begins.is_some_and(|host| outside[host]) && run.record.anatomy_iteration.is_some() {
         said.push(
             "record.anatomy_iteration: nobody sees when an iteration of kernels begins \
              (record.sample_interval shows connections and queues over the whole run)"

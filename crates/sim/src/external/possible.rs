@@ -98,7 +98,7 @@ fn of_workload(run: &Run, outside: &[bool]) -> Vec<String> {
     let modelled_only = |name: &str| {
         format!(
             "the workload {name:?} runs on modelled hosts only: kernels have no agent for it; use \
-             incast, bulk, flows, request-response, exchange, iperf3, udp, ping or command"
+             incast, bulk, flows, request-response, collective, exchange, iperf3, udp, ping or command"
         )
     };
     let name = |host: usize| run.network.hosts[host].name.as_str();
@@ -141,6 +141,19 @@ fn of_workload(run: &Run, outside: &[bool]) -> Vec<String> {
                 format!(
                     "a program is to run on {name}, which is modelled: make it a kernel (its kind, or \
                      network.kernels), or run all hosts as kernels (--backend kernel)"
+                )
+            })
+        }
+        Workload::Collective(spec) => {
+            let order = spec.order(&run.network);
+            let first = outside[order[0]];
+            let other = order.iter().find(|host| outside[**host] != first);
+            other.map(|other| {
+                format!(
+                    "of the hosts of a collective {} and {} are not alike, a kernel and a modelled one: make all \
+                     alike (hosts' kind), or name others in workload.hosts",
+                    name(order[0]),
+                    name(*other)
                 )
             })
         }

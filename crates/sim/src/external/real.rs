@@ -293,8 +293,13 @@ fn without_timeouts(tables: &mut [Table], records: &Records) {
             _ => None,
         });
     let all = of_all.sum::<u64>() as f64;
-    let told = |record: &&Record| matches!(record, Record::Transaction { .. });
-    let iterations = records.values().flatten().filter(told).count();
+    // Each host of a collective tells of each.
+    let told = |record: &Record| match record {
+        Record::Transaction { iteration, .. } => Some(*iteration),
+        _ => None,
+    };
+    let iterations: BTreeSet<u64> = records.values().flatten().filter_map(told).collect();
+    let iterations = iterations.len();
     for table in tables {
         match table.name {
             "flows" | "background_flows" => table.without(|name| name == "timeouts"),

@@ -459,6 +459,13 @@ pub(super) fn least(run: &Run) -> Duration {
             let one = link.map(|link| network.links[link].config.rate.time_for(bytes));
             one.unwrap_or_default() * u64::from(incast.iterations)
         }
+        Workload::Collective(spec) => {
+            let order = spec.order(network);
+            let link = network.links_of(Node::Host(order[0])).next();
+            let bytes = spec.host_bytes(order.len());
+            let one = link.map(|link| network.links[link].config.rate.time_for(bytes));
+            (one.unwrap_or_default() + spec.compute) * u64::from(spec.iterations)
+        }
         Workload::Bulk(bulk) if bulk.size.is_none() => until(bulk.end()),
         Workload::Flows(flows) => flows.duration,
         Workload::RequestResponse(spec) => until(spec.end()),

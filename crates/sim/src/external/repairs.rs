@@ -1,7 +1,7 @@
-//! How often kernels retransmitted and timed out in each iteration of an incast.
+//! How often kernels retransmitted and timed out in each iteration.
 //!
 //! A server tells at each request, and at the end of its connection, what that connection has counted
-//! so far; the client tells at the end of each iteration what all of its own have. The differences are
+//! so far; the client, and a host of a collective, tells at the end of each iteration what all of its own have. The differences are
 //! an iteration's. What happens between an iteration's end and the next one's beginning counts to the
 //! former.
 
@@ -56,7 +56,7 @@ fn connections(told: &[Record]) -> BTreeMap<SocketAddrV4, Vec<Repairs>> {
     counts
 }
 
-/// What a client's connections had counted at the beginning and after each iteration.
+/// What connections of a client, or of a collective's host, had counted at the beginning and after each iteration.
 fn client(told: &[Record]) -> Vec<Repairs> {
     let after = told.iter().filter_map(|record| match record {
         Record::Transaction {

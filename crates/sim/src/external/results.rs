@@ -15,7 +15,7 @@ use tailback_tcp::Stats;
 use tailback_units::{Duration, Time};
 use tailback_wire::plan;
 
-use super::{beside, measured, repairs, to_world};
+use super::{beside, collective, measured, repairs, to_world};
 use crate::RunOutcome;
 use crate::tables::{ColumnData, Table};
 use crate::workload::PingApp;
@@ -83,7 +83,7 @@ pub(super) fn fill(world: &mut World, run: &Run, log: &[(Time, Totals)], records
         if told().any(|record| matches!(record, Record::Transaction { .. })) {
             world
                 .workload
-                .finished_outside(world.transactions.len() as u64, 0);
+                .iterated_outside(world.transactions.len() as u64);
         }
         repairs::add(&mut world.transactions, records);
         for flow in workload_flows(world.beside.first(), records).filter(|flow| !is_sender(flow, 1))
@@ -102,10 +102,16 @@ pub(super) fn fill(world: &mut World, run: &Run, log: &[(Time, Totals)], records
         let sends = world.workload.sender();
         let ends = workload_flows(world.beside.first(), records);
         for end in ends.filter(|end| is_sender(end, sends)) {
-            world.workload.finished_outside(0, end.read_bytes);
+            world.workload.read_outside(end.read_bytes);
         }
     }
     senders(world, records);
+    if let (Workload::Collective(_), true) = (&run.workload, world.transactions.is_empty()) {
+        world.transactions = collective::iterations(records, until);
+        let count = world.transactions.len() as u64;
+        world.workload.iterated_outside(count);
+        return repairs::add(&mut world.transactions, records);
+    }
     unconnected(world);
     match &run.workload {
         Workload::Bulk(bulk) if !bulk.omit.is_zero() => {
@@ -131,7 +137,7 @@ fn receivers(world: &mut World, records: &Records) {
     let sends = world.workload.sender();
     let all = workload_flows(world.beside.first(), records);
     for flow in all.filter(|flow| !is_sender(flow, sends)) {
-        world.workload.finished_outside(1, flow.read_bytes);
+        world.workload.read_outside(flow.read_bytes);
         let number = number(flow) as u32;
         let [from, to] = [flow.peer, flow.local].map(|a| plan::host_of_ipv4(*a.ip()));
         let outside = |host: Option<u16>| host.is_some_and(|h| world.hosts[usize::from(h)].outside);
@@ -286,7 +292,7 @@ pub(super) fn complete(
         run.workload,
         Workload::Iperf3(_) | Workload::Udp(_) | Workload::Ping(_)
     );
-    let by_iteration = matches!(run.workload, Workload::Incast(_));
+    let by_iteration = matches!(run.workload, Workload::Incast(_) | Workload::Collective(_));
     // What programs transfer nobody sees: their bytes and flows would be zeros that are no measurements.
     let programs = matches!(run.workload, Workload::Command(_));
     let in_rings: u64 = ring_drops.iter().map(|(_, lost)| lost.frames).sum();

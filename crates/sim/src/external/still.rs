@@ -18,11 +18,17 @@ const MEANS: u64 = 40;
 ///
 /// [`SimError::Stalled`] if a workload without a time of its own has stood still for longer than anything takes in it.
 pub(super) fn check(run: &Run, cable: &Cable) -> Result<(), SimError> {
-    if !matches!(run.workload, Workload::Incast(_)) {
-        return Ok(());
-    }
-    let hosts = run.network.hosts.iter();
-    let longest_ps = hosts.map(|host| longest_ps(&host.config)).max();
+    let longest_ps = match &run.workload {
+        Workload::Incast(_) => {
+            let hosts = run.network.hosts.iter();
+            hosts.map(|host| longest_ps(&host.config)).max()
+        }
+        Workload::Collective(spec) => {
+            let jitter_ps = spec.compute_jitter.as_ps().saturating_mul(MEANS);
+            Some(spec.compute.as_ps().saturating_add(jitter_ps))
+        }
+        _ => return Ok(()),
+    };
     let patience_ps = longest_ps.unwrap_or(0).saturating_add(STILL.as_ps());
     let still = cable.world.now.since(cable.moved);
     if still.as_ps() <= patience_ps {

@@ -8,8 +8,8 @@ use tailback_agent::config::{
     UdpSink, UdpSource,
 };
 use tailback_scenario::{
-    Deed, End, Exchange, Flow, Gaps, Incast, Iperf3, Ping as PingSpec, Pinger, RequestResponse,
-    Run, TimedAction, Udp, Workload,
+    Collective, Deed, End, Exchange, Flow, Gaps, Incast, Iperf3, Lane, Ping as PingSpec, Pinger,
+    Rank, RequestResponse, Run, TimedAction, Udp, Workload,
 };
 use tailback_units::{Duration, Time};
 
@@ -60,6 +60,7 @@ fn workload_tasks(run: &Run, after_look: Duration, at: &Addresses) -> Vec<(usize
         Workload::Udp(udp) => udp_tasks(run, udp, at),
         Workload::RequestResponse(spec) => request_tasks(run, spec, at),
         Workload::Ping(spec) => ping_tasks(run, spec, at),
+        Workload::Collective(spec) => collective_tasks(run, spec, at),
         // Refused before it comes here.
         Workload::Flent(_) | Workload::Bernoulli(_) => Vec::new(),
         Workload::Command(commands) => {
@@ -282,6 +283,32 @@ fn request_tasks(run: &Run, spec: &RequestResponse, at: &Addresses) -> Vec<(usiz
         tasks.push((flow.destination, answer));
     }
     tasks
+}
+
+fn collective_tasks(run: &Run, spec: &Collective, at: &Addresses) -> Vec<(usize, Task)> {
+    let connections = spec.connections(&run.network);
+    let lane = |lane: &Lane| config::Lane {
+        address: at.of(connections[lane.sends].1),
+        port: port(lane.sends, at),
+        own_port: port(lane.reads, at),
+        bytes: lane.bytes,
+        first_bytes: lane.first_bytes,
+        slice_bytes: lane.slice_bytes,
+    };
+    let task = |(number, rank): (usize, &Rank)| {
+        let task = Task::Collective(config::Collective {
+            lanes: rank.lanes.iter().map(lane).collect(),
+            iterations: u64::from(spec.iterations),
+            compute_ns: ns(spec.compute),
+            compute_jitter_ns: ns(spec.compute_jitter),
+            stream: number as u64,
+            priority: spec.priority,
+            start_ns: kernel_ns(Time::ZERO),
+        });
+        (rank.host, task)
+    };
+    let ranks = spec.ranks(&run.network);
+    ranks.iter().enumerate().map(task).collect()
 }
 
 /// When the last sender of datagrams is over, and what was under way has come.

@@ -100,7 +100,7 @@ impl IncastApp {
     }
 
     /// A client outside has been through so many iterations.
-    pub(super) fn finished_outside(&mut self, iterations: u64) {
+    pub(super) fn iterated_outside(&mut self, iterations: u64) {
         self.iteration = iterations;
     }
 

@@ -5,6 +5,7 @@
 
 mod background_flows;
 mod bernoulli;
+mod collective;
 mod exchange;
 mod flows;
 mod incast;
@@ -21,6 +22,7 @@ use tailback_units::{Duration, Time};
 
 pub(crate) use background_flows::BackgroundFlowsApp;
 pub(crate) use bernoulli::BernoulliApp;
+pub(crate) use collective::CollectiveApp;
 pub(crate) use exchange::ExchangeApp;
 pub(crate) use flows::{FlowsApp, Program, Source};
 pub(crate) use incast::{IncastApp, Latencies, Server};
@@ -137,6 +139,7 @@ pub(crate) enum Workload {
     Udp(UdpApp),
     RequestResponse(RequestResponseApp),
     Ping(PingApp),
+    Collective(CollectiveApp),
 }
 
 impl Workload {
@@ -151,6 +154,7 @@ impl Workload {
             Workload::Udp(app) => app.start(actions),
             Workload::RequestResponse(app) => app.start(now, actions),
             Workload::Ping(app) => app.start(now, actions),
+            Workload::Collective(app) => app.start(actions),
         }
     }
 
@@ -161,18 +165,21 @@ impl Workload {
         }
     }
 
-    /// Applications outside have been through so many iterations, or have read so many bytes of
-    /// flows.
-    pub(crate) fn finished_outside(&mut self, iterations: u64, flow_bytes: u64) {
+    /// Applications outside have been through so many iterations.
+    pub(crate) fn iterated_outside(&mut self, iterations: u64) {
         match self {
-            Workload::Incast(app) => app.finished_outside(iterations),
-            Workload::Flows(app) => app.read_outside(flow_bytes),
-            Workload::Exchange(app) => app.read_outside(flow_bytes),
-            Workload::Measured(_)
-            | Workload::Bernoulli(_)
-            | Workload::RequestResponse(_)
-            | Workload::Ping(_)
-            | Workload::Udp(_) => {}
+            Workload::Incast(app) => app.iterated_outside(iterations),
+            Workload::Collective(app) => app.iterated_outside(iterations),
+            _ => {}
+        }
+    }
+
+    /// Applications outside have read so many bytes of flows.
+    pub(crate) fn read_outside(&mut self, bytes: u64) {
+        match self {
+            Workload::Flows(app) => app.read_outside(bytes),
+            Workload::Exchange(app) => app.read_outside(bytes),
+            _ => {}
         }
     }
 
@@ -187,7 +194,7 @@ impl Workload {
     #[inline(never)]
     pub(crate) fn alarm(&mut self, now: Time, actions: &mut VecDeque<Action>) {
         match self {
-            Workload::Incast(_) => {}
+            Workload::Incast(_) | Workload::Collective(_) => {}
             Workload::Flows(app) => app.alarm(now, actions),
             Workload::Exchange(app) => app.alarm(now, actions),
             Workload::Measured(app) => app.alarm(now, actions),
@@ -293,6 +300,7 @@ impl Workload {
             | Workload::Measured(_)
             | Workload::Bernoulli(_)
             | Workload::Ping(_)
+            | Workload::Collective(_)
             | Workload::Udp(_) => 0,
             Workload::Exchange(app) => app.sender(),
             Workload::RequestResponse(app) => app.sender(),
@@ -330,6 +338,7 @@ impl Workload {
             Workload::Bernoulli(app) => app.notice(id, notice, actions),
             Workload::Udp(app) => app.notice(now, id, notice, actions),
             Workload::RequestResponse(app) => app.notice(now, id, notice, actions),
+            Workload::Collective(app) => app.notice(now, id, notice, actions),
         }
     }
 
@@ -343,6 +352,7 @@ impl Workload {
             Workload::Udp(app) => app.is_done(),
             Workload::RequestResponse(app) => app.is_done(),
             Workload::Ping(app) => app.is_done(),
+            Workload::Collective(app) => app.is_done(),
         }
     }
 
@@ -358,6 +368,7 @@ impl Workload {
             Workload::Udp(app) => u64::from(app.is_done()),
             Workload::RequestResponse(app) => u64::from(app.is_done()),
             Workload::Ping(app) => u64::from(app.is_done()),
+            Workload::Collective(app) => app.progress(),
         }
     }
 
@@ -381,6 +392,7 @@ impl Workload {
             Workload::Bernoulli(app) => app.read_bytes(),
             Workload::RequestResponse(app) => app.read_bytes(),
             Workload::Ping(app) => app.read_bytes(),
+            Workload::Collective(app) => app.exchanged_bytes_total(),
             Workload::Udp(_) => 0,
         }
     }

@@ -29,7 +29,7 @@ impl World {
         let own = &self.endpoints[..self.begun_endpoints as usize];
         let mut connections = own.iter().filter_map(|end| end.connection.as_ref());
         goes_on
-            && matches!(self.workload, Workload::Incast(_))
+            && matches!(self.workload, Workload::Incast(_) | Workload::Collective(_))
             && connections.any(|tcp| tcp.failure().is_some())
     }
 
@@ -37,7 +37,7 @@ impl World {
     /// on: looked at now and then.
     pub(crate) fn stands_still(&mut self) -> bool {
         let read_bytes = match self.workload {
-            Workload::Incast(_) => self.quiet(),
+            Workload::Incast(_) | Workload::Collective(_) => self.quiet(),
             _ => None,
         };
         let before = self.still.filter(|(_, before)| Some(*before) == read_bytes);

@@ -3,6 +3,7 @@
 mod background;
 mod background_flows;
 mod capture;
+mod collective;
 mod columns;
 mod dcqcn;
 mod drawn;

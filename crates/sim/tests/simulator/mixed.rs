@@ -73,6 +73,8 @@ const WORKLOADS: &[&str] = &[
     r#"kind = "iperf3", senders = 2, measured = "all", duration = "10ms", lead = "2ms", interval = "1ms""#,
     r#"kind = "flent", test = "rrul", clients = 2, length = "10ms", delay = "1ms", step_size = "1ms""#,
     r#"kind = "bernoulli", load = 0.3, duration = "2ms""#,
+    r#"kind = "collective", operation = "all-reduce", size = "60KB", iterations = 2, slices = 2, compute_jitter = "100us""#,
+    r#"kind = "collective", operation = "all-to-all", size = "60KB", iterations = 2, priority = 1"#,
 ];
 
 const BESIDE: &[&str] = &[
