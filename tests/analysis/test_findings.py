@@ -132,8 +132,8 @@ def test_a_switch_is_named_with_its_value_as_scenarios_write_it(
     folder = sweep_folder(tmp_path / "r", {"host.gro": [True, False], "striped": [True, False]})
     view = View(Results(folder))
     page = contents(view)
-    assert page.findings[0].startswith("At host.gro false, a transaction takes ")
-    assert "striped false than with striped true" in page.findings[0]
+    assert page.findings[0].startswith("A transaction takes up to 30 % longer with striped false ")
+    assert "than with striped true (host.gro true)" in page.findings[0]
     print_summary(view.results)
     told = capsys.readouterr().out + str(page.findings) + str(page.facts) + str(page.sections[-1])
     assert "true" in told

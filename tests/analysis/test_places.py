@@ -82,6 +82,46 @@ def test_two_that_end_alike_are_not_ranked(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("times", "said"),
+    [
+        (
+            {"hash": (10.0, 18.0), "spray": (10.0, 10.2), "flowlet": (12.0, 10.0)},
+            [
+                "A transaction takes up to 80 % longer with far than with near (hash).",
+                "far is ahead at flowlet only.",
+            ],
+        ),
+        (
+            {"hash": (10.0, 10.01), "spray": (11.0, 11.0)},
+            ["Transactions with near and far take the same time within 1 %."],
+        ),
+    ],
+)
+def test_along_names_two_are_compared_where_they_are_furthest_apart(
+    tmp_path: Path, times: dict[str, tuple[float, float]], said: list[str]
+) -> None:
+    cases = [
+        (paths, ring, ms)
+        for paths, both in times.items()
+        for ring, ms in zip(("near", "far"), both, strict=True)
+    ]
+    rows = [
+        {"run": run, "paths": paths, "ring": ring, "repetition": 0}
+        | {"completion_ms_mean": mean, "data_bytes_total": 1, "duration_s_total": 1.0}
+        for run, (paths, ring, mean) in enumerate(cases)
+    ]
+    folder = write_folder(
+        tmp_path / "r",
+        name="rings",
+        title="Rings",
+        study=None,
+        parameters=["paths", "ring"],
+        tables={"summary": rows},
+    )
+    assert key_findings(View(Results(folder))) == said
+
+
 SLOW_READER = """
 name = "slow-reader"
 [host]

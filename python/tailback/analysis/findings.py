@@ -1,6 +1,6 @@
 """Sentences computed from the tables: headlines of figures and key findings."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -230,27 +230,42 @@ class _Contest:
 
 def _two(view: View, x: Axis) -> list[str]:
     a, b = view.groups
-    ratio = pair(view, view.points, _METRIC, a, b).last
-    if ratio is None:
+    named = x.kind == "nominal"
+    curves = pair(view, view.points, _METRIC, a, b)
+    # Along names the last says no more than any other: where they are furthest apart.
+    at = _widest(curves.ratios) if named else len(curves.ratios) - 1
+    ratio = curves.ratios[at] if at is not None and at >= 0 else None
+    if at is None or ratio is None:
         return []
     contest = _Contest(a, b, ratio) if ratio >= 1 else _Contest(b, a, 1 / ratio)
+    place = _named(x, curves.x[at])
     if contest.ratio < _ALIKE:
-        tied = (
-            f"At {_place(x, -1)}, transactions with {a} and {b} take the same time within {_ABOUT}."
-        )
+        if named:
+            return [f"Transactions with {a} and {b} take the same time within {_ABOUT}."]
+        tied = f"At {place}, transactions with {a} and {b} take the same time within {_ABOUT}."
         return [tied, *_crossing(view, x, contest), *_crossing(view, x, contest.turned)]
-    first = (
-        f"At {_place(x, -1)}, a transaction takes {(contest.ratio - 1) * 100:.3g} % longer with "
-        f"{contest.slow} than with {contest.fast}"
+    longer = (
+        f"{(contest.ratio - 1) * 100:.3g} % longer with {contest.slow} than with {contest.fast}"
     )
-    drops = (
-        pair(view, view.points, "switch_drops_mean", contest.slow, contest.fast).last
+    if named:
+        first = f"A transaction takes up to {longer} ({place})"
+    else:
+        first = f"At {place}, a transaction takes {longer}"
+    lost = (
+        pair(view, view.points, "switch_drops_mean", contest.slow, contest.fast)
         if view.has("switch_drops_mean")
         else None
     )
+    drops = None if lost is None else dict(zip(lost.x, lost.ratios, strict=True))[curves.x[at]]
     if drops:
         first += f", and the switch drops {drops:.2g} times the packets"
     return [first + ".", *_crossing(view, x, contest)]
+
+
+def _widest(ratios: Sequence[float | None]) -> int | None:
+    """Where two are furthest apart, whichever is ahead; nowhere if there is no ratio."""
+    known = [(max(r, 1 / r), -i) for i, r in enumerate(ratios) if r]
+    return -max(known)[1] if known else None
 
 
 def _crossing(view: View, x: Axis, contest: _Contest) -> list[str]:
