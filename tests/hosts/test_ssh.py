@@ -110,6 +110,31 @@ def test_datagrams(tmp_path: Path, lab: Laboratory) -> None:
     assert lab.left() == []
 
 
+COLLECTIVE = """
+[workload]
+kind = "collective"
+operation = "all-reduce"
+size = "300kB"
+iterations = 4
+compute = "1ms"
+"""
+
+
+def test_a_collective(tmp_path: Path, lab: Laboratory) -> None:
+    results = run(lab, tmp_path, COLLECTIVE)
+    summary = results.summary.row(0, named=True)
+    # Four parts of a third from each of three hosts, four times.
+    assert (summary["iterations"], summary["data_bytes_total"]) == (4, 4 * 3 * 400_000)
+    flows = results.table("flows").sort("source")
+    assert flows["destination"].to_list() == ["host1", "host2", "host0"]
+    assert flows["received_bytes"].to_list() == [1_600_000] * 3
+    took = results.table("transactions")
+    assert took["completion_ms"].min() > 0  # type: ignore[operator]
+    begun_s = took["start_s"].to_list()
+    assert begun_s == sorted(begun_s)
+    assert lab.left() == []
+
+
 BESIDE = """
 [workload]
 kind = "request-response"
