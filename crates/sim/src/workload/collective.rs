@@ -1,4 +1,5 @@
-//! The ranks of a collective: each passes on what has come, and begins again by itself.
+//! The ranks of a collective: each passes on what has come, and begins again by itself. A program that has all of an
+//! iteration on a connection reads there again when it begins the next: what comes earlier waits in the socket.
 
 use std::collections::VecDeque;
 
@@ -17,6 +18,8 @@ struct LaneState {
     received_bytes: u64,
     /// What has been written of all iterations, bytes.
     written_bytes: u64,
+    /// It is not read: all of the iteration has come.
+    holds: bool,
 }
 
 #[derive(Debug)]
@@ -156,6 +159,15 @@ impl CollectiveApp {
     fn begin(&mut self, now: Time, rank: usize, actions: &mut VecDeque<Action>) {
         let state = &mut self.ranks[rank];
         state.running = true;
+        for lane in &mut state.lanes {
+            if std::mem::take(&mut lane.holds) {
+                let endpoint = reading_end(lane.lane.reads);
+                actions.push_back(Action::Read {
+                    endpoint,
+                    most: None,
+                });
+            }
+        }
         let place = (state.iteration - self.ended) as usize;
         if place == self.open.len() {
             self.open.push_back(Open {
@@ -185,7 +197,12 @@ impl CollectiveApp {
                     let endpoint = sending_end(lane.lane.sends);
                     actions.push_back(Action::Write { endpoint, bytes });
                 }
-                whole &= lane.received_bytes >= (iteration + 1) * lane.lane.bytes;
+                let is_whole = lane.received_bytes >= (iteration + 1) * lane.lane.bytes;
+                whole &= is_whole;
+                if is_whole && !std::mem::replace(&mut lane.holds, true) {
+                    let endpoint = reading_end(lane.lane.reads);
+                    actions.push_back(Action::Hold { endpoint });
+                }
             }
             if !whole {
                 return;
@@ -236,6 +253,7 @@ impl LaneState {
             lane,
             received_bytes: 0,
             written_bytes: 0,
+            holds: false,
         }
     }
 
@@ -244,6 +262,10 @@ impl LaneState {
         let before = iteration * self.lane.bytes;
         before + self.lane.may_send(self.received_bytes - before)
     }
+}
+
+fn reading_end(connection: usize) -> EndpointId {
+    EndpointId(2 * connection as u32 + 1)
 }
 
 fn sending_end(connection: usize) -> EndpointId {

@@ -49,6 +49,19 @@ fn write(endpoint: u32, bytes: u64) -> Action {
     Action::Write { endpoint, bytes }
 }
 
+fn hold(endpoint: u32) -> Action {
+    let endpoint = EndpointId(endpoint);
+    Action::Hold { endpoint }
+}
+
+fn read(endpoint: u32) -> Action {
+    let endpoint = EndpointId(endpoint);
+    Action::Read {
+        endpoint,
+        most: None,
+    }
+}
+
 /// Both ranks have their connections: each has two ends of its own.
 fn connected(app: &mut CollectiveApp) {
     assert!(tell(app, 1, 0, Notice::Connected).is_empty());
@@ -71,21 +84,19 @@ fn what_comes_is_passed_on_by_the_slice_and_nobody_waits_for_all() {
         [write(0, 100)]
     );
     // Rank 0 has all, and begins the next iteration while rank 1 has not.
-    assert_eq!(
-        tell(&mut app, 14, 3, Notice::Received(100)),
-        [write(0, 100)]
-    );
+    let begun = [hold(3), read(3), write(0, 100)];
+    assert_eq!(tell(&mut app, 14, 3, Notice::Received(100)), begun);
     assert_eq!((app.progress(), app.is_done()), (0, false));
     let ended = [
+        hold(1),
         Action::End { started: at(2) },
         Action::Begin { iteration: 1 },
-        write(2, 100),
-        write(2, 50),
+        read(1),
     ];
     // With the first half of rank 0's next.
     let mut told = tell(&mut app, 15, 1, Notice::Received(150));
-    let all: u64 = told.split_off(2).iter().map(written).sum();
-    assert_eq!((told.as_slice(), all), (&ended[..2], 150));
+    let all: u64 = told.split_off(4).iter().map(written).sum();
+    assert_eq!((told.as_slice(), all), (ended.as_slice(), 150));
     assert_eq!((app.progress(), app.exchanged_bytes_total()), (1, 400));
     tell(&mut app, 16, 1, Notice::Received(150));
     assert!(!app.is_done());
@@ -109,16 +120,18 @@ fn a_rank_computes_before_it_begins_again() {
         endpoint: EndpointId(endpoint),
         at: at(us),
     };
-    assert_eq!(tell(&mut app, 10, 1, Notice::Received(100)), [wake(2, 110)]);
+    let held = [hold(1), wake(2, 110)];
+    assert_eq!(tell(&mut app, 10, 1, Notice::Received(100)), held);
     let end = Action::End { started: at(2) };
     let ended = tell(&mut app, 20, 3, Notice::Received(100));
-    assert_eq!(ended, [end, wake(0, 120)]);
-    let begun = [Action::Begin { iteration: 1 }, write(2, 100)];
+    assert_eq!(ended, [hold(3), end, wake(0, 120)]);
+    let begun = [read(1), Action::Begin { iteration: 1 }, write(2, 100)];
     assert_eq!(tell(&mut app, 110, 2, Notice::Awake), begun);
-    // All that rank 0 waits for has come before it begins: it has ended as soon as it does.
-    assert!(tell(&mut app, 115, 3, Notice::Received(100)).is_empty());
-    assert_eq!(tell(&mut app, 120, 0, Notice::Awake), [write(0, 100)]);
+    // All that rank 0 waits for is there before it begins: it has ended as soon as it has read that.
+    let begun = [read(3), write(0, 100)];
+    assert_eq!(tell(&mut app, 120, 0, Notice::Awake), begun);
+    assert_eq!(tell(&mut app, 120, 3, Notice::Received(100)), [hold(3)]);
     let last = tell(&mut app, 130, 1, Notice::Received(100));
-    assert_eq!(last, [Action::End { started: at(110) }]);
+    assert_eq!(last, [hold(1), Action::End { started: at(110) }]);
     assert!(app.is_done());
 }
