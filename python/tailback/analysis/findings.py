@@ -256,7 +256,7 @@ def _two(view: View, x: Axis) -> list[str]:
         if view.has("switch_drops_mean")
         else None
     )
-    drops = None if lost is None else dict(zip(lost.x, lost.ratios, strict=True))[curves.x[at]]
+    drops = lost.ratios[at] if lost is not None else None
     if drops:
         first += f", and the switch drops {drops:.2g} times the packets"
     return [first + ".", *_crossing(view, x, contest)]
