@@ -108,6 +108,8 @@ fn one() -> u32 {
 
 /// More than any run exchanges in an iteration, and little enough for every sum of it.
 const SIZE_MAX: Bytes = Bytes::new(1_000_000_000_000_000);
+/// Longest that hosts may compute in a run: a hundred days; the simulator's clock ends after 213.
+const COMPUTE_MAX: Duration = Duration::from_secs(100 * 86_400);
 
 impl Collective {
     /// The hosts that take part.
@@ -228,6 +230,24 @@ impl Collective {
                 "size",
                 format!("{} take days on any link", self.size),
                 format!("{SIZE_MAX} at most"),
+            ));
+        }
+        let computes_ps = self
+            .compute
+            .as_ps()
+            .saturating_add(self.compute_jitter.as_ps());
+        if computes_ps.saturating_mul(self.iterations.into()) > COMPUTE_MAX.as_ps() {
+            let key = match self.compute >= self.compute_jitter {
+                true => "compute",
+                false => "compute_jitter",
+            };
+            found.push(Finding::new(
+                key,
+                format!(
+                    "in {} iterations hosts would compute for more than a hundred days",
+                    self.iterations
+                ),
+                "less, or fewer iterations",
             ));
         }
         if self.operation == Operation::AllToAll && self.slices > 1 {

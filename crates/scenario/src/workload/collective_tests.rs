@@ -82,7 +82,7 @@ fn what_has_come_is_passed_on_by_the_slice() {
 }
 
 #[test]
-fn sizes_that_nobody_exchanges_and_slices_of_nothing_are_told() {
+fn sizes_times_and_slices_that_are_of_no_use_are_told() {
     let mut spec = collective(Operation::AllToAll);
     assert!(spec.findings().is_empty());
     spec.slices = 2;
@@ -95,4 +95,13 @@ fn sizes_that_nobody_exchanges_and_slices_of_nothing_are_told() {
     spec.slices = 1;
     spec.size = tailback_units::Bytes::new(u64::MAX);
     assert_eq!(told(&spec), ["size"]);
+    // Three iterations of 40 days, then of 33.
+    spec.size = tailback_units::Bytes::new(1);
+    spec.compute_jitter = tailback_units::Duration::from_secs(40 * 86_400);
+    assert_eq!(told(&spec), ["compute_jitter"]);
+    spec.compute_jitter = tailback_units::Duration::ZERO;
+    spec.compute = tailback_units::Duration::from_secs(40 * 86_400);
+    assert_eq!(told(&spec), ["compute"]);
+    spec.compute = tailback_units::Duration::from_secs(33 * 86_400);
+    assert!(spec.findings().is_empty());
 }
