@@ -30,10 +30,20 @@ def scenarios() -> Iterator[tuple[str, str]]:
 
 
 def write_files(page: Path) -> None:
-    """Writes what the page's programs write, into the folder where we are."""
+    """Writes what the page's programs write, and those that name their file, into the folder where
+    we are.
+    """
     for program in shown("python", page):
         if '", "w")' in program:
             subprocess.run([sys.executable, "-c", program], check=True)
+        if named := re.match(r"# (\w+\.py)\n", program):
+            Path(named[1]).write_text(program)
+
+
+def cells(page: Path, first: str) -> list[str]:
+    """The cells of the page's line of a table that begins with this one."""
+    [line] = [line for line in page.read_text().splitlines() if line.startswith(f"| {first} |")]
+    return [cell.strip() for cell in line.strip("|").split("|")]
 
 
 @pytest.mark.parametrize(
@@ -44,7 +54,43 @@ def test_a_scenario_of_the_docs_is_sound(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     write_files(page)
-    assert tailback.Scenario(text).check() == []
+    found = tailback.Scenario(text)
+    assert found.check() == []
+    assert found.check_programs() == []
+
+
+def test_programs_of_the_page_give_the_tables_that_are_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = DOCS / "guide" / "own-congestion-control.md"
+    write_files(page)
+    aimd, copa = (tailback.Scenario(text) for of, text in scenarios() if of == page)
+    shared = tailback.run(aimd, out="aimd").summary
+    assert shared.height == 4
+    for row in shared.iter_rows(named=True):
+        [_, goodput, formula] = cells(page, str(row["beta"]))
+        assert goodput == f"{row['goodput_mbps_mean']:.1f} Mb/s"
+        assert row["goodput_mbps_mean"] == pytest.approx(float(formula.split()[0]), rel=0.035)
+    results = tailback.run(copa, out="copa")
+    rtt_ms = pl.col("rtt_us") / 1e3
+    looks = results.table("samples").filter(
+        pl.col("rtt_us") > 0, pl.col("host").str.starts_with("left")
+    )
+    by = "tcp_congestion_control"
+    seen = looks.group_by(by).agg(
+        rtt_ms.median().alias("median"), rtt_ms.quantile(0.95).alias("p95")
+    )
+    told = results.summary.join(seen, on=by)
+    assert told.height == 4
+    for row in told.iter_rows(named=True):
+        assert cells(page, f"`{row[by]}`")[1:] == [
+            f"{row['goodput_mbps_mean']:.1f} Mb/s",
+            f"{row['median']:.1f} ms",
+            f"{row['p95']:.1f} ms",
+            f"{row['jain_index_mean']:.3f}",
+            f"{row['switch_drops_mean']:.0f}",
+        ]
 
 
 def test_the_cell_gives_the_table_that_is_shown(

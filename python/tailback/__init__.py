@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tailback import fit
     from tailback.api import run
     from tailback.capture import read_capture
+    from tailback.congestion_control import CongestionControl
     from tailback.errors import (
         InputError,
         Interrupted,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from tailback.scenario import Scenario, built_in, load
 
 __all__ = [
+    "CongestionControl",
     "InputError",
     "Interrupted",
     "Problem",
@@ -47,6 +49,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "CongestionControl": "tailback.congestion_control",
     "Results": "tailback.results",
     "Scenario": "tailback.scenario",
     "built_in": "tailback.scenario",

@@ -6,9 +6,13 @@ from tailback.errors import Problem
 from tailback.records import BuiltIn, KernelHost, PlannedRun
 
 __all__ = [
+    "Ack",
+    "AckSample",
     "Control",
     "Plan",
+    "RateSample",
     "RunResult",
+    "TcpSock",
     "__version__",
     "bottleneck",
     "built_in",
@@ -139,6 +143,11 @@ class Plan:
 
         Raises `SimulationError` that names the host that failed.
         """
+    def check_own_controls(self) -> None:
+        """Executes the programs of congestion controls in Python.
+
+        Raises `InputError` with the first that is none.
+        """
     def real_hosts(self, index: int) -> str:
         """What real hosts are to do in a run, as JSON (`records.RealHosts`).
 
@@ -154,6 +163,152 @@ class Plan:
 
         Raises `SimulationError` that names the host that failed.
         """
+
+@final
+class TcpSock:
+    """A connection as its congestion control sees it, by Linux's names, while a hook is called.
+
+    Windows are in segments of `mss_cache` bytes, whole ones.
+    """
+
+    snd_cwnd: int
+    """The congestion window; at least 1, at most `snd_cwnd_clamp`."""
+    snd_ssthresh: int
+    """Below it the window is in slow start; 0x7fffffff before the first loss."""
+    snd_cwnd_cnt: int
+    """Segments counted towards the window's next growth."""
+    sk_pacing_rate: float | None
+    """Bytes a second, None for no limit: payload, or with `stack.pacing = "fq"` whole packets.
+
+    Counts in full control (`cong_control`); elsewhere the sender sets it by window and round trip.
+    """
+
+    @property
+    def snd_cwnd_clamp(self) -> int:
+        """The window never grows beyond."""
+    @property
+    def prior_cwnd(self) -> int:
+        """The window before the reduction that is or was under way."""
+    @property
+    def now_us(self) -> int:
+        """Microseconds since the run began (tcp_mstamp)."""
+    @property
+    def ca_state(self) -> str:
+        """TCP_CA_*: "open", "disorder", "cwr", "recovery" or "loss"."""
+    @property
+    def mss_cache(self) -> int:
+        """Payload of a segment, bytes."""
+    @property
+    def snd_una(self) -> int:
+        """First byte not acknowledged, a sequence number that wraps."""
+    @property
+    def snd_nxt(self) -> int:
+        """First byte not sent, a sequence number that wraps."""
+    @property
+    def packets_in_flight(self) -> int:
+        """Segments in flight (tcp_packets_in_flight)."""
+    @property
+    def srtt_us(self) -> int | None:
+        """Smoothed round trip, microseconds (the kernel's `srtt_us >> 3`); None before there is
+        one.
+        """
+    @property
+    def min_rtt_us(self) -> int | None:
+        """Least round trip of late, microseconds; None before the first."""
+    @property
+    def delivered(self) -> int:
+        """Segments delivered so far; wraps at 2^32."""
+    @property
+    def delivered_ce(self) -> int:
+        """Of those, acknowledged with ECE."""
+    @property
+    def lost(self) -> int:
+        """Segments found lost so far."""
+    @property
+    def app_limited(self) -> bool:
+        """The application, not the network, limits what is in flight."""
+    @property
+    def ecn(self) -> bool:
+        """ECN was negotiated."""
+    @property
+    def is_cwnd_limited(self) -> bool:
+        """The window was in full use (tcp_is_cwnd_limited), when that was last told."""
+    @property
+    def in_slow_start(self) -> bool:
+        """tcp_in_slow_start."""
+    def slow_start(self, acked: int) -> int:
+        """Grows the window by each segment acknowledged, to the threshold; gives what is left."""
+    def cong_avoid_ai(self, w: int, acked: int) -> None:
+        """Grows the window by one for every `w` acknowledged."""
+    def reno_cong_avoid(self, acked: int) -> None:
+        """Slow start, then one segment a window."""
+    def reno_ssthresh(self) -> int:
+        """Half the window, at least 2."""
+    def reno_undo_cwnd(self) -> int:
+        """The window as it was before the reduction."""
+
+@final
+class AckSample:
+    """What was acknowledged (ack_sample)."""
+
+    @property
+    def pkts_acked(self) -> int:
+        """Segments acknowledged."""
+    @property
+    def rtt_us(self) -> int | None:
+        """The round trip measured, microseconds; None where there was none to measure."""
+    @property
+    def in_flight(self) -> int:
+        """What was in flight when the newest acknowledged segment was sent."""
+
+@final
+class Ack:
+    """What kind of acknowledgement it was (CA_ACK_*)."""
+
+    @property
+    def slow_path(self) -> bool:
+        """It was not the one that was expected next."""
+    @property
+    def ece(self) -> bool:
+        """It carried ECE: a packet of ours was marked."""
+
+@final
+class RateSample:
+    """A sample of the delivery rate (rate_sample)."""
+
+    @property
+    def prior_delivered(self) -> int:
+        """`delivered` of the connection when the newest acknowledged segment was sent."""
+    @property
+    def delivered(self) -> int:
+        """Segments delivered over the interval; negative without a valid sample."""
+    @property
+    def delivered_ce(self) -> int:
+        """Of those, acknowledged with ECE."""
+    @property
+    def interval_us(self) -> int:
+        """The interval, microseconds; negative without a valid sample."""
+    @property
+    def rtt_us(self) -> int | None:
+        """Round trip of the last segment acknowledged, microseconds."""
+    @property
+    def losses(self) -> int:
+        """Segments found lost on this acknowledgement."""
+    @property
+    def acked_sacked(self) -> int:
+        """Segments newly acknowledged, selectively or not."""
+    @property
+    def prior_in_flight(self) -> int:
+        """Segments in flight before this acknowledgement."""
+    @property
+    def is_app_limited(self) -> bool:
+        """The application, not the network, set the pace."""
+    @property
+    def is_ack_delayed(self) -> bool:
+        """The acknowledgement was likely delayed."""
+    @property
+    def delivery_rate(self) -> float | None:
+        """Payload delivered a second, bytes; None without a valid sample."""
 
 def bottleneck(config: str) -> str:
     """Runs one bottleneck between ideal ends; configuration and result are JSON.

@@ -71,6 +71,28 @@ class Scenario:
         """All problems, errors and warnings; an empty list if there are none."""
         return _native.check(self.text, self.file_name, list(self.overrides), self.base_dir)
 
+    def check_programs(self) -> list[Problem]:
+        """What is wrong with its congestion controls in Python, if it is sound otherwise: the first
+        problem. Their text is executed to find out.
+        """
+        try:
+            self.plan.check_own_controls()
+        except InputError as error:
+            path, _, said = str(error).partition(": ")
+            reason, _, remedy = said.partition("; ")
+            return [
+                Problem(
+                    path=path,
+                    source=self.file_name,
+                    line=None,
+                    column=None,
+                    reason=reason,
+                    remedy=remedy,
+                    severity="error",
+                )
+            ]
+        return []
+
     @cached_property
     def plan(self) -> _native.Plan:
         """The scenario resolved, with its runs; raises `ScenarioError` with all problems."""

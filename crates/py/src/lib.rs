@@ -6,10 +6,12 @@ mod bottleneck;
 mod capture;
 mod control;
 mod errors;
+mod own;
 mod plan;
 mod queue;
 mod scenario;
 mod tables;
+mod tcp_view;
 
 use pyo3::prelude::*;
 
@@ -27,6 +29,8 @@ mod native {
     use crate::queue::replay_queue;
     #[pymodule_export]
     use crate::scenario::{built_in, check, dat_to_toml, presets, quantity, schema};
+    #[pymodule_export]
+    use crate::tcp_view::{Ack, Acked, RateSample, TcpSock};
 
     /// The version and, after its `+`, the sources that it was built from (build.rs).
     #[pymodule_export]

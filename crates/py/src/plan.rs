@@ -3,14 +3,17 @@
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
-use tailback_scenario::{Host, HostKind, Run, Workload};
+use tailback_scenario::{Host, HostKind, PythonControl, Run, Workload};
 use tailback_sim::{KernelSetup, RunOutcome, Seen, SimError};
 
 use crate::control::Control;
 use crate::errors::{input_error, problem_list, scenario_error, sim_error, simulation_error};
+use crate::own;
 use crate::tables::to_ipc;
 
 /// A scenario checked and resolved, with all the runs of its sweep.
@@ -90,9 +93,24 @@ impl Plan {
         threads: usize,
     ) -> PyResult<RunResult> {
         let run = self.at(index)?;
-        finish(py, || {
-            tailback_sim::simulate_on(threads, run, &control.inner)
+        let cancel = &control.inner.cancel;
+        with_own(py, run, cancel, |run| {
+            finish(py, || {
+                tailback_sim::simulate_on(threads, run, &control.inner)
+            })
         })
+    }
+
+    /// Raises `InputError` with the first of all runs' congestion controls in Python that is none.
+    fn check_own_controls(&self, py: Python<'_>) -> PyResult<()> {
+        let mut seen: Vec<(&String, &PythonControl)> = Vec::new();
+        for one in self.inner.runs.iter().flat_map(|run| run.python.iter()) {
+            if !seen.contains(&one) {
+                own::check(py, one.0, one.1)?;
+                seen.push(one);
+            }
+        }
+        Ok(())
     }
 
     /// The hosts of a run that are kernels, or would be if all were.
@@ -164,8 +182,11 @@ impl Plan {
             patience: std::time::Duration::from_secs_f64(patience_s),
         };
         let outside = outside(run, all_hosts);
-        finish(py, || {
-            tailback_sim::simulate_with_kernels(run, &outside, &setup, &control.inner)
+        let cancel = &control.inner.cancel;
+        with_own(py, run, cancel, |run| {
+            finish(py, || {
+                tailback_sim::simulate_with_kernels(run, &outside, &setup, &control.inner)
+            })
         })
     }
 
@@ -232,6 +253,23 @@ impl Plan {
 /// What Python hands over as JSON.
 fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> PyResult<T> {
     serde_json::from_str(text).map_err(|error| simulation_error(error.to_string()))
+}
+
+/// Makes a run whose hosts may have congestion controls in Python; what one of those raises is why it failed.
+fn with_own(
+    py: Python<'_>,
+    run: &Run,
+    cancel: &Arc<AtomicBool>,
+    make: impl FnOnce(&Run) -> PyResult<RunResult>,
+) -> PyResult<RunResult> {
+    let Some((run, failure)) = own::with_controls(py, run, cancel)? else {
+        return make(run);
+    };
+    let made = make(&run);
+    match failure.told(py) {
+        Some(raised) => Err(raised),
+        None => made,
+    }
 }
 
 /// Makes a run with the GIL released. A panic is a defect of the simulator: it fails this run and no
@@ -326,7 +364,10 @@ fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
 }
 
 /// A JSON value as Python's own types.
-fn to_python<'py>(py: Python<'py>, value: &serde_json::Value) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn to_python<'py>(
+    py: Python<'py>,
+    value: &serde_json::Value,
+) -> PyResult<Bound<'py, PyAny>> {
     py.import("json")?
         .call_method1("loads", (value.to_string(),))
 }

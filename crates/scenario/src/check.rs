@@ -8,7 +8,7 @@
 use std::cell::OnceCell;
 
 use serde_json::{Map, Value};
-use tailback_tcp::congestion::KernelControl;
+use tailback_tcp::congestion::{KernelControl, OwnName};
 use tailback_units::{Bytes, Duration, Rate};
 
 use crate::document::Document;
@@ -221,10 +221,10 @@ impl Checker<'_> {
         false
     }
 
-    /// A choice of words, of which one may be a form that a prefix tells apart.
+    /// A choice of words, of which some may be forms that a prefix tells apart.
     fn check_words(&mut self, branches: &[Value], value: &Value, at: &str) {
         let mut words = words_of(branches);
-        if let Some(form) = branches.iter().find(|b| b.get("format").is_some()) {
+        for form in branches.iter().filter(|b| b.get("format").is_some()) {
             let example = form["examples"][0].as_str().unwrap_or_default();
             let prefix = example.split_inclusive(':').next().unwrap_or_default();
             match value.as_str() {
@@ -431,6 +431,10 @@ impl Checker<'_> {
                 .map(|time| beyond(time > LONGEST, "864000s, ten days")),
             Some("tailback-KernelControl") => {
                 let parsed = text.parse::<KernelControl>().map(|_| None);
+                parsed.map_err(|error| error.to_string())
+            }
+            Some("tailback-OwnName") => {
+                let parsed = text.parse::<OwnName>().map(|_| None);
                 parsed.map_err(|error| error.to_string())
             }
             _ => Ok(None),

@@ -24,6 +24,7 @@ use crate::network::Network;
 use crate::over;
 use crate::period;
 use crate::problem::Finding;
+use crate::python;
 use crate::reroute;
 use crate::topology::{Topology, exceptions};
 use crate::vlans;
@@ -54,6 +55,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
         fastest = fastest.max(exception.link.rate.unwrap_or_default());
     }
     findings.extend(meaning_trace::findings(scenario));
+    findings.extend(python::findings(&scenario.python));
     findings.extend(over::findings(scenario));
     findings.extend(reroute::findings(&scenario.network));
     for (path, switch) in switches(&scenario.network) {

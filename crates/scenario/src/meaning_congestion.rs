@@ -58,6 +58,13 @@ fn unfit(kind: CongestionKind, stack: &Stack) -> Option<(String, &'static str)> 
         let remedy = "sender = \"linux-7.2\" (preset linux-7.2), or another congestion control";
         return Some((reason, remedy));
     }
+    if kind.own_name().is_some() && stack.sender == Sender::Linux26 {
+        let reason = format!(
+            "{name} is asked on the occasions of Linux 7.2's sender, and this one is of Linux 2.6"
+        );
+        let remedy = "sender = \"linux-7.2\" (preset linux-7.2), or another congestion control";
+        return Some((reason, remedy));
+    }
     (kind.answers_sce() && stack.tcp_ecn == 0).then(|| {
         let reason = format!("{name} answers marks, and tcp_ecn = 0 asks for none");
         (reason, "tcp_ecn = 1, or another congestion control")

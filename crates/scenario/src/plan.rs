@@ -4,7 +4,7 @@
 //! presets → JSON Schema → typed model → meaning. All problems come back at once.
 
 use std::cell::OnceCell;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -25,6 +25,7 @@ use crate::path;
 use crate::places::Place;
 use crate::preset::{Kind, Presets};
 use crate::problem::{Finding, Problem, Severity};
+use crate::python::{self, PythonControl};
 use crate::reroute;
 use crate::resolve;
 use crate::schema;
@@ -72,6 +73,8 @@ pub struct Run {
     pub background_flows: Vec<BackgroundFlows>,
     /// What is recorded beyond the tables every run gives.
     pub record: Record,
+    /// Congestion controls of the user's own, by their names.
+    pub python: Arc<BTreeMap<String, PythonControl>>,
 }
 
 impl Run {
@@ -103,6 +106,8 @@ impl Plan {
         let findings = sizes_file::read(&mut document.root, base_dir);
         problems.extend(document.problems(findings));
         let findings = trace_file::read(&mut document.root, base_dir);
+        problems.extend(document.problems(findings));
+        let findings = python::read(&mut document.root, base_dir);
         problems.extend(document.problems(findings));
 
         let (presets, findings) = Presets::new(&document);
@@ -307,6 +312,7 @@ impl Planner<'_> {
         let known = self.unchanged(&document.root);
         let passed = [skip.as_slice(), &known].concat();
         findings.extend(check::check_scenario(&document, &self.places, &passed));
+        findings.extend(python::unknown(&document.root));
         if !findings.is_empty() || !skip.is_empty() {
             self.tell(&document, findings);
             return None;
@@ -346,6 +352,7 @@ impl Planner<'_> {
                 background: scenario.background,
                 background_flows: scenario.background_flows,
                 record: scenario.record,
+                python: Arc::new(scenario.python),
             }),
             Err(findings) => {
                 self.tell(&document, findings);

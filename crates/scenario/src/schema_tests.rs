@@ -103,6 +103,7 @@ fn the_check_knows_every_keyword_that_the_schema_uses() {
             "tailback-Rate",
             "tailback-Duration",
             "tailback-KernelControl",
+            "tailback-OwnName",
             "uint8",
             "uint16",
             "uint32",

@@ -78,8 +78,10 @@ fn marks(run: &Run) -> bool {
 
 /// Whether anybody sends packets that can be marked, or opens a connection that asks for them.
 fn asks(run: &Run) -> bool {
-    // What a kernel's own asks for by itself is not known.
-    let needs = |kind: &CongestionKind| kind.needs_ecn() || !kind.is_modelled();
+    // What others' ask for by themselves is not known.
+    let needs = |kind: &CongestionKind| {
+        kind.needs_ecn() || !kind.is_modelled() || kind.own_name().is_some()
+    };
     let connects = !matches!(run.workload, Workload::Udp(_)) || !run.background_flows.is_empty();
     let mut hosts = run.network.hosts.iter();
     let own = connects

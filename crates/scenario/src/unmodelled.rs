@@ -1,5 +1,5 @@
-//! Congestion controls that only a kernel has, at hosts that are modelled: told before a run is made, for only who
-//! makes it knows which hosts are which (`--backend`).
+//! Congestion controls that only a kernel has, at hosts that are modelled, and those that only modelled hosts can
+//! have, at others: told before a run is made, for only who makes it knows which hosts are which (`--backend`).
 
 use tailback_tcp::congestion::CongestionKind;
 
@@ -14,22 +14,41 @@ impl Run {
         &self,
         is_modelled: impl Fn(usize) -> bool,
     ) -> Option<(&str, CongestionKind)> {
+        self.control_at(|kind| !kind.is_modelled(), is_modelled)
+    }
+
+    /// The first host that is no modelled one and to send by a congestion control of the user's own, and which;
+    /// `is_outside` tells hosts by their numbers.
+    #[must_use]
+    pub fn own_control_outside(
+        &self,
+        is_outside: impl Fn(usize) -> bool,
+    ) -> Option<(&str, CongestionKind)> {
+        self.control_at(|kind| kind.own_name().is_some(), is_outside)
+    }
+
+    /// The first of such hosts that is to send by such a control.
+    fn control_at(
+        &self,
+        is_such: impl Fn(&CongestionKind) -> bool,
+        at: impl Fn(usize) -> bool,
+    ) -> Option<(&str, CongestionKind)> {
         let hosts = &self.network.hosts;
         let name = |host: usize| hosts[host].name.as_str();
-        let kernels_own = |kinds: &[CongestionKind]| {
+        let such = |kinds: &[CongestionKind]| {
             let mut kinds = kinds.iter().copied();
-            kinds.find(|kind| !kind.is_modelled())
+            kinds.find(|kind| is_such(kind))
         };
         let of_host = hosts.iter().enumerate().find_map(|(number, host)| {
             let stack = &host.stack.tcp_congestion_control;
-            let kind = kernels_own(host.socket.tcp_congestion.as_slice())
-                .or_else(|| kernels_own(std::slice::from_ref(stack)))?;
-            is_modelled(number).then(|| (name(number), kind))
+            let kind = such(host.socket.tcp_congestion.as_slice())
+                .or_else(|| such(std::slice::from_ref(stack)))?;
+            at(number).then(|| (name(number), kind))
         });
         let of_asked = |asked: Asked<'_>, stream: u64| {
-            let kind = kernels_own(asked.kinds)?;
-            let modelled = |host| is_modelled(host).then_some(host);
-            let host = asked.at_first((self.seed, stream), &self.network, modelled)?;
+            let kind = such(asked.kinds)?;
+            let there = |host| at(host).then_some(host);
+            let host = asked.at_first((self.seed, stream), &self.network, there)?;
             Some((name(host), kind))
         };
         let of_workload = || of_asked(Asked::of_workload(&self.workload), 0);

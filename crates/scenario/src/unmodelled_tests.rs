@@ -51,6 +51,26 @@ fn what_flows_ask_for_is_for_those_who_send_them() {
 }
 
 #[test]
+fn one_s_own_is_for_modelled_hosts_alone() {
+    let bulk = format!("{BULK}congestion = [\"python:mine\"]\n[python.mine]\nsource = \"pass\"\n");
+    let own = plan("cubic", &bulk).expect("a plan");
+    assert_eq!(found(&own, |_| true), None);
+    let outside = |is_outside: fn(usize) -> bool| {
+        let found = own.runs[0].own_control_outside(is_outside);
+        found.map(|(host, kind)| (host.to_owned(), kind.name().to_owned()))
+    };
+    assert_eq!(outside(|_| true), said("a", "python:mine"));
+    assert_eq!(outside(|host| host == 0), None, "it only receives");
+    let wrong = plan("python:mine", BULK).unwrap_err();
+    assert!(wrong.contains("there is no [python.mine]"), "{wrong}");
+    let wrong = plan("cubic", &bulk.replace("python:mine", "python:mien")).unwrap_err();
+    assert!(
+        wrong.contains("workload.congestion[0]") && wrong.contains("did you mean \"mine\""),
+        "{wrong}"
+    );
+}
+
+#[test]
 fn slips_of_the_pen_are_told() {
     let wrong = plan("cubicc", BULK).unwrap_err();
     assert!(

@@ -180,7 +180,8 @@ pub fn simulate_on(threads: usize, run: &Run, control: &Control) -> Result<RunOu
             why,
         });
     }
-    if let Some(refused) = external::without_model(run, |_| false) {
+    let refused = external::without_model(run, |_| false);
+    if let Some(refused) = refused.or_else(|| external::without_maker(run, |_| false)) {
         return Err(SimError::NotModelled(refused));
     }
     let (mut world, parts) = parts::begin(run, control, threads)?;

@@ -11,7 +11,7 @@ use crate::congestion::{
     BicParameters, CdgParameters, CompoundParameters, CongestionKind, Cubic21Parameters,
     CubicParameters, DctcpParameters, HtcpParameters, HyblaParameters, IllinoisParameters,
     NvParameters, PragueParameters, RenoSceParameters, ScalableParameters, VegasParameters,
-    WindowCounting,
+    WindowCounting, own::OwnControls,
 };
 use crate::connection::{CwndReduction, FastRecovery, Pacing, Sender};
 use crate::receive::{InitialReceiveWindow, RcvbufTuning, Receiver, WinFromSpace};
@@ -298,6 +298,9 @@ pub struct Stack {
     /// Parameters of `compound`.
     #[serde(default)]
     pub compound: CompoundParameters,
+    /// Who makes congestion controls that are of one's own; no setting, and in no file.
+    #[serde(skip)]
+    pub own: OwnControls,
 }
 
 impl Stack {

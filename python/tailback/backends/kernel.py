@@ -61,9 +61,10 @@ class KernelHosts:
 
 
 def check_kernels(plan: Plan, *, all_hosts: bool) -> Facts:
-    """Raises `InputError` with what kernels cannot do of the first run in which they cannot; gives
-    what they do not do of any.
+    """Raises `InputError` with the first congestion control in Python that is none, or with what
+    kernels cannot do of the first run in which they cannot; gives what they do not do of any.
     """
+    plan.check_own_controls()
     not_applied: dict[str, None] = {}
     for run in plan.runs:
         plan.check_kernels(run["index"], all_hosts=all_hosts)

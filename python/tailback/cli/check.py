@@ -25,6 +25,8 @@ def command(
     try:
         found = scenario_from(scenario, overrides)
         problems = found.check()
+        if not any(problem["severity"] == "error" for problem in problems):
+            problems += found.check_programs()
     except ScenarioError as error:  # a .dat file that cannot be imported
         problems = error.problems
     bad = any(problem["severity"] == "error" for problem in problems)

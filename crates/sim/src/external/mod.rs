@@ -44,7 +44,7 @@ pub use elsewhere::{hosts_elsewhere, working_hosts};
 use guests::{EPOCH_NS, Guests};
 pub use not_applied::not_applied_by_kernels;
 pub use possible::kernels_can;
-pub(crate) use possible::without_model;
+pub(crate) use possible::{without_maker, without_model};
 
 /// The sysctl.
 pub(crate) const CONGESTION_CONTROL: &str = "net.ipv4.tcp_congestion_control";
@@ -98,6 +98,9 @@ pub fn simulate_with_kernels(
     control: &Control,
 ) -> Result<RunOutcome, SimError> {
     kernels_can(run, outside)?;
+    if let Some(refused) = without_maker(run, |host| outside[host]) {
+        return Err(SimError::NotModelled(refused));
+    }
     let guests = Guests::new(run, outside, &setup.folder);
     guests.prepare(&setup.agent)?;
     let mut cable = Cable::new(build::world(run, outside), guests.hosts(), ends::all(run));

@@ -52,6 +52,28 @@ pub(crate) fn without_model(run: &Run, is_outside: impl Fn(usize) -> bool) -> Op
     ))
 }
 
+/// A congestion control of somebody's own without anybody who makes it: a run that was not handed to
+/// [`Run::with_own_controls`].
+pub(crate) fn without_maker(run: &Run, is_outside: impl Fn(usize) -> bool) -> Option<String> {
+    let hosts = &run.network.hosts;
+    let is_left = |host: usize| !is_outside(host) && hosts[host].stack.own.0.is_none();
+    let (host, kind) = run.own_control_outside(is_left)?;
+    let name = kind.name();
+    Some(format!(
+        "nobody makes congestion control {name} for host {host}"
+    ))
+}
+
+/// A congestion control that real hosts cannot have.
+pub(super) fn own_control(run: &Run, is_outside: impl Fn(usize) -> bool) -> Option<String> {
+    let (host, kind) = run.own_control_outside(is_outside)?;
+    Some(format!(
+        "congestion control {} is a program for modelled hosts, and host {host} is a real one: give it to modelled \
+         hosts alone, or real ones one of theirs (kernel:NAME)",
+        kind.name()
+    ))
+}
+
 fn refused(run: &Run, outside: &[bool]) -> Vec<String> {
     let mut refused = of_workload(run, outside);
     let mut refuse = |what: String| refused.push(what);
@@ -63,6 +85,9 @@ fn refused(run: &Run, outside: &[bool]) -> Vec<String> {
              hosts of its own, or make it background_flows"
                 .to_owned(),
         );
+    }
+    if let Some(what) = own_control(run, is_outside) {
+        refuse(what);
     }
     if let Some(what) = beside::refused(run, is_outside) {
         refuse(what);

@@ -19,7 +19,7 @@ use tailback_units::{Duration, Time};
 
 use super::addresses::Addresses;
 use super::tasks::{self, ns};
-use super::{CONGESTION_CONTROL, START, beside, configuration, datagram};
+use super::{CONGESTION_CONTROL, START, beside, configuration, datagram, possible};
 use crate::SimError;
 
 /// From the last look at its connections until an application is over: real hosts look late when
@@ -256,6 +256,9 @@ pub(super) fn refused_of_hosts(run: &Run) -> Vec<String> {
     }
     if !run.background.is_empty() {
         refuse("background: the traffic goes between modelled hosts only".to_owned());
+    }
+    if let Some(what) = possible::own_control(run, |_| true) {
+        refuse(what);
     }
     if let Some(what) = beside::refused(run, |_| true) {
         refuse(what);

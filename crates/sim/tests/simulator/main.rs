@@ -25,6 +25,7 @@ mod mixed;
 mod multipath;
 mod omit;
 mod order;
+mod own;
 mod parts;
 mod ping;
 mod pushback;

@@ -3,7 +3,8 @@
 //! The occasions are those of Linux's tcp_congestion_ops (include/net/tcp.h, 7.2). An algorithm
 //! either answers on these occasions and leaves recovery, pacing and ECN to the sender, or takes
 //! full control ([`CongestionControl::full_control`]) and sets window and pacing rate itself from
-//! delivery-rate samples, as Linux's cong_control does.
+//! delivery-rate samples, as Linux's cong_control does. What it is told is public, for those that are made
+//! elsewhere ([`super::own`]).
 
 use super::window::Window;
 use crate::clock::Jiffies;
@@ -13,85 +14,91 @@ use crate::stack::Stack;
 
 /// The sender's variables as an algorithm sees them.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct View {
+pub struct View {
     /// The kernel's tick.
-    pub(crate) now: Jiffies,
+    pub now: Jiffies,
     /// Microseconds since the start (tcp_mstamp).
-    pub(crate) now_us: u64,
+    pub now_us: u64,
     /// The state as it is; on [`CongestionControl::set_state`] the one that is left.
-    pub(crate) state: CaState,
+    pub state: CaState,
     /// Payload of a segment, bytes.
-    pub(crate) mss: u32,
-    pub(crate) snd_una: Seq,
-    pub(crate) snd_nxt: Seq,
+    pub mss: u32,
+    /// First byte not acknowledged.
+    pub snd_una: Seq,
+    /// First byte not sent.
+    pub snd_nxt: Seq,
     /// Segments in flight (tcp_packets_in_flight).
-    pub(crate) in_flight: u32,
+    pub in_flight: u32,
     /// Smoothed round trip, times 8 (srtt_us); zero before the first sample.
-    pub(crate) srtt_us8: u32,
+    pub srtt_us8: u32,
     /// Least round trip of late (tcp_min_rtt); `u32::MAX` before the first sample.
-    pub(crate) min_rtt_us: u32,
-    /// Segments delivered so far, those of them acknowledged with ECE, and segments found lost.
-    pub(crate) delivered: u32,
-    pub(crate) delivered_ce: u32,
-    pub(crate) lost: u32,
+    pub min_rtt_us: u32,
+    /// Segments delivered so far.
+    pub delivered: u32,
+    /// Those of them acknowledged with ECE.
+    pub delivered_ce: u32,
+    /// Segments found lost so far.
+    pub lost: u32,
     /// When something was last delivered, microseconds (delivered_mstamp).
-    pub(crate) delivered_us: u64,
+    pub delivered_us: u64,
     /// What is in flight was limited by the application (app_limited is set).
-    pub(crate) app_limited: bool,
+    pub app_limited: bool,
     /// Something is selectively acknowledged.
-    pub(crate) sacked: bool,
-    /// The timestamp clock now, its ticks a second, and the timestamps last received; zero for
-    /// none.
-    pub(crate) ts_now: u32,
-    pub(crate) ts_hz: u32,
-    pub(crate) ts_val: u32,
-    pub(crate) ts_ecr: u32,
+    pub sacked: bool,
+    /// The timestamp clock now.
+    pub ts_now: u32,
+    /// Its ticks a second.
+    pub ts_hz: u32,
+    /// The timestamp last received; zero for none.
+    pub ts_val: u32,
+    /// The one it echoes; zero for none.
+    pub ts_ecr: u32,
     /// When data last left.
-    pub(crate) last_sent: Jiffies,
+    pub last_sent: Jiffies,
     /// ECN was negotiated.
-    pub(crate) ecn: bool,
+    pub ecn: bool,
     /// The sender paces its segments.
-    pub(crate) paced: bool,
+    pub paced: bool,
 }
 
 /// What an acknowledgement that may raise the window tells.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Growth {
+pub struct Growth {
     /// Segments newly acknowledged, selectively or not; 1 where the stack counts
     /// acknowledgements ([`super::WindowCounting`]).
-    pub(crate) acked: u32,
+    pub acked: u32,
     /// The window was in full use (tcp_is_cwnd_limited).
-    pub(crate) cwnd_limited: bool,
+    pub cwnd_limited: bool,
 }
 
 /// What was cumulatively or selectively acknowledged (ack_sample).
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct AckSample {
+pub struct AckSample {
     /// Segments acknowledged; packets handed to segmentation offload in 2.6.18.
-    pub(crate) packets: u32,
+    pub packets: u32,
     /// The round trip measured, if it was.
-    pub(crate) rtt_us: Option<u32>,
+    pub rtt_us: Option<u32>,
     /// Segments delivered since the newest acknowledged one was sent: what was in flight then.
-    pub(crate) in_flight: u32,
+    pub in_flight: u32,
 }
 
 /// What kind of acknowledgement it was (CA_ACK_*).
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct AckKind {
+pub struct AckKind {
     /// Its header was not the one that was predicted, or its data did not fit what is reserved (CA_ACK_SLOWPATH).
-    pub(crate) slow_path: bool,
+    pub slow_path: bool,
     /// It carried ECE.
-    pub(crate) ece: bool,
+    pub ece: bool,
     /// It carried ESCE (SCE's echo).
-    pub(crate) esce: bool,
+    pub esce: bool,
     /// With either, the bytes it acknowledges: those newly acknowledged, or a segment's for a
     /// duplicate that is no window update.
-    pub(crate) marked_bytes: u32,
+    pub marked_bytes: u32,
 }
 
 /// Occasions (tcp_ca_event).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CwndEvent {
+pub enum CwndEvent {
     /// First transmission with nothing in flight.
     TxStart,
     /// The window is restarted after idleness.
@@ -105,34 +112,35 @@ pub(crate) enum CwndEvent {
 /// A delivery-rate sample (rate_sample; draft-cheng-iccrg-delivery-rate-estimation), and what else
 /// an algorithm in full control needs.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct RateSample {
+pub struct RateSample {
     /// `delivered` of the connection when the newest acknowledged segment was sent.
-    pub(crate) prior_delivered: u32,
+    pub prior_delivered: u32,
     /// Segments delivered over the interval; negative if there is no valid sample.
-    pub(crate) delivered: i32,
+    pub delivered: i32,
     /// Of those, acknowledged with ECE.
-    pub(crate) delivered_ce: i32,
+    pub delivered_ce: i32,
     /// The interval, microseconds; negative if there is no valid sample.
-    pub(crate) interval_us: i64,
+    pub interval_us: i64,
     /// Round trip of the last segment acknowledged, if known.
-    pub(crate) rtt_us: Option<u32>,
+    pub rtt_us: Option<u32>,
     /// Segments found lost on this acknowledgement.
-    pub(crate) losses: u32,
+    pub losses: u32,
     /// Segments newly acknowledged, selectively or not.
-    pub(crate) acked_sacked: u32,
+    pub acked_sacked: u32,
     /// In flight before this acknowledgement.
-    pub(crate) prior_in_flight: u32,
-    /// Segments lost since the newest acknowledged one was sent, and in flight then (bbr3).
-    pub(crate) lost: u32,
-    pub(crate) tx_in_flight: u32,
+    pub prior_in_flight: u32,
+    /// Segments lost since the newest acknowledged one was sent (bbr3).
+    pub lost: u32,
+    /// Segments in flight then (bbr3).
+    pub tx_in_flight: u32,
     /// The application, not the network, set the pace.
-    pub(crate) is_app_limited: bool,
+    pub is_app_limited: bool,
     /// The acknowledgement was likely delayed.
-    pub(crate) is_ack_delayed: bool,
+    pub is_ack_delayed: bool,
     /// The window was in full use (tcp_is_cwnd_limited).
-    pub(crate) cwnd_limited: bool,
+    pub cwnd_limited: bool,
     /// The next departure's time by pacing, less now; zero if due (tcp_wstamp_ns).
-    pub(crate) departure_ahead_us: u32,
+    pub departure_ahead_us: u32,
 }
 
 /// One congestion control.

@@ -3,7 +3,7 @@
 //! The sender asks on each occasion that Linux's tcp_congestion_ops has a hook for (`control`);
 //! an algorithm changes the window or answers. Static dispatch over an enum: adding one is a file,
 //! a line in the list below, a field of [`crate::Stack`] if it has parameters, and a page in
-//! docs/models. State beyond some 64 bytes is boxed by the algorithm itself.
+//! docs/models. One that is made elsewhere, while the program runs, is behind a pointer ([`own`]). State beyond some 64 bytes is boxed by the algorithm itself.
 
 mod bbr;
 mod bbr3;
@@ -22,10 +22,11 @@ mod highspeed;
 mod htcp;
 mod hybla;
 mod illinois;
-mod kernel_control;
 mod lp;
 mod max_filter;
+mod named_control;
 mod nv;
+pub mod own;
 mod prague;
 mod rate_model;
 mod reno;
@@ -49,39 +50,42 @@ use crate::stack::Stack;
 pub use bic::BicParameters;
 pub use cdg::CdgParameters;
 pub use compound::CompoundParameters;
-pub(crate) use control::{
-    AckKind, AckSample, CongestionControl, CwndEvent, Growth, RateSample, View,
-};
+pub(crate) use control::CongestionControl;
+pub use control::{AckKind, AckSample, CwndEvent, Growth, RateSample, View};
 pub use cubic::CubicParameters;
 pub use cubic_2_1::Cubic21Parameters;
 pub use dctcp::DctcpParameters;
 pub use htcp::HtcpParameters;
 pub use hybla::HyblaParameters;
 pub use illinois::IllinoisParameters;
-pub use kernel_control::{InvalidControl, KernelControl};
+pub use named_control::{InvalidControl, KernelControl, NamedControl, OwnName};
 pub use nv::NvParameters;
 pub use prague::PragueParameters;
 pub use reno_sce::{RenoSceParameters, RenoSceVersion};
 pub use scalable::ScalableParameters;
 pub use vegas::VegasParameters;
-pub use window::WindowCounting;
-pub(crate) use window::{INFINITE_SSTHRESH, Window};
+pub(crate) use window::INFINITE_SSTHRESH;
+pub use window::{Window, WindowCounting};
 
 /// Makes the enum of names, that of the algorithms at work, and the calls of each.
 macro_rules! congestion_controls {
     ($($(#[$doc:meta])* $name:ident($module:ident) = $text:literal;)*) => {
-        /// The congestion controls there are, by the name of their kernel module, or of a kernel's own: `kernel:NAME`.
+        /// The congestion controls there are, by the name of their kernel module; a kernel's own, `kernel:NAME`; or one's
+        /// own in Python, `python:NAME`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-        #[schemars(transform = kernel_control::one_of)]
+        #[schemars(transform = named_control::one_of)]
         pub enum CongestionKind {
             $($(#[$doc])* #[serde(rename = $text)] $name,)*
             /// One that a real host's kernel has; there is no model of it.
             #[serde(untagged)]
             Kernel(KernelControl),
+            /// One of a user's own, at modelled hosts: the table `python.NAME` of the scenario.
+            #[serde(untagged)]
+            Own(OwnName),
         }
 
         impl CongestionKind {
-            /// All that are modelled.
+            /// All that Tailback has models of.
             pub const ALL: &'static [CongestionKind] = &[$(CongestionKind::$name),*];
 
             /// Its name, as scenarios and tables give it.
@@ -90,6 +94,7 @@ macro_rules! congestion_controls {
                 match self {
                     $(CongestionKind::$name => $text,)*
                     CongestionKind::Kernel(control) => control.name(),
+                    CongestionKind::Own(name) => name.name(),
                 }
             }
         }
@@ -98,6 +103,7 @@ macro_rules! congestion_controls {
         #[derive(Clone, Debug)]
         pub(crate) enum Congestion {
             $($name($module::$name),)*
+            Own(own::Own),
         }
 
         impl Congestion {
@@ -111,6 +117,13 @@ macro_rules! congestion_controls {
                         debug_assert!(false, "there is no model of {}", kind.name());
                         Congestion::Reno(CongestionControl::new(stack, seed))
                     }
+                    CongestionKind::Own(name) => match stack.own.make(&name, seed) {
+                        Some(own) => Congestion::Own(own),
+                        None => {
+                            debug_assert!(false, "nobody makes {}", kind.name());
+                            Congestion::Reno(CongestionControl::new(stack, seed))
+                        }
+                    },
                 }
             }
 
@@ -119,6 +132,7 @@ macro_rules! congestion_controls {
             pub(crate) fn kind(&self) -> CongestionKind {
                 match self {
                     $(Congestion::$name(_) => CongestionKind::$name,)*
+                    Congestion::Own(own) => CongestionKind::Own(own.name()),
                 }
             }
         }
@@ -128,6 +142,7 @@ macro_rules! congestion_controls {
             ($self:expr, $algorithm:ident => $call:expr) => {
                 match $self {
                     $(Congestion::$name($algorithm) => $call,)*
+                    Congestion::Own($algorithm) => $call,
                 }
             };
         }
@@ -192,10 +207,19 @@ impl CongestionKind {
         Self::ALL.iter().copied().find(|kind| kind.name() == name)
     }
 
-    /// Whether there is a model of it.
+    /// Whether modelled hosts can run it.
     #[must_use]
     pub fn is_modelled(&self) -> bool {
         !matches!(self, CongestionKind::Kernel(_))
+    }
+
+    /// Its name without the prefix if it is of one's own, which only modelled hosts can run.
+    #[must_use]
+    pub fn own_name(&self) -> Option<&str> {
+        match self {
+            CongestionKind::Own(name) => Some(name.linux_name()),
+            _ => None,
+        }
     }
 
     /// Its name as Linux has it, for the sysctl `tcp_congestion_control` and the option TCP_CONGESTION.
@@ -205,11 +229,13 @@ impl CongestionKind {
             // An older kernel's has a name of its own here only.
             CongestionKind::Cubic21 => "cubic",
             CongestionKind::Kernel(control) => control.linux_name(),
+            CongestionKind::Own(name) => name.linux_name(),
             modelled => modelled.name(),
         }
     }
 
-    /// Whether a host with it asks for ECN whatever `tcp_ecn` says (TCP_CONG_NEEDS_ECN).
+    /// Whether a host with it asks for ECN whatever `tcp_ecn` says (TCP_CONG_NEEDS_ECN); of those of others it is
+    /// not known before they are at work.
     #[must_use]
     pub fn needs_ecn(self) -> bool {
         matches!(self, CongestionKind::Dctcp | CongestionKind::Prague)
@@ -225,7 +251,8 @@ impl CongestionKind {
     }
 
     /// Whether it sets window and pacing rate from rate samples (cong_control), and so takes the
-    /// place of recovery's window reduction and needs pacing; sender linux-2.6 has neither.
+    /// place of recovery's window reduction and needs pacing; sender linux-2.6 has neither. One's own says
+    /// so when it is at work.
     #[must_use]
     #[inline]
     pub fn full_control(self) -> bool {
@@ -239,7 +266,11 @@ impl CongestionKind {
 impl Congestion {
     /// Whether the receiver echoes the state of every packet rather than latching ECE (RFC 8257).
     pub(crate) fn wants_precise_echo(&self) -> bool {
-        matches!(self, Congestion::Dctcp(_))
+        match self {
+            Congestion::Dctcp(_) => true,
+            Congestion::Own(own) => own.needs().ecn,
+            _ => false,
+        }
     }
 
     /// Whether it needs ECN whatever `tcp_ecn` says, and sends SYNs that can be marked (TCP_CONG_NEEDS_ECN).
@@ -263,22 +294,24 @@ impl Congestion {
     /// Whether it is told of every acknowledgement; those that most connections have do not listen.
     #[inline]
     pub(crate) fn hears_acks(&self) -> bool {
-        !matches!(
-            self,
-            Congestion::Cubic(_) | Congestion::Reno(_) | Congestion::Bic(_)
-        )
+        match self {
+            Congestion::Cubic(_) | Congestion::Reno(_) | Congestion::Bic(_) => false,
+            Congestion::Own(own) => own.needs().acks,
+            _ => true,
+        }
     }
 
     /// Whether it makes something of the round trips and counts of what is acknowledged.
     #[inline]
     pub(crate) fn hears_samples(&self) -> bool {
-        !matches!(
-            self,
+        match self {
             Congestion::Reno(_)
-                | Congestion::Dctcp(_)
-                | Congestion::RenoSce(_)
-                | Congestion::DctcpSce(_)
-        )
+            | Congestion::Dctcp(_)
+            | Congestion::RenoSce(_)
+            | Congestion::DctcpSce(_) => false,
+            Congestion::Own(own) => own.needs().samples,
+            _ => true,
+        }
     }
 
     /// Of those that are told: whether an acknowledgement without any mark changes something in it, where so
@@ -297,10 +330,11 @@ impl Congestion {
     /// which is looked at faster than made into the other.
     #[inline]
     pub(crate) fn full_control(&self) -> bool {
-        matches!(
-            self,
-            Congestion::Bbr(_) | Congestion::Bbr3(_) | Congestion::Prague(_)
-        )
+        match self {
+            Congestion::Bbr(_) | Congestion::Bbr3(_) | Congestion::Prague(_) => true,
+            Congestion::Own(own) => own.needs().full_control,
+            _ => false,
+        }
     }
 }
 

@@ -21,28 +21,31 @@ pub enum WindowCounting {
 
 /// The sender's window, in segments, and its pacing rate: what a congestion control sets.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Window {
-    pub(crate) cwnd: u32,
-    pub(crate) ssthresh: u32,
+pub struct Window {
+    /// Segments that may be in flight (snd_cwnd).
+    pub cwnd: u32,
+    /// Below it the window is in slow start (snd_ssthresh).
+    pub ssthresh: u32,
     /// Acknowledgements or segments counted towards the next increase or decrease (snd_cwnd_cnt).
-    pub(crate) cwnd_count: u32,
+    pub cwnd_count: u32,
     /// The window before the reduction that is or was under way (prior_cwnd); zero in stacks
     /// that do not remember it.
-    pub(crate) prior_cwnd: u32,
+    pub prior_cwnd: u32,
     /// The window never grows beyond (snd_cwnd_clamp).
-    pub(crate) cwnd_clamp: u32,
-    pub(crate) counting: WindowCounting,
+    pub cwnd_clamp: u32,
+    /// What growth counts.
+    pub counting: WindowCounting,
     /// Bytes a second (sk_pacing_rate), headers included; set by an algorithm in full control
     /// or else by the sender. `u64::MAX` for no limit.
-    pub(crate) pacing_rate: u64,
+    pub pacing_rate: u64,
     /// It is no more than this, bytes a second (sk_max_pacing_rate); `u64::MAX` for no limit.
-    pub(crate) pacing_rate_max: u64,
+    pub pacing_rate_max: u64,
     /// The algorithm asks for a reduction as after a congestion signal (tcp_enter_cwr); the sender
     /// takes the wish and clears it after [`super::CongestionControl::grow`].
-    pub(crate) enter_cwr: bool,
+    pub enter_cwr: bool,
     /// The algorithm asks that what is in flight count as limited by the application; the sender
     /// takes the wish and clears it after [`super::CongestionControl::on_rate_sample`].
-    pub(crate) mark_app_limited: bool,
+    pub mark_app_limited: bool,
 }
 
 /// No threshold (TCP_INFINITE_SSTHRESH).
@@ -73,7 +76,7 @@ impl Window {
 
     /// Whether the window is still in slow start.
     #[inline]
-    pub(crate) fn in_slow_start(&self) -> bool {
+    pub fn in_slow_start(&self) -> bool {
         match self.counting {
             WindowCounting::Acks => self.cwnd <= self.ssthresh,
             WindowCounting::Segments => self.cwnd < self.ssthresh,
@@ -84,7 +87,7 @@ impl Window {
     /// for congestion avoidance.
     #[inline]
     #[must_use]
-    pub(crate) fn slow_start(&mut self, acked: u32) -> u32 {
+    pub fn slow_start(&mut self, acked: u32) -> u32 {
         let cwnd = match self.counting {
             WindowCounting::Acks => self.cwnd + acked,
             WindowCounting::Segments => (self.cwnd + acked).min(self.ssthresh),
@@ -96,7 +99,7 @@ impl Window {
 
     /// One segment more for every `per` counted (tcp_cong_avoid_ai).
     #[inline]
-    pub(crate) fn additive_increase(&mut self, per: u32, acked: u32) {
+    pub fn additive_increase(&mut self, per: u32, acked: u32) {
         let per = per.max(1);
         match self.counting {
             WindowCounting::Acks if self.cwnd_count >= per => {
@@ -123,7 +126,7 @@ impl Window {
     /// Slow start while it lasts; answers what is left for congestion avoidance.
     #[inline]
     #[must_use]
-    pub(crate) fn slow_start_first(&mut self, acked: u32) -> u32 {
+    pub fn slow_start_first(&mut self, acked: u32) -> u32 {
         if self.in_slow_start() {
             self.slow_start(acked)
         } else {
@@ -133,7 +136,7 @@ impl Window {
 
     /// Reno's growth (tcp_reno_cong_avoid), which many algorithms fall back on.
     #[inline]
-    pub(crate) fn reno_growth(&mut self, acked: u32) {
+    pub fn reno_growth(&mut self, acked: u32) {
         let left = self.slow_start_first(acked);
         if left > 0 {
             self.additive_increase(self.cwnd, left);
@@ -142,13 +145,13 @@ impl Window {
 
     /// Half, but at least two (tcp_reno_ssthresh).
     #[inline]
-    pub(crate) fn reno_ssthresh(&self) -> u32 {
+    pub fn reno_ssthresh(&self) -> u32 {
         (self.cwnd >> 1).max(2)
     }
 
     /// The threshold as it would be without the reduction under way (tcp_current_ssthresh).
     #[inline]
-    pub(crate) fn current_ssthresh(&self, state: CaState) -> u32 {
+    pub fn current_ssthresh(&self, state: CaState) -> u32 {
         if matches!(state, CaState::Cwr | CaState::Recovery) {
             self.ssthresh
         } else {
@@ -159,7 +162,7 @@ impl Window {
     /// The window as it was (tcp_reno_undo_cwnd): remembered, or twice the threshold in stacks
     /// that do not remember it.
     #[inline]
-    pub(crate) fn reno_undo(&self) -> u32 {
+    pub fn reno_undo(&self) -> u32 {
         if self.prior_cwnd > 0 {
             self.cwnd.max(self.prior_cwnd)
         } else {

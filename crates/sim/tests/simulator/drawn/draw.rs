@@ -174,8 +174,9 @@ impl<'a> Draw<'a> {
                     .filter(|one| {
                         one["type"] != "null"
                             && one["description"] != "A preset of this scenario's own."
-                            // Real hosts' own congestion controls: there is no model of them.
+                            // Congestion controls that are not Tailback's.
                             && one["format"] != "tailback-KernelControl"
+                            && one["format"] != "tailback-OwnName"
                     })
                     .collect();
                 let one = *self.one(&all);

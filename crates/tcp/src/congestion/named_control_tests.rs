@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use super::KernelControl;
+use super::{KernelControl, OwnName};
 use crate::congestion::CongestionKind;
 
 fn read(text: &str) -> Result<CongestionKind, toml::de::Error> {
@@ -43,6 +43,17 @@ fn what_linux_has_no_room_for_is_none() {
         );
         assert!(read(text).is_err(), "{text}");
     }
+}
+
+#[test]
+fn ones_own_are_told_from_a_kernels() {
+    let kind = read("python:mine").expect("a congestion control");
+    assert!(kind.is_modelled() && kind.own_name().is_some());
+    assert_eq!((kind.name(), kind.linux_name()), ("python:mine", "mine"));
+    assert_eq!(read("kernel:mine").expect("one").own_name(), None);
+    let error = "kernel:mine".parse::<OwnName>().unwrap_err().to_string();
+    assert!(error.contains("of one's own: after \"python:\""), "{error}");
+    assert!(read("python:0123456789abcdef").is_err());
 }
 
 #[test]
