@@ -333,7 +333,7 @@ def test_what_a_hook_raises_fails_its_run_alone(
 
 def test_results_hold_the_program_and_do_not_execute_it(tmp_path: Path, command: Command) -> None:
     trace = tmp_path / "executed"
-    program = f"open({str(trace)!r}, 'a').write('x')\n{RENO}"
+    program = f"import pathlib\n\npathlib.Path({str(trace)!r}).touch()\n{RENO}"
     found = scenario(tmp_path, program, "stack.tcp_congestion_control=python:mine")
     results = run(tmp_path, "results", found)
     assert results.manifest["scenario"]["python"]["mine"] == {"source": program, "file": "mine.py"}

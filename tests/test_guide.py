@@ -88,7 +88,7 @@ def test_programs_of_the_page_give_the_tables_that_are_shown(
             f"{row['goodput_mbps_mean']:.1f} Mb/s",
             f"{row['median']:.1f} ms",
             f"{row['p95']:.1f} ms",
-            f"{row['jain_index_mean']:.3f}",
+            f"{row['jain_index']:.3f}",
             f"{row['switch_drops_mean']:.0f}",
         ]
 

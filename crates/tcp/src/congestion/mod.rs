@@ -103,7 +103,8 @@ macro_rules! congestion_controls {
         #[derive(Clone, Debug)]
         pub(crate) enum Congestion {
             $($name($module::$name),)*
-            Own(own::Own),
+            // Boxed, so that the others are told apart by a byte of its own, and not by one of its flags.
+            Own(Box<own::Own>),
         }
 
         impl Congestion {
@@ -118,7 +119,7 @@ macro_rules! congestion_controls {
                         Congestion::Reno(CongestionControl::new(stack, seed))
                     }
                     CongestionKind::Own(name) => match stack.own.make(&name, seed) {
-                        Some(own) => Congestion::Own(own),
+                        Some(own) => Congestion::Own(Box::new(own)),
                         None => {
                             debug_assert!(false, "nobody makes {}", kind.name());
                             Congestion::Reno(CongestionControl::new(stack, seed))
@@ -264,13 +265,20 @@ impl CongestionKind {
 }
 
 impl Congestion {
+    /// Whether it is built in, or else this is so of its needs. Asked last, so that most that are built in are
+    /// told by their kind alone.
+    #[inline]
+    fn built_in_or(&self, so: impl FnOnce(own::Needs) -> bool) -> bool {
+        match self {
+            Congestion::Own(own) => so(own.needs()),
+            _ => true,
+        }
+    }
+
     /// Whether the receiver echoes the state of every packet rather than latching ECE (RFC 8257).
     pub(crate) fn wants_precise_echo(&self) -> bool {
-        match self {
-            Congestion::Dctcp(_) => true,
-            Congestion::Own(own) => own.needs().ecn,
-            _ => false,
-        }
+        matches!(self, Congestion::Dctcp(_) | Congestion::Own(_))
+            && self.built_in_or(|needs| needs.ecn)
     }
 
     /// Whether it needs ECN whatever `tcp_ecn` says, and sends SYNs that can be marked (TCP_CONG_NEEDS_ECN).
@@ -294,24 +302,22 @@ impl Congestion {
     /// Whether it is told of every acknowledgement; those that most connections have do not listen.
     #[inline]
     pub(crate) fn hears_acks(&self) -> bool {
-        match self {
-            Congestion::Cubic(_) | Congestion::Reno(_) | Congestion::Bic(_) => false,
-            Congestion::Own(own) => own.needs().acks,
-            _ => true,
-        }
+        !matches!(
+            self,
+            Congestion::Cubic(_) | Congestion::Reno(_) | Congestion::Bic(_)
+        ) && self.built_in_or(|needs| needs.acks)
     }
 
     /// Whether it makes something of the round trips and counts of what is acknowledged.
     #[inline]
     pub(crate) fn hears_samples(&self) -> bool {
-        match self {
+        !matches!(
+            self,
             Congestion::Reno(_)
-            | Congestion::Dctcp(_)
-            | Congestion::RenoSce(_)
-            | Congestion::DctcpSce(_) => false,
-            Congestion::Own(own) => own.needs().samples,
-            _ => true,
-        }
+                | Congestion::Dctcp(_)
+                | Congestion::RenoSce(_)
+                | Congestion::DctcpSce(_)
+        ) && self.built_in_or(|needs| needs.samples)
     }
 
     /// Of those that are told: whether an acknowledgement without any mark changes something in it, where so
@@ -330,11 +336,10 @@ impl Congestion {
     /// which is looked at faster than made into the other.
     #[inline]
     pub(crate) fn full_control(&self) -> bool {
-        match self {
-            Congestion::Bbr(_) | Congestion::Bbr3(_) | Congestion::Prague(_) => true,
-            Congestion::Own(own) => own.needs().full_control,
-            _ => false,
-        }
+        matches!(
+            self,
+            Congestion::Bbr(_) | Congestion::Bbr3(_) | Congestion::Prague(_) | Congestion::Own(_)
+        ) && self.built_in_or(|needs| needs.full_control)
     }
 }
 
