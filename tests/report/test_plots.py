@@ -102,9 +102,27 @@ def test_every_name_along_an_axis_is_drawn(tmp_path: Path, metric: str, count: i
     assert [text for text in drawn if text in names] == names
 
 
-@pytest.mark.parametrize("values", [[True, False], [1e-5, 2e-5]])
-def test_the_chosen_value_of_x_has_its_curve(tmp_path: Path, values: list[float]) -> None:
+@pytest.mark.parametrize("values", [[True, False], [1e-5, 2e-5], list("abcdefg")])
+def test_few_values_of_x_alone_have_a_curve_each(tmp_path: Path, values: list[float]) -> None:
     chart = Results(sweep_folder(tmp_path / "r", {"x": values})).plot.ecdf().to_dict()
+    assert "params" not in chart
+    (rows,) = chart["datasets"].values()
+    at = pl.read_csv(io.StringIO(rows), schema_overrides={"at": pl.String}).get_column("at")
+    assert chart["encoding"]["color"]["field"] == "at"
+    assert set(chart["encoding"]["color"]["sort"]) == set(at)
+    assert at.n_unique() == len(values)
+
+
+@pytest.mark.parametrize(
+    "axes",
+    [
+        {"cc": ["reno", "bic"], "x": [True, False]},
+        {"cc": ["reno", "bic"], "x": [1e-5, 2e-5]},
+        {"x": list(range(8))},
+    ],
+)
+def test_the_chosen_value_of_x_has_its_curves(tmp_path: Path, axes: dict[str, list[float]]) -> None:
+    chart = Results(sweep_folder(tmp_path / "r", axes)).plot.ecdf().to_dict()
     (choice,) = chart["params"]
     (rows,) = chart["datasets"].values()
     at = pl.read_csv(io.StringIO(rows), schema_overrides={"at": pl.String}).get_column("at")

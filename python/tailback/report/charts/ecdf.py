@@ -19,16 +19,16 @@ from tailback.report.charts.encoding import (
     tooltips,
 )
 from tailback.report.charts.nothing import NothingToDrawError
-from tailback.report.theme import HEIGHT, WIDTH
+from tailback.report.theme import COLOURS, HEIGHT, WIDTH
 
 _AT = "at"
 
 
 def ecdf(view: View, spread: Spread = COMPLETION) -> AnyChart:
-    """Return one curve per group at one value of x.
+    """Return one curve per group at one value of x, or of a sweep along x alone one per value.
 
-    A drop-down below the chart picks the value; it opens at the greatest. Raises
-    `NothingToDrawError` where no run has such values.
+    A drop-down below the chart picks the value; it opens at the greatest. There is none where the
+    values have a colour each. Raises `NothingToDrawError` where no run has such values.
     """
     axis = view.axes.x
     frame = steps(view, spread)
@@ -38,6 +38,7 @@ def ecdf(view: View, spread: Spread = COMPLETION) -> AnyChart:
         words = [written(value) for value in axis.values]
         named = pl.col(axis.name).replace_strict(list(axis.values), words, return_dtype=pl.String)
         frame = frame.with_columns(named.alias(_AT))
+    each = axis is not None and not view.axes.groups and len(axis.values) <= COLOURS
     if spread.logarithmic:
         x = alt.X(
             spread.column,
@@ -58,7 +59,7 @@ def ecdf(view: View, spread: Spread = COMPLETION) -> AnyChart:
                 title=spread.share,
                 scale=alt.Scale(domain=[0, 1]),
             ).axis(format="%", tickCount=5),
-            **curve_channels(view),
+            **(_colours(axis) if axis is not None and each else curve_channels(view)),
             detail=detail(view),
             tooltip=[
                 *tooltips(view, spread.column),
@@ -67,7 +68,13 @@ def ecdf(view: View, spread: Spread = COMPLETION) -> AnyChart:
         )
         .properties(width=WIDTH, height=HEIGHT, title=spread.title, description=spread.description)
     )
-    return chart if axis is None else _with_choice(chart, axis)
+    return chart if axis is None or each else _with_choice(chart, axis)
+
+
+def _colours(axis: Axis) -> dict[str, alt.Color]:
+    """A colour for each value, in the order of the sweep."""
+    words = [written(value) for value in axis.values]
+    return {"color": alt.Color(_AT, type="nominal", sort=words, title=axis_label(axis.name))}
 
 
 def _with_choice(chart: alt.Chart, axis: Axis) -> AnyChart:
