@@ -18,7 +18,7 @@ use tailback_tcp::congestion::{
 
 use crate::errors::simulation_error;
 use crate::plan::to_python;
-use crate::tcp_view::{Ack, Acked, RateSample, TcpSock};
+use crate::tcp_view::{Ack, Acked, CWND_MAX, RateSample, TcpSock};
 
 /// The module that has the base class and reads programs.
 const MODULE: &str = "tailback.congestion_control";
@@ -284,7 +284,7 @@ impl OwnControl for Control {
     fn undo_cwnd(&mut self, window: &Window, view: &View) -> u32 {
         let hook = self.hooks.undo_cwnd.as_ref();
         let asked = hook.and_then(|hook| self.answer(hook, window, view));
-        asked.unwrap_or_else(|| window.reno_undo())
+        asked.map_or_else(|| window.reno_undo(), |cwnd| cwnd.min(CWND_MAX))
     }
 
     fn set_state(&mut self, window: &mut Window, view: &View, state: CaState) {

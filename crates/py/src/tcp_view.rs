@@ -7,7 +7,7 @@ use tailback_tcp::CaState;
 use tailback_tcp::congestion::{AckKind, AckSample, RateSample as Sample, View, Window};
 
 /// Windows are never larger (2^30 segments; a window of TCP has 1 GiB).
-const CWND_MAX: u32 = 1 << 30;
+pub(crate) const CWND_MAX: u32 = 1 << 30;
 
 /// A connection's variables while one of its hooks is called.
 #[pyclass(module = "tailback._native")]
@@ -23,9 +23,12 @@ impl TcpSock {
         self.cwnd_limited = cwnd_limited.unwrap_or(self.cwnd_limited);
     }
 
-    /// The window as the hook left it.
+    /// The window as the hook left it, within what sums of the sender bear.
     pub(crate) fn window(&self) -> Option<Window> {
-        self.now.map(|(window, _)| window)
+        let (mut window, _) = self.now?;
+        window.cwnd = window.cwnd.clamp(1, CWND_MAX);
+        window.cwnd_count = window.cwnd_count.min(CWND_MAX);
+        Some(window)
     }
 
     fn seen(&self) -> PyResult<&(Window, View)> {
@@ -54,10 +57,12 @@ pub(crate) fn segments(value: &Bound<'_, PyAny>, what: &str) -> PyResult<u32> {
             value.repr().map_or_else(|_| "this".to_owned(), |r| r.to_string())
         ))
     })?;
-    u32::try_from(whole)
-        .ok()
-        .filter(|whole| *whole >= 1)
-        .ok_or_else(|| PyValueError::new_err(format!("{what} is at least 1, and {whole} is not")))
+    if whole < 1 {
+        let reason = format!("{what} is at least 1, and {whole} is not");
+        return Err(PyValueError::new_err(reason));
+    }
+    // No threshold is the largest of all (TCP_INFINITE_SSTHRESH).
+    Ok(whole.min(i64::from(i32::MAX)) as u32)
 }
 
 /// A state as hooks are told it (TCP_CA_*).
@@ -105,7 +110,7 @@ impl TcpSock {
 
     #[setter]
     fn set_snd_cwnd_cnt(&mut self, value: u32) -> PyResult<()> {
-        self.set()?.cwnd_count = value;
+        self.set()?.cwnd_count = value.min(CWND_MAX);
         Ok(())
     }
 
@@ -220,18 +225,18 @@ impl TcpSock {
 
     /// tcp_slow_start.
     fn slow_start(&mut self, acked: u32) -> PyResult<u32> {
-        Ok(self.set()?.slow_start(acked))
+        Ok(self.set()?.slow_start(acked.min(CWND_MAX)))
     }
 
     /// tcp_cong_avoid_ai.
     fn cong_avoid_ai(&mut self, w: u32, acked: u32) -> PyResult<()> {
-        self.set()?.additive_increase(w, acked);
+        self.set()?.additive_increase(w, acked.min(CWND_MAX));
         Ok(())
     }
 
     /// tcp_reno_cong_avoid, whether the window is in use or not.
     fn reno_cong_avoid(&mut self, acked: u32) -> PyResult<()> {
-        self.set()?.reno_growth(acked);
+        self.set()?.reno_growth(acked.min(CWND_MAX));
         Ok(())
     }
 
