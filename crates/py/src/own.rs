@@ -44,7 +44,9 @@ impl Failure {
         let (error, hook) = raised.take()?;
         let told = py
             .import(MODULE)
-            .and_then(|module| module.call_method1("told", (error.value(py), hook)))
+            .and_then(|module| {
+                module.call_method1("told", (error.clone_ref(py).into_value(py), hook))
+            })
             .and_then(|told| told.extract::<String>());
         Some(simulation_error(told.unwrap_or_else(|_| error.to_string())))
     }
