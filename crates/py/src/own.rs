@@ -150,7 +150,7 @@ struct Hooks {
 /// One connection's.
 #[derive(Debug)]
 struct Control {
-    hooks: Arc<Hooks>,
+    hooks: Hooks,
     needs: Needs,
     sock: Py<TcpSock>,
     failure: Arc<Failure>,
@@ -192,7 +192,7 @@ impl Control {
             ecn: class.getattr("needs_ecn")?.is_truthy()?,
         };
         Ok(Control {
-            hooks: Arc::new(hooks),
+            hooks,
             needs,
             sock: Py::new(py, TcpSock::default())?,
             failure: Arc::clone(failure),
@@ -200,13 +200,13 @@ impl Control {
     }
 
     /// Calls a hook with the connection as it is and what else it is told.
-    fn call<'a, T>(
+    fn call<T>(
         &self,
         hook: &Py<PyAny>,
         (window, view): (&Window, &View),
         limited: Option<bool>,
         rest: impl FnOnce(Python<'_>) -> PyResult<Option<Py<PyAny>>>,
-        take: impl FnOnce(&Bound<'_, PyAny>, &TcpSock) -> PyResult<T> + 'a,
+        take: impl FnOnce(&Bound<'_, PyAny>, &TcpSock) -> PyResult<T>,
     ) -> Option<T> {
         let called = Python::attach(|py| {
             let sock = self.sock.bind(py);
