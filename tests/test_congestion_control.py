@@ -275,7 +275,7 @@ def test_it_is_the_same_at_one_and_two_jobs(tmp_path: Path) -> None:
     ("program", "overrides", "said"),
     [
         ("x = = 1\n", [], "python.mine: mine.py, line 1: invalid syntax"),
-        ("x = 1\n", [], "python.mine: mine.py has no congestion control; derive a class"),
+        ("x = 1\n", [], "python.mine: mine.py has no congestion control; a class derived"),
         ("import nonesuch\n", [], "mine.py, line 1, in <module>: ModuleNotFoundError"),
         ("import sys\nsys.exit(0)\n", [], "mine.py, line 2, in <module>: SystemExit: 0"),
         (RENO + SCALABLE, [], "mine.py has 2 congestion controls (Reno, Scalable); say which"),
@@ -293,6 +293,7 @@ def test_a_program_that_is_none_is_told_before_a_run(
     program: str, overrides: list[str], said: str, tmp_path: Path, command: Command
 ) -> None:
     scenario(tmp_path, program)
+    overrides = ["stack.tcp_congestion_control=python:mine", *overrides]
     settings = [part for one in overrides for part in ("--set", one)]
     file = str(tmp_path / "own.toml")
     for arguments in (["check", file], ["run", file, "-o", str(tmp_path / "results")]):

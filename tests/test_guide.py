@@ -40,9 +40,9 @@ def write_files(page: Path) -> None:
             Path(named[1]).write_text(program)
 
 
-def cells(page: Path, first: str) -> list[str]:
-    """The cells of the page's line of a table that begins with this one."""
-    [line] = [line for line in page.read_text().splitlines() if line.startswith(f"| {first} |")]
+def cells(text: str, first: str) -> list[str]:
+    """The cells of a page's line of a table that begins with this one."""
+    [line] = [line for line in text.splitlines() if line.startswith(f"| {first} |")]
     return [cell.strip() for cell in line.strip("|").split("|")]
 
 
@@ -69,7 +69,7 @@ def test_programs_of_the_page_give_the_tables_that_are_shown(
     shared = tailback.run(aimd, out="aimd").summary
     assert shared.height == 4
     for row in shared.iter_rows(named=True):
-        [_, goodput, formula] = cells(page, str(row["beta"]))
+        [_, goodput, formula] = cells(page.read_text(), str(row["beta"]))
         assert goodput == f"{row['goodput_mbps_mean']:.1f} Mb/s"
         assert row["goodput_mbps_mean"] == pytest.approx(float(formula.split()[0]), rel=0.035)
     results = tailback.run(copa, out="copa")
@@ -84,12 +84,50 @@ def test_programs_of_the_page_give_the_tables_that_are_shown(
     told = results.summary.join(seen, on=by)
     assert told.height == 4
     for row in told.iter_rows(named=True):
-        assert cells(page, f"`{row[by]}`")[1:] == [
+        assert cells(page.read_text(), f"`{row[by]}`")[1:] == [
             f"{row['goodput_mbps_mean']:.1f} Mb/s",
             f"{row['median']:.1f} ms",
             f"{row['p95']:.1f} ms",
             f"{row['jain_index']:.3f}",
             f"{row['switch_drops_mean']:.0f}",
+        ]
+
+
+def test_queues_of_the_page_give_the_tables_that_are_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = DOCS / "guide" / "own-queue.md"
+    write_files(page)
+    pi2, fair = (tailback.Scenario(text) for of, text in scenarios() if of == page)
+    results = tailback.run(pi2, out="pi2")
+    looks = results.table("samples").filter(
+        pl.col("rtt_us") > 0, pl.col("host").str.starts_with("left")
+    )
+    rtt_ms = pl.col("rtt_us") / 1e3
+    seen = looks.group_by("queue").agg(
+        rtt_ms.mean().alias("mean"), rtt_ms.quantile(0.95).alias("p95")
+    )
+    told = results.summary.join(seen, on="queue")
+    assert told.height == 4
+    first, second = page.read_text().split("| the one has |")
+    for row in told.iter_rows(named=True):
+        name = row["queue"].removeprefix("python name=")
+        assert cells(first, f"`{name}`")[1:] == [
+            f"{row['goodput_mbps_mean']:.1f} Mb/s",
+            f"{row['mean']:.1f} ms",
+            f"{row['p95']:.1f} ms",
+            f"{row['switch_drops_mean']:.0f}",
+        ]
+    results = tailback.run(fair, out="fair")
+    nine = results.table("background_flows").group_by("queue").agg(pl.col("throughput_mbps").sum())
+    told = results.summary.join(nine, on="queue")
+    assert told.height == 3
+    for row in told.iter_rows(named=True):
+        name = row["queue"].removeprefix("python name=")
+        assert cells(second, f"`{name}`")[1:3] == [
+            f"{row['goodput_mbps_mean']:.1f} Mb/s",
+            f"{row['throughput_mbps']:.1f} Mb/s",
         ]
 
 

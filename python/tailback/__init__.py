@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         SimulationError,
         TailbackError,
     )
+    from tailback.queue_discipline import QueueDiscipline
     from tailback.results import Results
     from tailback.scenario import Scenario, built_in, load
 
@@ -35,6 +36,7 @@ __all__ = [
     "InputError",
     "Interrupted",
     "Problem",
+    "QueueDiscipline",
     "Results",
     "RunsFailed",
     "Scenario",
@@ -50,6 +52,7 @@ __all__ = [
 
 _HOME = {
     "CongestionControl": "tailback.congestion_control",
+    "QueueDiscipline": "tailback.queue_discipline",
     "Results": "tailback.results",
     "Scenario": "tailback.scenario",
     "built_in": "tailback.scenario",

@@ -9,7 +9,9 @@ __all__ = [
     "Ack",
     "AckSample",
     "Control",
+    "Packet",
     "Plan",
+    "Queue",
     "RateSample",
     "RunResult",
     "TcpSock",
@@ -143,7 +145,7 @@ class Plan:
 
         Raises `SimulationError` that names the host that failed.
         """
-    def check_own_controls(self) -> None:
+    def check_programs(self) -> None:
         """Executes the programs of congestion controls in Python.
 
         Raises `InputError` with the first that is none.
@@ -163,6 +165,63 @@ class Plan:
 
         Raises `SimulationError` that names the host that failed.
         """
+
+@final
+class Queue:
+    """A queue as its discipline sees it while one of its methods is called."""
+
+    @property
+    def now_ns(self) -> int:
+        """Nanoseconds since the run began, whole ones."""
+    @property
+    def qlen(self) -> int:
+        """Frames that wait, that of the call not counted."""
+    @property
+    def backlog_bytes(self) -> int:
+        """Bytes of theirs, from destination address to FCS."""
+    @property
+    def frame_bytes_max(self) -> int:
+        """The longest frame that the port's link carries: its MTU and 18 bytes."""
+
+@final
+class Packet:
+    """A frame that has come to a queue, or is about to leave it."""
+
+    @property
+    def frame_bytes(self) -> int:
+        """Its length from destination address to FCS."""
+    @property
+    def payload_bytes(self) -> int:
+        """Payload of TCP or UDP in it; 0 in a bare acknowledgement."""
+    @property
+    def ecn(self) -> str:
+        """Its ECN field: "not-ect", "ect0", "ect1" or "ce"."""
+    @property
+    def flow(self) -> int:
+        """One direction of one connection has one number."""
+    @property
+    def priority(self) -> int:
+        """Its traffic class, 0 to 7."""
+    @property
+    def in_port(self) -> int:
+        """The port of the switch that it came in by."""
+    @property
+    def rank(self) -> int:
+        """What `rank` answered for it; 0 before."""
+    @property
+    def enqueued_ns(self) -> int:
+        """When it came, as `Queue.now_ns`."""
+    @property
+    def sojourn_ns(self) -> int:
+        """How long it has waited."""
+    def set_ce(self) -> bool:
+        """Marks it (congestion experienced); says whether it bears the mark: not if it is not
+        ECN-capable (INET_ECN_set_ce).
+        """
+    def set_sce(self) -> bool:
+        """Marks it with SCE, ECT(0) as ECT(1); says whether it bears that or a greater mark."""
+    def drop(self) -> None:
+        """Drops it."""
 
 @final
 class TcpSock:

@@ -76,7 +76,7 @@ class Scenario:
         problem. Their text is executed to find out.
         """
         try:
-            self.plan.check_own_controls()
+            self.plan.check_programs()
         except InputError as error:
             path, _, said = str(error).partition(": ")
             reason, _, remedy = said.partition("; ")

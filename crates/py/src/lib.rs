@@ -9,6 +9,7 @@ mod errors;
 mod own;
 mod plan;
 mod queue;
+mod queue_view;
 mod scenario;
 mod tables;
 mod tcp_view;
@@ -27,6 +28,8 @@ mod native {
     use crate::plan::{Plan, RunResult};
     #[pymodule_export]
     use crate::queue::replay_queue;
+    #[pymodule_export]
+    use crate::queue_view::{Packet, Queue};
     #[pymodule_export]
     use crate::scenario::{built_in, check, dat_to_toml, presets, quantity, schema};
     #[pymodule_export]

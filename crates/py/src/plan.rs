@@ -8,12 +8,12 @@ use std::sync::atomic::AtomicBool;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
-use tailback_scenario::{Host, HostKind, PythonControl, Run, Workload};
+use tailback_scenario::{Host, HostKind, PythonProgram, Run, Workload};
 use tailback_sim::{KernelSetup, RunOutcome, Seen, SimError};
 
 use crate::control::Control;
 use crate::errors::{input_error, problem_list, scenario_error, sim_error, simulation_error};
-use crate::own;
+use crate::own::{self, Base};
 use crate::tables::to_ipc;
 
 /// A scenario checked and resolved, with all the runs of its sweep.
@@ -101,13 +101,19 @@ impl Plan {
         })
     }
 
-    /// Raises `InputError` with the first of all runs' congestion controls in Python that is none.
-    fn check_own_controls(&self, py: Python<'_>) -> PyResult<()> {
-        let mut seen: Vec<(&String, &PythonControl)> = Vec::new();
-        for one in self.inner.runs.iter().flat_map(|run| run.python.iter()) {
-            if !seen.contains(&one) {
-                own::check(py, one.0, one.1)?;
-                seen.push(one);
+    /// Raises `InputError` with the first of all runs' programs in Python that is none.
+    fn check_programs(&self, py: Python<'_>) -> PyResult<()> {
+        let mut seen: [Vec<(&String, &PythonProgram)>; 2] = Default::default();
+        for run in &self.inner.runs {
+            let controls = (&run.python.controls, Base::CongestionControl);
+            let queues = (&run.python.queues, Base::QueueDiscipline);
+            for (seen, (programs, base)) in seen.iter_mut().zip([controls, queues]) {
+                for one in programs {
+                    if !seen.contains(&one) {
+                        own::check(py, one.0, one.1, base)?;
+                        seen.push(one);
+                    }
+                }
             }
         }
         Ok(())
@@ -255,14 +261,14 @@ fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> PyResult<T> {
     serde_json::from_str(text).map_err(|error| simulation_error(error.to_string()))
 }
 
-/// Makes a run whose hosts may have congestion controls in Python; what one of those raises is why it failed.
+/// Makes a run that may have programs in Python; what one of those raises is why it failed.
 fn with_own(
     py: Python<'_>,
     run: &Run,
     cancel: &Arc<AtomicBool>,
     make: impl FnOnce(&Run) -> PyResult<RunResult>,
 ) -> PyResult<RunResult> {
-    let Some((run, failure)) = own::with_controls(py, run, cancel)? else {
+    let Some((run, failure)) = own::with_programs(py, run, cancel)? else {
         return make(run);
     };
     let made = make(&run);

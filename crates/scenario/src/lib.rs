@@ -62,7 +62,7 @@ pub use pcap::PcapConfig;
 pub use plan::{Plan, Run};
 pub use preset::{Kind, built_in as presets};
 pub use problem::{Problem, Severity};
-pub use python::{PythonControl, Setting};
+pub use python::{Programs, PythonProgram, Setting};
 pub use reroute::Reroute;
 pub use schema::schema;
 pub use series::SeriesConfig;

@@ -125,6 +125,7 @@ fn marks(switch: &SwitchConfig) -> bool {
             QueueConfig::FqCodel(codel) => codel.ecn && codel.mark == Mark::Ce,
             QueueConfig::Pie(pie) => pie.ecn && pie.mark == Mark::Ce,
             QueueConfig::Dualpi2(_) | QueueConfig::Cobalt(_) => true,
+            QueueConfig::Python(_) => true, // nobody knows before it runs
         }
 }
 

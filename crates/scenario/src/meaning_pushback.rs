@@ -252,7 +252,10 @@ fn discipline_findings(queue: &QueueConfig) -> Vec<Finding> {
         QueueConfig::Codel(codel) => Some((codel.target, codel.interval)),
         QueueConfig::FqCodel(codel) => Some((codel.target, codel.interval)),
         QueueConfig::Cobalt(cobalt) => Some((cobalt.target, cobalt.interval)),
-        QueueConfig::Fifo {} | QueueConfig::Pie(_) | QueueConfig::Dualpi2(_) => None,
+        QueueConfig::Fifo {}
+        | QueueConfig::Pie(_)
+        | QueueConfig::Dualpi2(_)
+        | QueueConfig::Python(_) => None,
     };
     if let Some((target, interval)) = law
         && (interval.is_zero() || target >= interval)

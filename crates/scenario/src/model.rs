@@ -19,7 +19,7 @@ use crate::kernel::KernelConfig;
 use crate::network::Network;
 use crate::pcap::PcapConfig;
 use crate::preset::Kind;
-use crate::python::PythonControl;
+use crate::python::PythonProgram;
 use crate::schema::{Overlays, PresetTables, Presettable};
 use crate::series::SeriesConfig;
 use crate::socket::SocketConfig;
@@ -90,10 +90,10 @@ pub struct Scenario {
     /// Courses of links' capacity, by names of the scenario's own, which a link has in its `trace`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub trace: BTreeMap<String, Trace>,
-    /// Congestion controls of one's own in Python, by names of the scenario's own, which `python:NAME` means wherever
-    /// a congestion control goes.
+    /// Congestion controls and queue disciplines of one's own in Python, by names of the scenario's own; `python:NAME`
+    /// means one wherever a congestion control goes.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub python: BTreeMap<String, PythonControl>,
+    pub python: BTreeMap<String, PythonProgram>,
     /// Presets of this scenario's own, by kind and name. One with the name of a built-in preset
     /// changes values of that one.
     #[serde(default, skip_serializing_if = "PresetTables::is_empty")]

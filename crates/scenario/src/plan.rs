@@ -4,7 +4,7 @@
 //! presets → JSON Schema → typed model → meaning. All problems come back at once.
 
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use crate::path;
 use crate::places::Place;
 use crate::preset::{Kind, Presets};
 use crate::problem::{Finding, Problem, Severity};
-use crate::python::{self, PythonControl};
+use crate::python::{self, Programs};
 use crate::reroute;
 use crate::resolve;
 use crate::schema;
@@ -73,8 +73,8 @@ pub struct Run {
     pub background_flows: Vec<BackgroundFlows>,
     /// What is recorded beyond the tables every run gives.
     pub record: Record,
-    /// Congestion controls of the user's own, by their names.
-    pub python: Arc<BTreeMap<String, PythonControl>>,
+    /// Congestion controls and queue disciplines of the user's own.
+    pub python: Arc<Programs>,
 }
 
 impl Run {
@@ -325,9 +325,11 @@ impl Planner<'_> {
             }
         };
         let meant = meaning::check(&scenario);
+        let programs = Programs::of(&scenario.python, &document.root);
         let late = over::services(&scenario)
             .into_iter()
-            .chain(meaning::too_fast(&scenario, meant.as_ref().ok()));
+            .chain(meaning::too_fast(&scenario, meant.as_ref().ok()))
+            .chain(programs.idle(&scenario.python));
         let late = late.map(|finding| document.problem(finding, Severity::Warning));
         let late: Vec<Problem> = late.collect();
         match &mut self.late {
@@ -352,7 +354,7 @@ impl Planner<'_> {
                 background: scenario.background,
                 background_flows: scenario.background_flows,
                 record: scenario.record,
-                python: Arc::new(scenario.python),
+                python: Arc::new(programs),
             }),
             Err(findings) => {
                 self.tell(&document, findings);

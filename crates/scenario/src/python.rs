@@ -1,5 +1,5 @@
-//! Congestion controls of one's own, in Python: `[python.NAME]`, which `python:NAME` means wherever a congestion
-//! control goes.
+//! Congestion controls and queue disciplines of one's own, in Python: `[python.NAME]`, which `python:NAME` means
+//! wherever a congestion control goes, and `queue = { kind = "python", name = NAME }` in a switch.
 //!
 //! The file that `path` names is read with the scenario, and its text takes the path's place, so that results say
 //! what was run. What the text means is Python's affair: whoever runs the scenario is handed it.
@@ -11,6 +11,9 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use tailback_net::queue::QueueConfig;
+use tailback_net::queue::own::OwnQueues;
+use tailback_net::switch::BufferConfig;
 use tailback_tcp::congestion::own::OwnControls;
 
 use crate::nearest;
@@ -24,10 +27,10 @@ const PREFIX: &str = "python:";
 /// Longer than any program that somebody wrote by hand, bytes.
 const SOURCE_MAX: u64 = 1 << 20;
 
-/// A congestion control in Python.
+/// A congestion control or a queue discipline in Python.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct PythonControl {
+pub struct PythonProgram {
     /// The file it is in, relative to the scenario's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["mine.py"]))]
@@ -38,7 +41,7 @@ pub struct PythonControl {
     /// What messages call the text: the file it was read from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// Which class of the file it is; absent: the only one that is a `CongestionControl`.
+    /// Which class of the file it is; absent: the only one that is a `CongestionControl`, or a `QueueDiscipline`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
     /// Values of the class's attributes; a sweep varies them as any others ("python.mine.set.beta").
@@ -56,6 +59,56 @@ pub enum Setting {
     Number(serde_json::Number),
     /// A text.
     Text(String),
+}
+
+/// The programs that a run names, by what they are needed as.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Programs {
+    /// Congestion controls.
+    pub controls: BTreeMap<String, PythonProgram>,
+    /// Queue disciplines.
+    pub queues: BTreeMap<String, PythonProgram>,
+}
+
+impl Programs {
+    /// Those of a scenario, which is `root` as well.
+    pub(crate) fn of(all: &BTreeMap<String, PythonProgram>, root: &Value) -> Programs {
+        let mut places = Vec::new();
+        look(root, "", None, &mut places);
+        let named_as = |what: What| {
+            let is_named = |name: &str| places.iter().any(|p| p.what == what && p.name == name);
+            let named = all.iter().filter(|(name, _)| is_named(name));
+            named.map(|(n, p)| (n.clone(), p.clone())).collect()
+        };
+        Programs {
+            controls: named_as(What::Control),
+            queues: named_as(What::Queue),
+        }
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.controls.is_empty() && self.queues.is_empty()
+    }
+
+    /// Those of a scenario that are not among these.
+    pub(crate) fn idle(&self, all: &BTreeMap<String, PythonProgram>) -> Vec<Finding> {
+        let is_idle =
+            |name: &String| !self.controls.contains_key(name) && !self.queues.contains_key(name);
+        let names = all.keys().filter(|name| is_idle(name));
+        let finding = |name: &String| {
+            Finding::new(
+                path::join("python", name),
+                "nothing asks for this program",
+                format!(
+                    "tcp_congestion_control = \"python:{name}\", or a switch's buffer.queue = {{ kind = \"python\", \
+                     name = \"{name}\" }}"
+                ),
+            )
+        };
+        names.map(finding).collect()
+    }
 }
 
 /// Reads every file that a table in `python` names; paths are relative to `base_dir`.
@@ -115,7 +168,7 @@ fn text(name: &str, base_dir: Option<&Path>) -> Result<String, (String, &'static
 }
 
 /// What is wrong in the tables themselves.
-pub(crate) fn findings(controls: &BTreeMap<String, PythonControl>) -> Vec<Finding> {
+pub(crate) fn findings(controls: &BTreeMap<String, PythonProgram>) -> Vec<Finding> {
     let mut found = Vec::new();
     for (name, control) in controls {
         let at = path::join("python", name);
@@ -139,47 +192,69 @@ pub(crate) fn findings(controls: &BTreeMap<String, PythonControl>) -> Vec<Findin
     found
 }
 
-/// Controls that are named and not there, by the places that name them; of a scenario without its sweep.
+/// Programs that are named and not there, by the places that name them; of a scenario without its sweep.
 pub(crate) fn unknown(root: &Value) -> Vec<Finding> {
     let none = Map::new();
     let known = root
         .get("python")
         .and_then(Value::as_object)
         .unwrap_or(&none);
-    let mut found = Vec::new();
-    look(root, "", None, known, &mut found);
-    found
+    let mut places = Vec::new();
+    look(root, "", None, &mut places);
+    places.retain(|place| !known.contains_key(place.name));
+    let finding = |place: Place<'_>| {
+        let name = place.name;
+        let remedy = match known.is_empty() {
+            true => format!("a table [python.{name}] with path = \"FILE.py\""),
+            false => nearest::suggest(name, known.keys().map(String::as_str)),
+        };
+        let reason = format!("there is no [python.{name}]");
+        Finding::new(place.at, reason, remedy)
+    };
+    places.into_iter().map(finding).collect()
 }
 
-fn look(
-    value: &Value,
-    at: &str,
-    key: Option<&str>,
-    known: &Map<String, Value>,
-    found: &mut Vec<Finding>,
-) {
+/// What a program is needed as.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum What {
+    Control,
+    Queue,
+}
+
+/// Where a program is named.
+struct Place<'a> {
+    at: String,
+    what: What,
+    name: &'a str,
+}
+
+fn look<'a>(value: &'a Value, at: &str, key: Option<&str>, places: &mut Vec<Place<'a>>) {
     match value {
         Value::Object(map) => {
+            let text = |key: &str| map.get(key).and_then(Value::as_str);
+            if key == Some("queue")
+                && text("kind") == Some("python")
+                && let Some(name) = text("name")
+            {
+                let at = path::join(at, "name");
+                let what = What::Queue;
+                places.push(Place { at, what, name });
+            }
             for (key, inner) in map {
-                look(inner, &path::join(at, key), Some(key), known, found);
+                look(inner, &path::join(at, key), Some(key), places);
             }
         }
         Value::Array(items) => {
             for (i, item) in items.iter().enumerate() {
-                look(item, &path::index(at, i), key, known, found);
+                look(item, &path::index(at, i), key, places);
             }
         }
         Value::String(text) if key.is_some_and(|key| KEYS.contains(&key)) => {
-            let name = text.strip_prefix(PREFIX);
-            let Some(name) = name.filter(|name| !known.contains_key(*name)) else {
-                return;
-            };
-            let remedy = match known.is_empty() {
-                true => format!("a table [python.{name}] with path = \"FILE.py\""),
-                false => nearest::suggest(name, known.keys().map(String::as_str)),
-            };
-            let reason = format!("there is no [python.{name}]");
-            found.push(Finding::new(at, reason, remedy));
+            if let Some(name) = text.strip_prefix(PREFIX) {
+                let at = at.to_owned();
+                let what = What::Control;
+                places.push(Place { at, what, name });
+            }
         }
         _ => {}
     }
@@ -207,6 +282,20 @@ impl Run {
                 }
             };
             host.stack = stack;
+        }
+        run
+    }
+
+    /// The same run with switches whose own queue disciplines are made by `own`.
+    #[must_use]
+    pub fn with_own_queues(&self, own: &OwnQueues) -> Run {
+        let mut run = self.clone();
+        for switch in &mut Arc::make_mut(&mut run.network).switches {
+            if let BufferConfig::Queued(queued) = &mut switch.config.buffer
+                && let QueueConfig::Python(config) = &mut queued.queue
+            {
+                config.own = own.clone();
+            }
         }
         run
     }

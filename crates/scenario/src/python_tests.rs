@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -73,15 +74,15 @@ fn the_scenario_as_resolved_needs_no_file() {
 #[test]
 fn a_sweep_varies_its_attributes() {
     let rest = "[python.mine]\npath = \"mine.py\"\nset = { beta = 0.5 }\n\
-                [sweep]\n\"python.mine.set.beta\" = [0.25, 0.75]\n";
+                [sweep]\n\"stack.tcp_congestion_control\" = [\"python:mine\"]\n\"python.mine.set.beta\" = [0.25, 0.75]\n";
     let plan = plan(rest, &Folder::with("sweep", "pass")).expect("a plan");
     let betas = plan
         .runs
         .iter()
-        .map(|run| run.python["mine"].set["beta"].clone());
+        .map(|run| run.python.controls["mine"].set["beta"].clone());
     let betas: Vec<Value> = betas.map(|beta| json!(beta)).collect();
     assert_eq!(betas, [json!(0.25), json!(0.75)]);
-    assert_eq!(plan.runs[0].parameters[0].0, "beta");
+    assert_eq!(plan.runs[0].parameters[1].0, "beta");
 }
 
 #[test]
@@ -110,6 +111,11 @@ fn what_cannot_be_meant_is_told() {
             "there is no [python.yours]",
         ),
         (
+            "[python.mine]\npath = \"mine.py\"\n[sweep]\n\"network.switch\" = [{ preset = \"plain-queued\", \
+             buffer = { queue = { kind = \"python\", name = \"yours\" } } }]\n",
+            "network.switch.buffer.queue.name: there is no [python.yours]",
+        ),
+        (
             "[python.mine]\npath = \"mine.py\"\n[sweep]\nstack = [{ preset = \"linux-2.6.18\", \
              tcp_congestion_control = \"python:mine\" }]\n",
             "this one is of Linux 2.6",
@@ -121,6 +127,25 @@ fn what_cannot_be_meant_is_told() {
             "{rest}: {wrong:?}"
         );
     }
+}
+
+#[test]
+fn a_run_has_the_programs_that_it_names() {
+    let rest = "[python.a]\nsource = \"pass\"\n[python.b]\nsource = \"pass\"\n[python.c]\nsource = \"pass\"\n\
+                [sweep]\nwhich = [\
+                { label = \"control\", set = { \"workload.congestion\" = [\"cubic\", \"python:a\"] } },\
+                { label = \"queue\", set = { \"network.switch\" = { preset = \"plain-queued\", buffer = \
+                { queue = { kind = \"python\", name = \"b\" } } } } }]\n";
+    let plan = plan(rest, &Folder::with("named", "pass")).expect("a plan");
+    let named = |run: usize| {
+        let programs = &plan.runs[run].python;
+        let names = |of: &BTreeMap<String, _>| of.keys().cloned().collect::<Vec<_>>();
+        (names(&programs.controls), names(&programs.queues))
+    };
+    assert_eq!(named(0), (vec!["a".to_owned()], vec![]));
+    assert_eq!(named(1), (vec![], vec!["b".to_owned()]));
+    let told: Vec<_> = plan.warnings.iter().map(|one| one.path.as_str()).collect();
+    assert_eq!(told, ["python.c"], "each of the others is named by a run");
 }
 
 #[derive(Debug)]

@@ -64,7 +64,7 @@ def check_kernels(plan: Plan, *, all_hosts: bool) -> Facts:
     """Raises `InputError` with the first congestion control in Python that is none, or with what
     kernels cannot do of the first run in which they cannot; gives what they do not do of any.
     """
-    plan.check_own_controls()
+    plan.check_programs()
     not_applied: dict[str, None] = {}
     for run in plan.runs:
         plan.check_kernels(run["index"], all_hosts=all_hosts)

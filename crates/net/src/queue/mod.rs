@@ -10,6 +10,7 @@ mod control_law;
 pub mod dualpi2;
 pub mod ets;
 pub mod fq_codel;
+pub mod own;
 pub mod pie;
 pub mod replay;
 
@@ -23,6 +24,7 @@ use self::cobalt::{Cobalt, CobaltConfig};
 use self::codel::{Codel, CodelConfig};
 use self::dualpi2::{Dualpi2, Dualpi2Config};
 use self::fq_codel::{FqCodel, FqCodelConfig};
+use self::own::{Own, OwnQueueConfig};
 use self::pie::{Pie, PieConfig};
 use crate::marking::{Mark, is_ecn_capable};
 use crate::pool::{Flight, FramePool};
@@ -61,6 +63,8 @@ pub enum QueueConfig {
     Dualpi2(Dualpi2Config),
     /// CAKE's queue management, with SCE's ramp.
     Cobalt(CobaltConfig),
+    /// One of the user's own, in Python.
+    Python(OwnQueueConfig),
 }
 
 impl Default for QueueConfig {
@@ -112,6 +116,8 @@ pub enum Discipline {
     Dualpi2(Box<Dualpi2>),
     /// COBALT.
     Cobalt(Box<Cobalt>),
+    /// One of the user's own.
+    Own(Box<Own>),
 }
 
 impl Discipline {
@@ -134,13 +140,19 @@ impl Discipline {
             QueueConfig::Cobalt(config) => {
                 Discipline::Cobalt(Box::new(Cobalt::new(config, stream)))
             }
+            QueueConfig::Python(config) => {
+                Discipline::Own(Box::new(Own::new(config, longest, stream)))
+            }
         }
     }
 
     /// What is drawn from here on is drawn from `stream`.
     pub fn reseed(&mut self, stream: Stream) {
         match self {
-            Discipline::Fifo(_) | Discipline::Codel(_) | Discipline::FqCodel(_) => {}
+            Discipline::Fifo(_)
+            | Discipline::Codel(_)
+            | Discipline::FqCodel(_)
+            | Discipline::Own(_) => {}
             Discipline::Pie(pie) => pie.reseed(stream),
             Discipline::Dualpi2(queues) => queues.reseed(stream),
             Discipline::Cobalt(cobalt) => cobalt.reseed(stream),
@@ -162,6 +174,7 @@ impl Discipline {
             Discipline::Pie(pie) => pie.enqueue(now, held, frames, effects),
             Discipline::Dualpi2(queues) => queues.enqueue(now, held, frames, effects),
             Discipline::Cobalt(cobalt) => cobalt.enqueue(now, held, effects),
+            Discipline::Own(own) => own.enqueue(now, held, frames, effects),
         }
     }
 
@@ -174,7 +187,8 @@ impl Discipline {
             | Discipline::Codel(_)
             | Discipline::Pie(_)
             | Discipline::Dualpi2(_)
-            | Discipline::Cobalt(_) => false,
+            | Discipline::Cobalt(_)
+            | Discipline::Own(_) => false,
         }
     }
 
@@ -192,6 +206,7 @@ impl Discipline {
             Discipline::Pie(pie) => pie.dequeue(now),
             Discipline::Dualpi2(queues) => queues.dequeue(now, frames, effects),
             Discipline::Cobalt(cobalt) => cobalt.dequeue(now, frames, effects),
+            Discipline::Own(own) => own.dequeue(now, frames, effects),
         }
     }
 
@@ -224,6 +239,7 @@ impl Discipline {
             Discipline::Pie(pie) => pie.first(),
             Discipline::Dualpi2(queues) => queues.first(),
             Discipline::Cobalt(cobalt) => cobalt.first(),
+            Discipline::Own(own) => own.first(),
         }
     }
 
@@ -237,6 +253,7 @@ impl Discipline {
             Discipline::Pie(pie) => Box::new(pie.waiting()),
             Discipline::Dualpi2(queues) => Box::new(queues.waiting()),
             Discipline::Cobalt(cobalt) => Box::new(cobalt.waiting()),
+            Discipline::Own(own) => Box::new(own.waiting()),
         }
     }
 }

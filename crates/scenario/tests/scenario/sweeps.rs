@@ -132,7 +132,7 @@ fn axes_that_lead_nowhere_are_told() {
             "network.link.rate = [\"1Gbit\"]",
             "sweep.network: a path is one key here, in quotes; \"network.link.rate\" = […]",
         ),
-        ("name = [\"a\"]", "no value is named \"name\""),
+        ("title = [\"a\"]", "no value is named \"title\""),
         (
             "\"run.common_random_numbers\" = [true]",
             "run.common_random_numbers cannot be varied within a scenario",

@@ -71,7 +71,7 @@ pub(crate) fn obstacle(run: &Run) -> Option<&'static str> {
         Some("hosts with dcqcn cannot be cut")
     } else if run.network.hosts.iter().any(|h| h.config.machine.is_some()) {
         Some("hosts with a machine cannot be cut")
-    } else if !run.python.is_empty() {
+    } else if !run.python.controls.is_empty() {
         Some("congestion controls in Python share one interpreter")
     } else if !run.background.is_empty() {
         Some("background traffic cannot be cut")

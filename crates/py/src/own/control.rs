@@ -1,111 +1,30 @@
 //! Congestion controls in Python: makes them, and calls them on the occasions of Linux's tcp_congestion_ops.
 //!
 //! Which occasions a class listens to is looked up once; an occasion that it leaves to its base class costs no
-//! call. What a call raises ends the run, and its traceback is what is told of it.
+//! call.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple, PyType};
-use tailback_scenario::{PythonControl, Run};
+use pyo3::types::{PyTuple, PyType};
 use tailback_tcp::CaState;
-use tailback_tcp::congestion::own::{MakeControl, Needs, OwnControl, OwnControls};
+use tailback_tcp::congestion::own::{MakeControl, Needs, OwnControl};
 use tailback_tcp::congestion::{
     AckKind, AckSample, CwndEvent, Growth, RateSample as Sample, View, Window,
 };
 
-use crate::errors::simulation_error;
-use crate::plan::to_python;
+use super::{Failure, made, own_method};
 use crate::tcp_view::{Ack, Acked, CWND_MAX, RateSample, TcpSock};
 
-/// The module that has the base class and reads programs.
-const MODULE: &str = "tailback.congestion_control";
-
-/// Where the first exception of a run is kept, and what ends the run then.
+/// The congestion controls of a run.
 #[derive(Debug)]
-pub(crate) struct Failure {
-    /// With the method that was called, if one was.
-    raised: Mutex<Option<(PyErr, Option<Py<PyAny>>)>>,
-    cancel: Arc<AtomicBool>,
+pub(super) struct Controls {
+    pub(super) classes: BTreeMap<String, Py<PyType>>,
+    pub(super) failure: Arc<Failure>,
 }
 
-impl Failure {
-    fn raise(&self, error: PyErr, hook: Option<Py<PyAny>>) {
-        let mut raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
-        raised.get_or_insert((error, hook));
-        self.cancel.store(true, Ordering::Relaxed);
-    }
-
-    /// What was raised, as the run's failure.
-    pub(crate) fn told(&self, py: Python<'_>) -> Option<PyErr> {
-        let mut raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
-        let (error, hook) = raised.take()?;
-        let told = py
-            .import(MODULE)
-            .and_then(|module| {
-                module.call_method1("told", (error.clone_ref(py).into_value(py), hook))
-            })
-            .and_then(|told| told.extract::<String>());
-        Some(simulation_error(told.unwrap_or_else(|_| error.to_string())))
-    }
-}
-
-/// The classes of a run.
-#[derive(Debug)]
-struct Classes {
-    classes: BTreeMap<String, Py<PyType>>,
-    failure: Arc<Failure>,
-}
-
-/// The run with whoever makes its controls, and where what they raise is kept; nothing if it has none.
-pub(crate) fn with_controls(
-    py: Python<'_>,
-    run: &Run,
-    cancel: &Arc<AtomicBool>,
-) -> PyResult<Option<(Run, Arc<Failure>)>> {
-    if run.python.is_empty() {
-        return Ok(None);
-    }
-    let mut classes = BTreeMap::new();
-    for (name, control) in run.python.iter() {
-        let class = class(py, name, control)?;
-        classes.insert(name.clone(), class.cast_into::<PyType>()?.unbind());
-    }
-    let failure = Arc::new(Failure {
-        raised: Mutex::new(None),
-        cancel: Arc::clone(cancel),
-    });
-    let own = OwnControls(Some(Arc::new(Classes {
-        classes,
-        failure: Arc::clone(&failure),
-    })));
-    Ok(Some((run.with_own_controls(&own), failure)))
-}
-
-/// Raises `InputError` if a table means no class, or one of which no object can be made.
-pub(crate) fn check(py: Python<'_>, name: &str, control: &PythonControl) -> PyResult<()> {
-    let class = class(py, name, control)?;
-    py.import(MODULE)?.call_method1("check", (name, class))?;
-    Ok(())
-}
-
-/// The class that a table means, its attributes set; raises `InputError` with what is wrong.
-fn class<'py>(py: Python<'py>, name: &str, control: &PythonControl) -> PyResult<Bound<'py, PyAny>> {
-    let settings = PyDict::new(py);
-    for (key, value) in &control.set {
-        let value = serde_json::to_value(value).unwrap_or_default();
-        settings.set_item(key, to_python(py, &value)?)?;
-    }
-    let source = control.source.as_deref().unwrap_or_default();
-    let file = control.file.as_deref();
-    let class = control.class.as_deref();
-    let read = py.import(MODULE)?.getattr("read")?;
-    read.call1((name, source, file, class, settings))
-}
-
-impl MakeControl for Classes {
+impl MakeControl for Controls {
     fn make(&self, name: &str, seed: u64) -> Option<Box<dyn OwnControl>> {
         let class = self.classes.get(name)?;
         let made = Python::attach(|py| Control::new(py, class.bind(py), seed, &self.failure));
@@ -163,17 +82,8 @@ impl Control {
         seed: u64,
         failure: &Arc<Failure>,
     ) -> PyResult<Control> {
-        let module = py.import(MODULE)?;
-        let base = module.getattr("CongestionControl")?;
-        let object = module.call_method1("make", (class, seed))?;
-        let own = |name: &str| -> PyResult<Option<Py<PyAny>>> {
-            let is_base = class.getattr(name)?.is(&base.getattr(name)?);
-            Ok(if is_base {
-                None
-            } else {
-                Some(object.getattr(name)?.unbind())
-            })
-        };
+        let object = made(py, class, seed)?;
+        let own = |name: &str| own_method(class, &object, name);
         let hooks = Hooks {
             init: own("init")?,
             cong_avoid: own("cong_avoid")?,
