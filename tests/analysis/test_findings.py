@@ -166,3 +166,22 @@ def test_where_nothing_came_it_is_said(tmp_path: Path, workload: dict[str, Any],
     assert key_findings(view) == [said]
     assert noted(view) == [said], "and so it is by tailback run"
     assert contents(view).findings == [said]
+
+
+def test_what_goodput_costs_in_round_trips_is_said_where_samples_tell(tmp_path: Path) -> None:
+    bulk = {"kind": "bulk", "pairs": {"kind": "to-first"}, "duration": "20ms"}
+    axis = "workload.pair_window"
+    scenario = tailback.Scenario(OWN | {"workload": bulk, "sweep": {axis: ["32KB", "512KB"]}})
+    plain = key_findings(View(tailback.run(scenario, out=tmp_path / "plain")))
+    assert not [said for said in plain if "Round trip" in said]
+    results = tailback.run(scenario.set("record.sample_interval", "100us"), out=tmp_path / "r")
+    looks = results.table("samples").filter(pl.col("rtt_us") > 0, pl.col("bytes_sent") > 0)
+    medians = looks.group_by("pair_window", maintain_order=True).agg(pl.col("rtt_us").median())
+    assert medians["pair_window"].to_list() == ["32KB", "512KB"]
+    small, large = medians["rtt_us"] / 1e3
+    assert large > 1.5 * small
+    assert key_findings(View(results)) == [
+        *plain,
+        f"Round trip, median: {small:.3g} ms at pair_window 32KB, {large:.3g} ms at pair_window "
+        "512KB.",
+    ]

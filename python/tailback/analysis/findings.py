@@ -12,7 +12,8 @@ from tailback.analysis.curves import pair
 from tailback.analysis.noted import noted
 from tailback.analysis.rates import short_of_rate, short_of_requests
 from tailback.analysis.shares import most_moved
-from tailback.analysis.view import GROUP, View
+from tailback.analysis.spreads import SPREADS
+from tailback.analysis.view import COLOUR, DASH, GROUP, View
 from tailback.analysis.words import ALIKE, are_alike, counted, few, number, percent, written
 
 _METRIC = "completion_ms_mean"
@@ -39,12 +40,16 @@ _PLACES = {"servers": "{} servers", "hosts": "{} hosts", "flows": "{} flows"}
 def headline(view: View, metric: str) -> str:
     """Return one sentence on a metric of `summary`, to stand above its figure."""
     words = view.label(metric)
-    x = view.axes.x
     if not view.has(metric):
         most = view.elsewhere(metric)
         others = f"; up to {_quantity(most[0], words)} in {most[1]}" if most else ""
         return f"{words.said}: none in any run{' of these' if most else ''}{others}."
-    points = view.points.drop_nulls(metric)
+    return _headline(view, view.points.drop_nulls(metric), metric, words)
+
+
+def _headline(view: View, points: pl.DataFrame, metric: str, words: Label) -> str:
+    """The same of these points, which have the metric."""
+    x = view.axes.x
     if x is None:
         return f"{words.said}: {_quantity(float(points.get_column(metric)[0]), words)}."
     if x.kind == "nominal":
@@ -165,8 +170,9 @@ def key_findings(view: View) -> list[str]:
         of = next((ms for ms in _OF_TIMED if view.has(ms[0])), _OF_TIMED[-1])
         wanted = [m for m in of if view.has(m)]
         said = (headline(view, metric) for metric in wanted)
+        trips = _round_trips(view) if of is _OF_TIMED[-1] else []
         more = (*_refused(view), *most_moved(view), *_unfinished(view), *noted(view))
-        return [*_late(view), *said, *more]
+        return [*_late(view), *said, *trips, *more]
     if view.axes.x is None:
         return [_single(view), *noted(view)]
     found = [headline(view, _METRIC), *_enough(view, view.axes.x)]
@@ -174,6 +180,17 @@ def key_findings(view: View) -> list[str]:
         found = _two(view, view.axes.x)
     found += _goodput_extremes(view, view.axes.x)
     return found + noted(view)
+
+
+def _round_trips(view: View) -> list[str]:
+    """What the goodput was bought with, where it was looked at: the round trips of who sent."""
+    looks = SPREADS["round-trips"].rows(view)
+    if looks.is_empty():
+        return []
+    keys = [*view.axes.all_names, GROUP, COLOUR, DASH]
+    medians = looks.group_by(keys).agg(pl.col("srtt_ms").median())
+    points = view.points.join(medians, on=keys, maintain_order="left").drop_nulls("srtt_ms")
+    return [_headline(view, points, "srtt_ms", Label("Round trip", "ms", "median"))]
 
 
 def _late(view: View) -> list[str]:
