@@ -189,7 +189,8 @@ def _round_trips(view: View) -> list[str]:
         return []
     keys = [*view.axes.all_names, GROUP, COLOUR, DASH]
     medians = looks.group_by(keys).agg(pl.col("srtt_ms").median())
-    points = view.points.join(medians, on=keys, maintain_order="left").drop_nulls("srtt_ms")
+    joined = view.points.join(medians, on=keys, maintain_order="left", nulls_equal=True)
+    points = joined.drop_nulls("srtt_ms")
     return [_headline(view, points, "srtt_ms", Label("Round trip", "ms", "median"))]
 
 
