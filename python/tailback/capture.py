@@ -15,7 +15,8 @@ def read_capture(path: str | Path) -> pl.DataFrame:
 
     Columns: `time_ns`, `link` (the interface), `source`, `destination`, `flags` (as tcpdump writes
     them), `seq` and `ack` (from each direction's SYN, which is 0), `payload_bytes`, `window` (as
-    sent), `sack`, `ecn`, `timestamps`, `ts_val`, `ts_ecr`, `syn_options`, `comment`.
+    sent), `sack`, `ecn`, `ecn_counters` (accurate ECN's option: bytes that came with ECT(1), CE and
+    ECT(0), as the option has them), `timestamps`, `ts_val`, `ts_ecr`, `syn_options`, `comment`.
 
     Raises:
         InputError: the file cannot be read or is no pcapng file.

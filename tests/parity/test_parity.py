@@ -14,7 +14,7 @@ from tailback.parity.study import compared, scenario_of
 def segment(
     ms: float, end: str, seq: int, ack: int, payload: int, **more: object
 ) -> dict[str, object]:
-    plain = {"flags": ".", "window": 500, "sack": "", "ecn": ""}
+    plain = {"flags": ".", "window": 500, "sack": "", "ecn": "", "ecn_counters": ""}
     own = {"time_ns": round(ms * 1e6), "from": end, "seq": seq, "ack": ack}
     return {**own, "payload_bytes": payload, **plain, **more}
 

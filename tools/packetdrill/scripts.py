@@ -18,10 +18,6 @@ NOT_MODELLED = (
     ("time stamping of packets", r"TIMESTAMPING|\bSCM_TSTAMP"),
     ("PSP", r"\bpsp\b|\bPSP"),
     ("ioctl", r"\bioctl\("),
-    (
-        "accurate ECN",
-        r"\btcp_ecn=[3-9]|<[^>]*\bECN\b|\btcp_ecn_option(_beacon)?=[0-9]|\btcpi_\w*_e[01]_bytes",
-    ),
 )
 
 _FLAG = re.compile(r"^--(\w+)=(\S+)", re.MULTILINE)

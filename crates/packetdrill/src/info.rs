@@ -2,8 +2,7 @@
 
 use tailback_tcp::TcpInfo;
 
-/// The struct's bytes. What the stack leaves out (fackets, last_ack_sent, rehashing, AccECN) is
-/// zero.
+/// The struct's bytes. What the stack leaves out (fackets, last_ack_sent, rehashing) is zero.
 pub(crate) fn bytes(info: &TcpInfo) -> Vec<u8> {
     let mut out = vec![
         info.state,
@@ -59,8 +58,12 @@ pub(crate) fn bytes(info: &TcpInfo) -> Vec<u8> {
     out.extend(info.total_rto.to_ne_bytes());
     out.extend(info.total_rto_recoveries.to_ne_bytes());
     out.extend(info.total_rto_time.to_ne_bytes());
-    // received_ce, six counters of bytes, and a word of bits.
-    out.extend([0; 32]);
+    let counters = [info.delivered_ecn_bytes, info.received_ecn_bytes];
+    for value in [info.received_ce].iter().chain(counters.as_flattened()) {
+        out.extend(value.to_ne_bytes());
+    }
+    let bits = info.ecn_mode | info.accecn_opt_seen << 2 | info.accecn_fail_mode << 4;
+    out.extend(u32::from(bits).to_ne_bytes());
     out
 }
 

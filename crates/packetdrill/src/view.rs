@@ -55,9 +55,8 @@ const RENAMED: [(&str, &str); 2] = [("tcp_rto_min_us", "rto_min"), ("tcp_rto_max
 
 /// Sysctls of Linux 7.2 that scripts set and no stack has: features that are not modelled. The view
 /// has them so that they can be set.
-const OTHERS: [(&str, &str); 12] = [
+const OTHERS: [(&str, &str); 11] = [
     ("tcp_base_mss", "1024"),
-    ("tcp_ecn_option", "2"),
     ("tcp_early_retrans", "3"),
     ("tcp_fastopen", "1"),
     ("tcp_fastopen_key", "00000000-00000000-00000000-00000000"),

@@ -83,10 +83,6 @@ pub(crate) fn of(stack: &Stack) -> BTreeMap<String, String> {
         format!("{TCP}tcp_rto_max_ms"),
         rto_max_ms(stack).to_string(),
     );
-    if stack.tcp_ecn >= 3 {
-        // Modelled accurate ECN has the count in the header's flags and no option beside it.
-        values.insert(format!("{TCP}tcp_ecn_option"), "0".to_owned());
-    }
     values
 }
 

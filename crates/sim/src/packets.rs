@@ -37,6 +37,10 @@ pub fn packets(pcapng: &[u8]) -> Result<Table, CaptureError> {
         .counts("window", count(|s| u64::from(s.window)))
         .names("sack", rows.iter().map(|(_, _, r)| r.sack.clone()))
         .names("ecn", rows.iter().map(|(_, p, _)| ecn(p.segment.ecn)))
+        .names(
+            "ecn_counters",
+            rows.iter().map(|(_, p, _)| ecn_counters(&p.segment)),
+        )
         .flags(
             "timestamps",
             rows.iter().map(|(_, p, _)| p.segment.has_timestamps),
@@ -118,6 +122,25 @@ fn ecn(ecn: Ecn) -> String {
         Ecn::Ce => "CE",
     }
     .to_owned()
+}
+
+/// Accurate ECN's option as packetdrill writes it, counters in the option's order; one without any is "none".
+fn ecn_counters(segment: &Segment) -> String {
+    let Some(told) = segment.ecn_counters() else {
+        return String::new();
+    };
+    let names = if told.ect0_first {
+        ["e0b", "ceb", "e1b"]
+    } else {
+        ["e1b", "ceb", "e0b"]
+    };
+    let counters = names.iter().zip(told.iter());
+    let words: Vec<String> = counters.map(|(name, n)| format!("{name} {n}")).collect();
+    if words.is_empty() {
+        "none".to_owned()
+    } else {
+        words.join(" ")
+    }
 }
 
 fn stamp(segment: &Segment, value: u32) -> u32 {

@@ -1,6 +1,6 @@
 use std::net::{Ipv4Addr, SocketAddr};
 
-use tailback_tcp::{Ecn, Flags, SackBlock, Segment, Seq, SynOptions};
+use tailback_tcp::{Ecn, EcnCounters, Flags, SackBlock, Segment, Seq, SynOptions};
 use tailback_units::Time;
 use tailback_wire::pcapng::{Direction, Writer};
 use tailback_wire::{IpFields, Payload, ethernet, ip};
@@ -71,6 +71,9 @@ fn numbers_count_from_the_syn_of_their_direction_even_across_the_wrap() {
         start: Seq(99),
         end: Seq(109),
     });
+    answer.set_ecn_counters(EcnCounters::new(false, &[1, 0, 1]));
+    data.set_ecn_counters(EcnCounters::new(true, &[11]));
+    ack.set_ecn_counters(EcnCounters::new(false, &[]));
     let rows = [(false, syn), (true, answer), (false, data), (true, ack)];
     let table = packets(&capture(&rows)).expect("a capture");
     assert_eq!(numbers(&table, "seq"), [0, 0, 101, 1]);
@@ -78,6 +81,10 @@ fn numbers_count_from_the_syn_of_their_direction_even_across_the_wrap() {
     assert_eq!(texts(&table, "flags"), ["S", "S.", "P.", "."]);
     assert_eq!(texts(&table, "sack"), ["", "", "", "101:111"]);
     assert_eq!(texts(&table, "ecn"), ["", "", "CE", ""]);
+    assert_eq!(
+        texts(&table, "ecn_counters"),
+        ["", "e1b 1 ceb 0 e0b 1", "e0b 11", "none"]
+    );
     assert_eq!(
         texts(&table, "syn_options")[0],
         "mss 1460, sackOK, wscale 7"

@@ -25,7 +25,9 @@ pub use connection::{
     Shutdown, SocketOption, SocketOptions, Stats, TcpInfo, Told, Transmit, WriteFlags,
 };
 pub use receive::{InitialReceiveWindow, RcvbufTuning, Receiver, WinFromSpace};
-pub use segment::{Blocks, Ecn, Flags, Header, SackBlock, SackBlocks, Segment, SynOptions};
+pub use segment::{
+    Blocks, Ecn, EcnCounters, Flags, Header, SackBlock, SackBlocks, Segment, SynOptions,
+};
 pub use seq::Seq;
 pub use stack::{PRESETS, Stack};
 

@@ -1,7 +1,7 @@
 //! A TCP segment as it is on the wire, with its payload as a length.
 //!
 //! Models RFC 9293 headers with the timestamp, SACK, MSS, window-scale and SACK-permitted
-//! options (RFC 7323, RFC 2018, RFC 2883) and the two ECN bits of the IP header (RFC 3168).
+//! options (RFC 7323, RFC 2018, RFC 2883), accurate ECN's (RFC 9768) and the two ECN bits of the IP header (RFC 3168).
 //! Left out: urgent data, other options, and the payload's bytes (its length stands for them;
 //! they are made up where a file or a real kernel needs them).
 //!
@@ -115,7 +115,40 @@ pub struct SynOptions {
     pub sack_permitted: bool,
 }
 
-/// One TCP segment without its SACK blocks or a SYN's options.
+/// What an option of accurate ECN tells (RFC 9768 section 3.2.3): bytes of payload that came with each code point,
+/// modulo 2^24 and from where each begins.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct EcnCounters {
+    /// The first counter is of ECT(0) and the third of ECT(1) (option 172), not the other way round (174).
+    pub ect0_first: bool,
+    counters: [u32; 3],
+    count: u8,
+}
+
+impl EcnCounters {
+    /// The first few counters, three at most, of 24 bits each.
+    #[must_use]
+    pub fn new(ect0_first: bool, counters: &[u32]) -> EcnCounters {
+        let mut told = EcnCounters {
+            ect0_first,
+            ..EcnCounters::default()
+        };
+        for (slot, counter) in told.counters.iter_mut().zip(counters) {
+            *slot = counter & 0xff_ffff;
+            told.count += 1;
+        }
+        told
+    }
+}
+
+impl Deref for EcnCounters {
+    type Target = [u32];
+    fn deref(&self) -> &[u32] {
+        &self.counters[..usize::from(self.count)]
+    }
+}
+
+/// One TCP segment without its SACK blocks, a SYN's options or accurate ECN's counters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Header {
@@ -135,7 +168,7 @@ pub struct Header {
     pub flags: Flags,
     /// ECN field of the IP header around this segment.
     pub ecn: Ecn,
-    /// SACK blocks, and what options a SYN has.
+    /// SACK blocks, what options a SYN has, and accurate ECN's counters.
     carries: u8,
     /// The timestamp option is present.
     pub has_timestamps: bool,
@@ -173,7 +206,7 @@ impl Header {
         self.sack_count() > 0 && !self.flags.intersects(Flags::SYN)
     }
 
-    /// Whether [`Blocks`] belong to it: SACK blocks or a SYN's options.
+    /// Whether [`Blocks`] belong to it: SACK blocks, a SYN's options or accurate ECN's counters.
     #[inline]
     #[must_use]
     pub fn has_blocks(&self) -> bool {
@@ -185,6 +218,24 @@ impl Header {
         self.carries & SACK_COUNT
     }
 
+    /// Whether there is an option of accurate ECN.
+    #[inline]
+    #[must_use]
+    pub fn has_ecn_counters(&self) -> bool {
+        self.carries & ECN_COUNTERS != 0
+    }
+
+    /// Counters of accurate ECN's option, if there is one.
+    #[cold]
+    fn ecn_count(&self) -> Option<u8> {
+        let count = if self.flags.intersects(Flags::SYN) {
+            self.carries & ECN_COUNT_OF_SYN
+        } else {
+            (self.carries & ECN_COUNT) >> ECN_COUNT_SHIFT
+        };
+        self.has_ecn_counters().then_some(count)
+    }
+
     /// Bytes of the TCP header with its options, padded as Linux pads them.
     #[inline]
     #[must_use]
@@ -193,11 +244,27 @@ impl Header {
         if self.flags.intersects(Flags::SYN) {
             return 20 + timestamps + self.syn_option_bytes();
         }
+        if self.has_ecn_counters() {
+            return 20 + timestamps + self.option_bytes_with_ecn();
+        }
         let sack = match self.sack_count() {
             0 => 0,
             count => 4 + 8 * u32::from(count),
         };
         20 + timestamps + sack
+    }
+
+    /// Bytes of the SACK option and accurate ECN's; one or two of the latter fit into the former's padding.
+    #[cold]
+    fn option_bytes_with_ecn(&self) -> u32 {
+        let blocks = u32::from(self.sack_count());
+        let room = if blocks > 0 { 2 } else { 0 };
+        let ecn = ecn_option_bytes(self.ecn_count().unwrap_or(0), room);
+        if blocks > 0 {
+            ecn + 4 + 8 * blocks
+        } else {
+            ecn
+        }
     }
 
     /// Bytes of a SYN's options beside timestamps.
@@ -214,7 +281,16 @@ impl Header {
         } else {
             0
         };
-        4 + scale + sack
+        // Accurate ECN's uses up the padding that either has.
+        let room = match (sack, scale) {
+            (4, _) => 2,
+            (_, 4) => 1,
+            _ => 0,
+        };
+        let ecn = self
+            .ecn_count()
+            .map_or(0, |count| ecn_option_bytes(count, room));
+        4 + scale + sack + ecn
     }
 
     /// What is alike in segments of a stream that differ in their sequence numbers only: all of the header
@@ -250,18 +326,33 @@ impl Header {
     }
 }
 
-/// What some segments carry beside their header: SACK blocks, or a SYN's options.
+/// Bytes that accurate ECN's option adds where others leave it so many bytes of their padding
+/// (tcp_options_fit_accecn, net/ipv4/tcp_output.c).
+pub(crate) fn ecn_option_bytes(count: u8, room: u32) -> u32 {
+    let bytes = 2 + 3 * u32::from(count);
+    if bytes % 4 > room {
+        bytes.next_multiple_of(4)
+    } else {
+        bytes / 4 * 4
+    }
+}
+
+/// What some segments carry beside their header: SACK blocks or a SYN's options, and accurate ECN's counters.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Blocks([SackBlock; 3]);
+pub struct Blocks {
+    sack: [SackBlock; 3],
+    ecn: [u32; 3],
+}
 
 impl Blocks {
     /// None at all.
-    pub const NONE: Blocks = Blocks(
-        [SackBlock {
+    pub const NONE: Blocks = Blocks {
+        sack: [SackBlock {
             start: Seq(0),
             end: Seq(0),
         }; 3],
-    );
+        ecn: [0; 3],
+    };
 }
 
 /// One TCP segment. A SYN carries [`SynOptions`] where others carry SACK blocks.
@@ -298,6 +389,14 @@ const SACK_COUNT: u8 = 0x07;
 const SYN_OPTIONS: u8 = 0x10;
 const SYN_WITHOUT_SCALE: u8 = 0x20;
 const SYN_WITH_SACK: u8 = 0x40;
+/// Accurate ECN's option is there, …
+const ECN_COUNTERS: u8 = 0x08;
+/// … the counter of ECT(0) first, …
+const ECN_ECT0_FIRST: u8 = 0x80;
+/// … with so many counters; a SYN has that where others count SACK blocks.
+const ECN_COUNT: u8 = 0x30;
+const ECN_COUNT_SHIFT: u32 = 4;
+const ECN_COUNT_OF_SYN: u8 = 0x03;
 
 impl Segment {
     /// A segment without payload, options or flags.
@@ -329,7 +428,7 @@ impl Segment {
     #[inline]
     #[must_use]
     pub fn sack_blocks(&self) -> SackBlocks {
-        let [first, second, third] = self.blocks.0;
+        let [first, second, third] = self.blocks.sack;
         let fourth = SackBlock {
             start: Seq(self.ts_val),
             end: Seq(self.ts_ecr),
@@ -349,7 +448,7 @@ impl Segment {
     #[inline]
     pub fn push_sack(&mut self, block: SackBlock) {
         let count = self.sack_count();
-        if let Some(slot) = self.blocks.0.get_mut(usize::from(count)) {
+        if let Some(slot) = self.blocks.sack.get_mut(usize::from(count)) {
             *slot = block;
             self.carries += 1;
         } else if count == 3 && !self.has_timestamps {
@@ -369,24 +468,49 @@ impl Segment {
         }
     }
 
+    /// What accurate ECN's option tells, if there is one.
+    #[must_use]
+    pub fn ecn_counters(&self) -> Option<EcnCounters> {
+        self.ecn_count().map(|count| EcnCounters {
+            ect0_first: self.carries & ECN_ECT0_FIRST != 0,
+            counters: self.blocks.ecn,
+            count,
+        })
+    }
+
+    /// Adds an option of accurate ECN, after a SYN's options and SACK blocks are settled.
+    pub fn set_ecn_counters(&mut self, told: EcnCounters) {
+        self.blocks.ecn = [0; 3];
+        self.blocks.ecn[..told.len()].copy_from_slice(&told);
+        self.carries |= ECN_COUNTERS;
+        if told.ect0_first {
+            self.carries |= ECN_ECT0_FIRST;
+        }
+        self.carries |= if self.flags.intersects(Flags::SYN) {
+            told.count
+        } else {
+            told.count << ECN_COUNT_SHIFT
+        };
+    }
+
     /// What this SYN negotiates; `None` on any other segment.
     #[must_use]
     pub fn syn_options(&self) -> Option<SynOptions> {
         self.flags.intersects(Flags::SYN).then(|| SynOptions {
-            mss: self.blocks.0[0].start.0 as u16,
-            window_scale: u8::try_from(self.blocks.0[0].end.0)
+            mss: self.blocks.sack[0].start.0 as u16,
+            window_scale: u8::try_from(self.blocks.sack[0].end.0)
                 .ok()
                 .filter(|s| u32::from(*s) != NO_SCALE),
-            sack_permitted: self.blocks.0[1].start.0 != 0,
+            sack_permitted: self.blocks.sack[1].start.0 != 0,
         })
     }
 
     /// Makes this segment a SYN that carries `options`.
     pub fn set_syn_options(&mut self, options: SynOptions) {
         self.flags = self.flags.with(Flags::SYN);
-        self.blocks.0[0].start = Seq(u32::from(options.mss));
-        self.blocks.0[0].end = Seq(options.window_scale.map_or(NO_SCALE, u32::from));
-        self.blocks.0[1].start = Seq(u32::from(options.sack_permitted));
+        self.blocks.sack[0].start = Seq(u32::from(options.mss));
+        self.blocks.sack[0].end = Seq(options.window_scale.map_or(NO_SCALE, u32::from));
+        self.blocks.sack[1].start = Seq(u32::from(options.sack_permitted));
         self.carries = SYN_OPTIONS;
         if options.window_scale.is_none() {
             self.carries |= SYN_WITHOUT_SCALE;

@@ -47,8 +47,17 @@ pub struct Stack {
     #[schemars(range(min = 0, max = 5))]
     pub tcp_ecn: u8,
     /// A SYN that is sent again asks for no ECN (RFC 3168 section 6.1.1.1); for accurate ECN one that is
-    /// sent for the third time.
+    /// sent for the third time, and an end whose peer tells of a mark that its SYN, or its answer, cannot have had is
+    /// not believed.
     pub tcp_ecn_fallback: bool,
+    /// The option of accurate ECN, with counters of bytes: 2 has it on every packet where it fits, 1 where something has
+    /// changed and as `tcp_ecn_option_beacon` says, 3 as 2 even where packets seem to be lost for it, 0 never (sender
+    /// linux-7.2).
+    #[schemars(range(min = 0, max = 3))]
+    pub tcp_ecn_option: u8,
+    /// How often in a round trip that option is sent whatever has changed, where `tcp_ecn_option` is 1; 0: not at all.
+    #[schemars(range(min = 0, max = 3))]
+    pub tcp_ecn_option_beacon: u8,
     /// Selective acknowledgements.
     pub tcp_sack: bool,
     /// Forward acknowledgement: what lies further behind the highest selectively acknowledged

@@ -1,7 +1,7 @@
 use std::net::SocketAddr;
 
 use proptest::prelude::*;
-use tailback_tcp::{Ecn, Flags, SackBlock, Segment, Seq, SynOptions};
+use tailback_tcp::{Ecn, EcnCounters, Flags, SackBlock, Segment, Seq, SynOptions};
 
 use super::{IpFields, Packet, Payload, mark_ce, parse, parse_offloaded, write};
 use crate::{ParseError, ethernet, plan};
@@ -32,6 +32,7 @@ prop_compose! {
         seq: u32, ack: u32, ts: Option<(u32, u32)>, window: u16, bits in 0u16..0x200,
         ecn in 0u8..4, payload in 0u16..3000, sack in prop::collection::vec((any::<u32>(), any::<u32>()), 0..4),
         mss: u16, window_scale in prop::option::of(0u8..15), sack_permitted: bool,
+        counters in prop::option::of((any::<bool>(), prop::collection::vec(0u32..1 << 24, 0..4))),
     ) -> Segment {
         let mut segment = Segment::EMPTY;
         segment.seq = Seq(seq);
@@ -49,6 +50,14 @@ prop_compose! {
         } else {
             for (start, end) in sack {
                 segment.push_sack(SackBlock { start: Seq(start), end: Seq(end) });
+            }
+        }
+        if let Some((ect0_first, counters)) = counters {
+            let before = segment;
+            segment.set_ecn_counters(EcnCounters::new(ect0_first, &counters));
+            // There is no room for all of them beside all else.
+            if segment.header_bytes() > 60 {
+                segment = before;
             }
         }
         segment
@@ -129,6 +138,51 @@ fn a_syn_has_linuxs_options_in_linuxs_order() {
     ];
     assert_eq!(&bytes[40..], expected);
     assert_eq!(bytes[32] >> 4, 10);
+}
+
+#[test]
+fn counters_of_marks_stand_where_linux_has_them() {
+    // As Linux's own packetdrill scripts have the options (tcp_accecn_sack_space_grab_with_ts and others).
+    let mut segment = Segment::EMPTY;
+    segment.flags = Flags::ACK;
+    segment.has_timestamps = true;
+    (segment.ts_val, segment.ts_ecr) = (172, 2);
+    let stamps = [1, 1, 8, 10, 0, 0, 0, 172, 0, 0, 0, 2];
+    let told = |fields: usize| EcnCounters::new(false, &[2001, 1000, 1][..fields]);
+    let block = SackBlock {
+        start: Seq(1),
+        end: Seq(2),
+    };
+    let options = |segment: &Segment| bytes_of(segment, false, Payload::Zeros)[40..].to_vec();
+    let mut all = segment;
+    all.set_ecn_counters(told(3));
+    let counters = [174, 11, 0, 0x07, 0xd1, 0, 0x03, 0xe8, 0, 0, 1, 1];
+    assert_eq!(options(&all), [stamps, counters].concat());
+    let sack = [5, 10, 0, 0, 0, 1, 0, 0, 0, 2];
+    for (fields, between) in [
+        (0, vec![174, 2]),
+        (1, vec![174, 5, 0, 0x07, 0xd1, 1]),
+        (2, vec![174, 8, 0, 0x07, 0xd1, 0, 0x03, 0xe8, 1, 1]),
+    ] {
+        let mut with_block = segment;
+        with_block.push_sack(block);
+        with_block.set_ecn_counters(told(fields));
+        let expected = [&stamps[..], &between, &sack].concat();
+        assert_eq!(options(&with_block), expected, "{fields} counters");
+    }
+    // Those of a SYN's answer: the window scale's padding has one byte.
+    let mut answer = Segment::EMPTY;
+    answer.flags = Flags::ACK.with(Flags::SYN);
+    answer.set_syn_options(SynOptions {
+        mss: 1460,
+        window_scale: Some(8),
+        sack_permitted: false,
+    });
+    answer.set_ecn_counters(told(1));
+    assert_eq!(
+        options(&answer),
+        [2, 4, 0x05, 0xb4, 174, 5, 0, 0x07, 0xd1, 3, 3, 8]
+    );
 }
 
 #[test]

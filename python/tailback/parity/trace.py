@@ -7,7 +7,7 @@ import polars as pl
 
 from tailback.capture import read_capture
 
-FIELDS = ("from", "flags", "seq", "ack", "payload_bytes", "window", "sack", "ecn")
+FIELDS = ("from", "flags", "seq", "ack", "payload_bytes", "window", "sack", "ecn", "ecn_counters")
 """What must be alike."""
 
 
@@ -47,6 +47,7 @@ class Trace:
                 "window",
                 "sack",
                 "ecn",
+                "ecn_counters",
             ),
         )
 
@@ -61,7 +62,8 @@ class Trace:
         )
         if one["sack"]:
             text += f" sack {one['sack']}"
-        return text + (f" {one['ecn']}" if one["ecn"] else "")
+        text += f" {one['ecn']}" if one["ecn"] else ""
+        return text + (f" <{one['ecn_counters']}>" if one["ecn_counters"] else "")
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ use tailback_net::frame::{EndpointId, HostId};
 use tailback_net::host::joining::{HELD_MAX, JoinedMemory, Joining, Joint};
 use tailback_net::host::{FrameMemory, ReceiveRing};
 use tailback_net::link::Link;
-use tailback_net::pool::{Flight, FramePool};
-use tailback_tcp::{Arrival, Flags, Header, Seq};
+use tailback_net::pool::{Flight, FrameId, FramePool};
+use tailback_tcp::{Arrival, Flags, Header, Segment, Seq};
 use tailback_units::Time;
 
 use super::hosts::course;
@@ -75,6 +75,7 @@ impl Held {
     fn goes_on(&mut self, header: &Header) -> bool {
         header.likeness() == self.likeness
             && header.ack == self.ack
+            && !header.has_ecn_counters()
             && self.joining.goes_on(header.seq.0)
     }
 }
@@ -98,8 +99,8 @@ impl Hand {
         frames: &mut FramePool,
         (host, ends): (&mut HostState, usize),
     ) -> Polled {
+        let joint = joint(frames, frame.frame);
         let header = frames.header(frame.frame);
-        let joint = joint(header);
         if let Some(at) = of_flow {
             let packet = &mut self.held[at];
             if packet.joining.takes(frame.payload_bytes, &joint, true) {
@@ -174,15 +175,22 @@ fn take_out(held: &mut Vec<Held>, at: usize) -> Held {
 }
 
 /// What decides whether a segment joins others before TCP has them (tcp_gro_receive of Linux 7.2):
-/// acknowledgement, window, flags but PSH and FIN, timestamps and mark are to be alike. What is not TCP's has no
+/// acknowledgement, window, flags but PSH and FIN, options and mark are to be alike. What is not TCP's has no
 /// flags, and joins nothing.
-pub(super) fn joint(header: &Header) -> Joint {
+pub(super) fn joint(frames: &FramePool, id: FrameId) -> Joint {
+    let header = frames.header(id);
     let ends = Flags::PSH.with(Flags::FIN);
-    let plain = header.flags.without(ends) == Flags::ACK && !header.has_sack();
+    let first = Flags::SYN.with(Flags::RST);
+    let plain =
+        header.flags.contains(Flags::ACK) && !header.flags.intersects(first) && !header.has_sack();
     // Alike segments of one connection differ in nothing else: a sum tells them apart well enough.
     let mut likeness = u64::from(header.ack.0) << 32 | u64::from(header.ts_val);
     likeness ^= u64::from(header.ts_ecr).rotate_left(17);
     likeness ^= u64::from(header.window).rotate_left(41) ^ (header.ecn as u64);
+    likeness ^= u64::from(header.flags.without(ends).0).rotate_left(25);
+    if header.has_ecn_counters() {
+        likeness = likeness.wrapping_add(counted(&frames.segment(id)));
+    }
     Joint {
         start: header.seq.0,
         end: header.seq.0.wrapping_add(header.payload_bytes.into()),
@@ -190,6 +198,16 @@ pub(super) fn joint(header: &Header) -> Joint {
         ends: header.flags.intersects(ends),
         alone: header.payload_bytes == 0 || !plain,
     }
+}
+
+/// What accurate ECN's option adds to the likeness: three counters of 24 bits.
+#[cold]
+#[inline(never)]
+fn counted(segment: &Segment) -> u64 {
+    let told = segment.ecn_counters().unwrap_or_default();
+    told.iter().fold(told.len() as u64, |sum, counter| {
+        sum.rotate_left(24).wrapping_mul(3) ^ u64::from(*counter)
+    })
 }
 
 impl HostState {

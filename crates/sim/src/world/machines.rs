@@ -87,10 +87,7 @@ impl MachineState {
     /// at, if that is new.
     #[inline(always)]
     pub(super) fn arrive(&mut self, frame: Flight, frames: &FramePool) -> Option<Time> {
-        let joint = self
-            .machine
-            .merges()
-            .then(|| joint(frames.header(frame.frame)));
+        let joint = self.machine.merges().then(|| joint(frames, frame.frame));
         if !self.machine.arrive(frame, joint) || self.working {
             return None;
         }

@@ -48,6 +48,20 @@ fn as_much_arrives_with_few_acknowledgements() {
 }
 
 #[test]
+fn a_count_in_the_flags_parts_packets_only_where_it_changes() {
+    // Data that all bears the same flags joins, and the same counters of bytes (tcp_gro_receive).
+    let acknowledgements = |stack: &str| {
+        let (hops, bytes) = hops_and_bytes(&[stack, "network.switch.marking={kind=\"off\"}"]);
+        hops as f64 / (bytes / 1436.0) / 2.0 - 1.0
+    };
+    for option in [0, 2] {
+        let stack = format!("stack={{preset=\"linux-7.2\", tcp_ecn=3, tcp_ecn_option={option}}}");
+        let few = acknowledgements(&stack);
+        assert!((0.02..0.2).contains(&few), "{few} a frame, option {option}");
+    }
+}
+
+#[test]
 fn marks_part_packets() {
     // Some are marked, and senders do not mind: those that follow one another are often not alike.
     let marked =

@@ -105,10 +105,10 @@ impl Connection {
             window_scale: self.receive.scaling.then_some(self.receive.window_shift),
             sack_permitted: self.sack,
         });
-        // A socket of such a control is ECN-capable whatever has been agreed on (tcp_assign_congestion_control).
-        if self.congestion.needs_ecn() {
-            segment.ecn = self.congestion.ect();
+        if answering {
+            self.put_option_of_answer(&mut segment, again);
         }
+        segment.ecn = self.syn_ecn();
         self.snd_nxt = self.snd_una + 1;
         self.syn_sent();
         self.out.push_back(Transmit {
@@ -249,6 +249,7 @@ impl Connection {
             return false;
         }
         self.take_window(segment);
+        self.handshake_ends(segment);
         self.establish(now, segment);
         // What was written meanwhile goes out (tcp_data_snd_check).
         self.push(now);

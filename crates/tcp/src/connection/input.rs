@@ -270,6 +270,7 @@ impl Connection {
                 return self.acknowledge_quickly();
             }
         } else if !end.after(next) {
+            self.suspect_option(segment);
             self.tell_duplicate(seq, end);
             return self.acknowledge_quickly();
         } else if !seq.before(next + self.receive.window_left()) {

@@ -8,11 +8,12 @@
 //! `interface` has what is public beside the connection itself.
 //! `life` has the states, `time_wait` the last of them, `validate` which segments may be taken in,
 //! `patience` when a connection is given up, `keepalive`, `options` the socket's, `tcp_info`, `mem_info`.
-//! `metrics` has what one connection leaves to the next, `accurate_ecn` which ECN is agreed on.
+//! `metrics` has what one connection leaves to the next, `accurate_ecn` which ECN is agreed on, `ecn_option` its option.
 //! Left out: urgent data, path-MTU probing, F-RTO (off by default there).
 
 mod accurate_ecn;
 mod ack;
+mod ecn_option;
 mod events;
 mod foresee;
 mod handshake;

@@ -5,6 +5,7 @@
 //! tcp_push_one, tcp_event_data_sent, tcp_cwnd_restart). Packets wait to be sent as a count of bytes;
 //! they are divided as tcp_sendmsg would have. What the host's queue drops: [`refused`](super::refused).
 
+use super::accurate_ecn::EcnMode;
 use super::{CaState, Connection};
 use crate::clock::{self, Jiffies};
 use crate::congestion::CwndEvent;
@@ -17,6 +18,9 @@ impl Connection {
     /// Payload of a full segment with the options it would carry now (tcp_current_mss).
     #[inline]
     pub(super) fn current_mss(&self) -> u32 {
+        if self.ecn == EcnMode::Accurate {
+            return self.mss.saturating_sub(self.option_bytes()).max(1);
+        }
         let blocks = self.receive.reassembly.sack_count();
         if blocks == 0 || !self.sack {
             self.mss

@@ -121,7 +121,7 @@ impl Connection {
 
     /// Whether tcp_rcv_established takes the long way with a segment (FLAG_SLOWPATH): its header is not the one that was
     /// predicted, nothing is predicted while data is out of order or the window is closed, or its data does not fit into
-    /// memory that is reserved. Accurate ECN's counter is not looked at.
+    /// memory that is reserved.
     #[inline(never)]
     pub(super) fn is_slow_path(&self, segment: &Header) -> bool {
         if segment.payload_bytes > 0 {
@@ -133,6 +133,8 @@ impl Connection {
                 self.life == Life::Established
                     && segment.seq == receive.rcv_nxt
                     && !segment.has_sack()
+                    && !segment.has_ecn_counters()
+                    && self.tells_no_mark(segment)
                     && self.window_of(segment) == self.snd_wnd
             }
             _ => self.has_predicted_header(segment),

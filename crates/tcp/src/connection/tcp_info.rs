@@ -125,6 +125,18 @@ pub struct TcpInfo {
     pub snd_wnd: u32,
     /// The window offered, bytes.
     pub rcv_wnd: u32,
+    /// Packets received with CE, under accurate ECN.
+    pub received_ce: u32,
+    /// Payload bytes with ECT(1), ECT(0) and CE that the peer's option of accurate ECN has told of.
+    pub delivered_ecn_bytes: [u32; 3],
+    /// Those that were received.
+    pub received_ecn_bytes: [u32; 3],
+    /// No ECN, RFC 3168's or accurate ECN: 0, 1, 2.
+    pub ecn_mode: u8,
+    /// What was seen of the peer's option: nothing, one without counters, counters, counters not to be gone by.
+    pub accecn_opt_seen: u8,
+    /// What of accurate ECN does not work, as bits.
+    pub accecn_fail_mode: u8,
     /// Timeouts so far.
     pub total_rto: u16,
     /// Recoveries from timeouts so far.
@@ -214,6 +226,14 @@ impl Connection {
                 info.options |= bit;
             }
         }
+        if let Some(accurate) = &self.accurate {
+            info.received_ce = accurate.received_ce;
+            info.delivered_ecn_bytes = accurate.option.delivered;
+            info.received_ecn_bytes = accurate.option.received;
+            info.accecn_opt_seen = accurate.option.seen as u8;
+            info.accecn_fail_mode = accurate.fails.0;
+        }
+        info.ecn_mode = self.ecn as u8;
         info.snd_wscale = self.send_shift;
         info.rcv_wscale = self.receive.window_shift;
     }

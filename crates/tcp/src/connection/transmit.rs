@@ -83,17 +83,28 @@ impl Connection {
                     segment.ecn = Ecn::Ect0;
                 }
             }
-            EcnMode::Accurate => self.put_count(&mut segment),
+            EcnMode::Accurate => {
+                self.stamp(&mut segment);
+                self.put_count(&mut segment);
+                self.put_option(&mut segment);
+                return segment;
+            }
         }
+        self.stamp(&mut segment);
+        if self.sack && !self.receive.reassembly.tells_nothing() {
+            segment.adopt_sack(&self.tell_selectively(usize::MAX));
+        }
+        segment
+    }
+
+    /// Puts the timestamps into a header, if they have been agreed on.
+    #[inline(always)]
+    fn stamp(&self, segment: &mut Segment) {
         if self.timestamps {
             segment.has_timestamps = true;
             segment.ts_val = self.clock.timestamp();
             segment.ts_ecr = self.ts_recent;
         }
-        if self.sack && !self.receive.reassembly.tells_nothing() {
-            segment.adopt_sack(&self.tell_selectively());
-        }
-        segment
     }
 
     /// After what was sent, but within a window that has shrunk (tcp_acceptable_seq); today not if that is
@@ -109,12 +120,13 @@ impl Connection {
         if excused { self.snd_nxt } else { end }
     }
 
-    /// The blocks that are to be told, in a segment of their own: else every header would be made in memory first.
+    /// The blocks that are to be told, so many at most, in a segment of their own: else every header would be made in
+    /// memory first.
     #[inline(never)]
-    fn tell_selectively(&mut self) -> Segment {
+    pub(super) fn tell_selectively(&mut self, most: usize) -> Segment {
         let mut segment = Segment::EMPTY;
         segment.has_timestamps = self.timestamps;
-        for block in self.receive.reassembly.sack_blocks() {
+        for block in self.receive.reassembly.sack_blocks().take(most) {
             segment.push_sack(block);
         }
         self.receive.reassembly.dsack_sent();

@@ -152,6 +152,7 @@ impl Connection {
         if segment.seq_len() > 0 && segment.seq.before(self.receive.rcv_nxt) {
             self.receive.ack.enter_quick_mode(self.receive.rcv_wnd);
             if self.dsack() {
+                self.suspect_option(segment);
                 let end = segment.end_seq().min(self.receive.rcv_nxt);
                 self.receive.reassembly.set_dsack(segment.seq, end);
             }

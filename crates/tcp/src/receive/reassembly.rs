@@ -264,6 +264,11 @@ impl Reassembly {
             == Some(seq)
     }
 
+    /// Where the duplicate begins that the next segment tells of.
+    pub(crate) fn duplicate(&self) -> Option<Seq> {
+        self.dsack.map(|block| block.start)
+    }
+
     fn count_effective(&mut self) {
         let dsack = u8::from(self.dsack.is_some());
         self.effective = (self.block_count + dsack).min(self.room);

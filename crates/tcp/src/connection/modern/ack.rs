@@ -3,7 +3,7 @@
 //! Models Linux 7.2 net/ipv4/tcp_input.c: tcp_ack, tcp_ack_update_window, tcp_clean_rtx_queue,
 //! tcp_ack_probe, tcp_cong_control, tcp_xmit_recovery.
 
-use super::super::accurate_ecn::EcnMode;
+use super::super::accurate_ecn::{Delivered, EcnMode};
 use super::super::{CaState, Connection, TimerKind};
 use super::chrono::Limiter;
 use super::rtt::Measured;
@@ -51,6 +51,8 @@ pub(super) struct AckNews {
     pub(super) reordered: Seq,
     /// Segments delivered by selective acknowledgements, duplicates told of included.
     pub(super) sack_delivered: u32,
+    /// Bytes newly delivered, as accurate ECN has them.
+    pub(super) delivered_bytes: u32,
     /// When the oldest and the newest packet newly acknowledged selectively were sent.
     pub(super) first_sacked_us: Option<u64>,
     pub(super) last_sacked_us: u64,
@@ -80,6 +82,7 @@ impl AckNews {
             maybe_delayed: false,
             reordered: snd_nxt,
             sack_delivered: 0,
+            delivered_bytes: 0,
             first_sacked_us: None,
             last_sacked_us: 0,
             rate: super::rate::Sample::default(),
@@ -182,9 +185,12 @@ impl Connection {
     #[inline(always)]
     fn hear_marks(&mut self, segment: &Segment, prior_delivered: u32, news: &mut AckNews) {
         if self.ecn == EcnMode::Accurate {
-            let progress = news.data_acked || news.data_sacked;
-            let delivered = self.delivered.wrapping_sub(prior_delivered);
-            news.ece = self.hear_count(segment, progress, delivered) > 0;
+            let delivered = Delivered {
+                segments: self.delivered.wrapping_sub(prior_delivered),
+                bytes: news.delivered_bytes,
+                progress: news.data_acked || news.data_sacked,
+            };
+            news.ece = self.hear_count(segment, delivered) > 0;
         }
     }
 
@@ -425,6 +431,7 @@ impl Connection {
         let (ca_us, updated) = self.update_rtt(now, measured, Connection::echo_rtt_us);
         news.rate.rtt_us = ca_us;
         if news.data_acked {
+            news.delivered_bytes = head.map_or(una, |packet| packet.seq) - prior_una;
             news.set_timer = true;
             if self.sack {
                 if lowest.before(prior_fack) {

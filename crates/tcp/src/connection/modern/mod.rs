@@ -245,8 +245,13 @@ impl Connection {
 
     /// Microseconds, now (tcp_mstamp).
     #[inline]
-    fn now_us(&self) -> u64 {
+    pub(super) fn now_us(&self) -> u64 {
         self.clock.ns() / 1000
+    }
+
+    /// The smoothed round trip, microseconds.
+    pub(super) fn srtt_us(&self) -> u32 {
+        self.modern.rtt.srtt_us8 >> 3
     }
 
     /// What the congestion control sees.

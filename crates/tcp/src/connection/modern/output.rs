@@ -100,6 +100,20 @@ impl Connection {
             return false;
         }
         let mss = self.current_mss();
+        self.push_segments_of(now, mss, nagle)
+    }
+
+    /// The same where segments have so many bytes: as options stand when a call begins, until it ends.
+    #[inline(always)]
+    pub(in crate::connection) fn push_segments_of(
+        &mut self,
+        now: Jiffies,
+        mss: u32,
+        nagle: Nagle,
+    ) -> bool {
+        if !self.life.is_synchronised() || !self.has_unsent() {
+            return false;
+        }
         let wrote = self.write_out(now, mss, nagle, Limit::Windows);
         if wrote == Wrote::Stalled && self.timer.is_none() {
             let ticks = self.probe_base();
@@ -185,6 +199,7 @@ impl Connection {
         nagle: Nagle,
         limit: Limit,
     ) -> Wrote {
+        let mss = self.mss_by_beacon().unwrap_or(mss);
         let mut sent = 0;
         let (mut cwnd_limited, mut window_limited) = (false, false);
         // Reckoned once there is room for any.

@@ -262,6 +262,7 @@ impl Connection {
             news.data_sacked = true;
             self.sacked_out += segments;
             news.sack_delivered += segments;
+            news.delivered_bytes += packet.payload_bytes();
         }
         if duplicate && tags & RETRANS != 0 {
             tags &= !RETRANS;

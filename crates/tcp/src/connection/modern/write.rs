@@ -67,7 +67,7 @@ impl Connection {
             }
             if self.is_push_forced() {
                 self.mark_push();
-                self.push_today(now, Nagle::Push);
+                self.push_segments_of(now, mss, Nagle::Push);
             } else if self.modern.unsent.len() == 1 && self.life.is_synchronised() {
                 self.write_out(now, mss, Nagle::Push, Limit::One);
             }
@@ -80,7 +80,7 @@ impl Connection {
                 nagle => nagle,
             };
             let push = !flags.more || accepted < bytes || self.is_push_forced();
-            self.push_written(now, nagle, push, goal);
+            self.push_written(now, nagle, push, (mss, goal));
         }
         if accepted < bytes {
             // The writer begins to wait after that push (sk_stream_wait_memory).
@@ -130,7 +130,7 @@ impl Connection {
     }
 
     /// tcp_push.
-    fn push_written(&mut self, now: Jiffies, nagle: Nagle, push: bool, goal: u32) {
+    fn push_written(&mut self, now: Jiffies, nagle: Nagle, push: bool, (mss, goal): (u32, u32)) {
         let Some(tail) = self.modern.unsent.back() else {
             return;
         };
@@ -147,7 +147,7 @@ impl Connection {
             self.wait_for_host();
             return;
         }
-        self.push_today(now, nagle);
+        self.push_segments_of(now, mss, nagle);
     }
 
     /// Memory held by what is written and not acknowledged (sk_wmem_queued).

@@ -1,4 +1,4 @@
-//! Accurate ECN (RFC 9768): what the handshake says, and what the count does.
+//! Accurate ECN (RFC 9768): what the handshake says, and what the count does; without the option, which `ecn_option` tests.
 
 use tailback_units::Duration;
 
@@ -14,6 +14,7 @@ const MSS: u64 = 1448;
 fn today(tcp_ecn: u8) -> Stack {
     Stack {
         tcp_ecn,
+        tcp_ecn_option: 0,
         tso: false,
         ..preset("linux-7.2")
     }

@@ -5,6 +5,7 @@ mod ack_policy;
 mod ack_policy_today;
 mod closing;
 mod ecn;
+mod ecn_option;
 mod loss;
 mod metrics;
 mod opening;
