@@ -50,7 +50,9 @@ def test_every_case_is_a_good_scenario(case: QueueCase) -> None:
     assert [p for p in case.of().check() if p["severity"] == "error"] == []
 
 
-@pytest.mark.parametrize("name", ["codel", "codel-ecn", "fq-codel-limit", "cobalt", "red"])
+@pytest.mark.parametrize(
+    "name", ["codel-ecn", "codel-threshold", "fq-codel-limit", "cobalt", "cake-diffserv3", "red"]
+)
 def test_disciplines_are_like_the_kernels(name: str, tmp_path: Path) -> None:
     """A fixed part of `tailback reproduce qdisc-parity`."""
     (found,) = queue_parity([name], folder=tmp_path).results

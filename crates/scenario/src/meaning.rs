@@ -410,6 +410,11 @@ fn check_switch(switch: &SwitchConfig, mtu_bytes: u64) -> Vec<Finding> {
                 let room = cobalt.memlimit.get();
                 holds_no_frame("buffer.queue.memlimit", room, Bytes::new(1));
             }
+            if let QueueConfig::Cake(cake) = &queued.queue
+                && let Some(room) = cake.memlimit.filter(|room| room.get() > 0)
+            {
+                holds_no_frame("buffer.queue.memlimit", room.get(), Bytes::new(1));
+            }
             ("buffer.segment", shared.segment)
         }
         BufferConfig::Voq(voq) => {

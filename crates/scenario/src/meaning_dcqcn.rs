@@ -121,10 +121,14 @@ fn marks(switch: &SwitchConfig) -> bool {
     joins
         || match &queued.queue {
             QueueConfig::Fifo {} => false,
-            QueueConfig::Codel(codel) => codel.ecn && codel.mark == Mark::Ce,
-            QueueConfig::FqCodel(codel) => codel.ecn && codel.mark == Mark::Ce,
+            QueueConfig::Codel(codel) => {
+                (codel.ecn && codel.mark == Mark::Ce) || codel.ce_threshold.is_some()
+            }
+            QueueConfig::FqCodel(codel) => {
+                (codel.ecn && codel.mark == Mark::Ce) || codel.ce_threshold.is_some()
+            }
             QueueConfig::Pie(pie) => pie.ecn && pie.mark == Mark::Ce,
-            QueueConfig::Dualpi2(_) | QueueConfig::Cobalt(_) => true,
+            QueueConfig::Dualpi2(_) | QueueConfig::Cobalt(_) | QueueConfig::Cake(_) => true,
             QueueConfig::Python(_) => true, // nobody knows before it runs
         }
 }

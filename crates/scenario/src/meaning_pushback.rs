@@ -7,6 +7,7 @@ use tailback_net::l2cm::qcn::Sampling;
 use tailback_net::l2cm::{L2cmConfig, PAGE_BYTES};
 use tailback_net::marking::Mark;
 use tailback_net::queue::QueueConfig;
+use tailback_net::queue::cake::CakeConfig;
 use tailback_net::queue::codel::CodelConfig;
 use tailback_net::queue::fq_codel::FqCodelConfig;
 use tailback_net::queue::pie::PieConfig;
@@ -91,6 +92,7 @@ pub(crate) fn network_findings(network: &Topology) -> Vec<Finding> {
         }
     }
     found.extend(said_too_often(network));
+    found.extend(of_no_port(network));
     found.extend(never_slower(network));
     let pushes_back = switches.iter().any(|s| s.config.pushes_back());
     let kernel = network.hosts.iter().find(|h| h.kind == HostKind::Kernel);
@@ -103,6 +105,35 @@ pub(crate) fn network_findings(network: &Topology) -> Vec<Finding> {
             ),
             "modelled hosts, or switches without flow_control and congestion_management",
         ));
+    }
+    found
+}
+
+/// Switches whose CAKE divides a rate that none of their ports has: nothing is held back to it.
+fn of_no_port(network: &Topology) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (number, switch) in network.switches.iter().enumerate() {
+        let BufferConfig::Queued(queued) = &switch.config.buffer else {
+            continue;
+        };
+        let QueueConfig::Cake(CakeConfig {
+            bandwidth: Some(rate),
+            ..
+        }) = queued.queue
+        else {
+            continue;
+        };
+        let mut links = network.links_of(Node::Switch(number));
+        if !links.any(|link| network.links[link].config.rate == rate) {
+            found.push(Finding::new(
+                "network",
+                format!(
+                    "no link of switch {:?} has the {rate} that CAKE's tins have shares of, and nothing is held back to that",
+                    switch.name
+                ),
+                "bandwidth = the rate of the link that is to be full, or a link of that rate",
+            ));
+        }
     }
     found
 }
@@ -255,6 +286,7 @@ fn discipline_findings(queue: &QueueConfig) -> Vec<Finding> {
         QueueConfig::Fifo {}
         | QueueConfig::Pie(_)
         | QueueConfig::Dualpi2(_)
+        | QueueConfig::Cake(_)
         | QueueConfig::Python(_) => None,
     };
     if let Some((target, interval)) = law
@@ -285,6 +317,25 @@ fn discipline_findings(queue: &QueueConfig) -> Vec<Finding> {
             "no queue is shorter than none: the probability only rises".to_owned(),
             "the delay that is aimed at, such as \"15ms\"",
         );
+    }
+    if let QueueConfig::FqCodel(codel) = queue {
+        let (mask, selector) = (codel.ce_threshold_mask, codel.ce_threshold_selector);
+        let chosen = mask > 0 || selector > 0;
+        if chosen && codel.ce_threshold.is_none() {
+            add(
+                "ce_threshold_mask",
+                "without ce_threshold nothing is marked for its delay".to_owned(),
+                "ce_threshold, such as \"1ms\", or neither mask nor selector",
+            );
+        } else if selector & !mask != 0 {
+            add(
+                "ce_threshold_selector",
+                format!(
+                    "{selector} has bits that ce_threshold_mask = {mask} leaves out: nothing is meant"
+                ),
+                "bits of the mask alone: 1 under a mask of 3 is ECT(1)",
+            );
+        }
     }
     match queue {
         QueueConfig::Pie(pie) if pie.alpha == 0 && pie.beta == 0 => add(
@@ -319,6 +370,16 @@ fn discipline_findings(queue: &QueueConfig) -> Vec<Finding> {
             "memlimit",
             "a queue of no bytes drops every frame".to_owned(),
             "a size above zero, such as \"4MB\"",
+        ),
+        QueueConfig::Cake(cake) if cake.memlimit.is_some_and(|most| most.get() == 0) => add(
+            "memlimit",
+            "a queue of no bytes drops every frame".to_owned(),
+            "a size above zero, such as \"4MB\", or none",
+        ),
+        QueueConfig::Cake(cake) if cake.rtt.is_zero() => add(
+            "rtt",
+            "every delay is too long".to_owned(),
+            "the longest round trip, such as \"100ms\"",
         ),
         _ => {}
     }

@@ -128,7 +128,10 @@ fn queue_mark(queue: &QueueConfig) -> Option<&'static str> {
         QueueConfig::FqCodel(codel) => codel.mark,
         QueueConfig::Pie(pie) => pie.mark,
         QueueConfig::Cobalt(cobalt) => return (cobalt.sce > 0).then_some("buffer.queue.sce"),
-        QueueConfig::Fifo {} | QueueConfig::Dualpi2(_) | QueueConfig::Python(_) => Mark::Ce,
+        QueueConfig::Fifo {}
+        | QueueConfig::Dualpi2(_)
+        | QueueConfig::Cake(_)
+        | QueueConfig::Python(_) => Mark::Ce,
     };
     (mark == Mark::Sce).then_some("buffer.queue.mark")
 }

@@ -2,10 +2,12 @@
 //!
 //! A packet is ECN-capable where its connection agreed on ECN, and somebody has to ask for it: Linux answers by
 //! default and does not ask (tcp_ecn 2, include/net/tcp_ecn.h), but for congestion controls that need it. Looked at are markers
-//! that do nothing but mark (`step`, `linear`); those that drop in place of marking act either way.
+//! that do nothing but mark (`step`, `linear`, CoDel's `ce_threshold`); those that drop in place of marking act either way.
 
 use serde_json::Value;
 use tailback_net::marking::MarkingConfig;
+use tailback_net::queue::QueueConfig;
+use tailback_net::switch::BufferConfig;
 use tailback_tcp::congestion::CongestionKind;
 
 use crate::plan::Run;
@@ -69,10 +71,19 @@ fn says(value: &Value, name: &str) -> bool {
 fn marks(run: &Run) -> bool {
     let mut switches = run.network.switches.iter();
     switches.any(|switch| {
-        matches!(
+        let by_rule = matches!(
             switch.config.marking,
             MarkingConfig::Step(_) | MarkingConfig::Linear(_)
-        )
+        );
+        let by_delay = match &switch.config.buffer {
+            BufferConfig::Queued(queued) => match &queued.queue {
+                QueueConfig::Codel(codel) => codel.ce_threshold.is_some(),
+                QueueConfig::FqCodel(codel) => codel.ce_threshold.is_some(),
+                _ => false,
+            },
+            _ => false,
+        };
+        by_rule || by_delay
     })
 }
 

@@ -79,7 +79,7 @@ class Flow:
 
     Attributes:
         payload_bytes: of each datagram.
-        ecn: its ECN field: 0 none, 1 ECT(1), 2 ECT(0).
+        ecn: its DS field: 0 no ECN, 1 ECT(1), 2 ECT(0), and a class selector in its upper bits.
         start_us: when the first burst is due.
         gap_us: from one burst to the next.
         bursts: how many.
@@ -316,7 +316,7 @@ def _apart(acted: list[tuple[float, float, float]]) -> float:
 def drawn_queue(number: int) -> QueueCase:
     """Return case `number` of those drawn by lot, from 1: a discipline, and what is sent."""
     lot = Random(f"tailback qdisc-parity {number}")  # noqa: S311 (a case, no secret)
-    case = replace(lot.choice(QUEUE_CASES), name=f"drawn-{number}")
+    case = replace(lot.choice(QUEUE_CASES[:_IN_LOT]), name=f"drawn-{number}")
     if case.queue["kind"] in ("codel", "fq-codel"):
         interval_ms = lot.choice((2, 10, 30, 100))
         target_us = interval_ms * lot.choice((20, 50, 100))
@@ -378,9 +378,17 @@ _MIXED = (
     Flow(600, 2, 131_337, 621, 6172, 1),
     Flow(1472, 0, 38_662, 400, 4000, 1),
 )
+_CLASSES = (
+    Flow(1472, 0x00, 0, 595, 6723, 2),
+    Flow(1472, 0x22, 114_526, 4590, 544, 10),
+    Flow(600, 0x82, 131_337, 621, 6172, 1),
+    Flow(1472, 0xC0, 38_662, 800, 4000, 1),
+    Flow(1472, 0x40, 38_662, 700, 4500, 1),
+)
 _LOW = (*_MIXED[1:], Flow(1472, 1, 0, 595, 6723, 2))
 # What the bucket has taken out counts in the kernel's `limit`: one less in the model's.
 _FQ = {"kind": "fq-codel"}
+_CAKE = {"kind": "cake", "diffserv_mode": "besteffort", "flow_mode": "flows"}
 _RED = {"min": "30KB", "max": "90KB", "probability": 0.1, "avpkt": "1500B", "burst": 30}
 
 QUEUE_CASES: tuple[QueueCase, ...] = (
@@ -426,5 +434,43 @@ QUEUE_CASES: tuple[QueueCase, ...] = (
         takes_early=False,
         draws=DRAWS,
     ),
+    QueueCase(
+        "codel-threshold",
+        "codel limit 30000 ecn ce_threshold 3ms",
+        {"kind": "codel", "limit": 30_000, "ecn": True, "ce_threshold": "3ms"},
+        _MIXED,
+    ),
+    QueueCase(
+        "fq-codel-threshold",
+        "fq_codel ce_threshold 2ms ce_threshold_selector 0x02/0x03",
+        {
+            **_FQ,
+            "ce_threshold": "2ms",
+            "ce_threshold_selector": 2,
+            "ce_threshold_mask": 3,
+        },
+        _MIXED,
+    ),
+    QueueCase("cake", "cake unlimited besteffort flows", _CAKE, _MIXED),
+    QueueCase(
+        "cake-diffserv3",
+        "cake unlimited diffserv3 flows rtt 20ms",
+        {**_CAKE, "diffserv_mode": "diffserv3", "rtt": "20ms"},
+        _CLASSES,
+    ),
+    QueueCase(
+        "cake-diffserv8",
+        "cake unlimited diffserv8 flows",
+        {**_CAKE, "diffserv_mode": "diffserv8"},
+        _CLASSES,
+    ),
+    QueueCase(
+        "cake-bandwidth",
+        "cake bandwidth 100gbit diffserv4 flows",
+        {**_CAKE, "diffserv_mode": "diffserv4", "bandwidth": "100Gbit"},
+        _CLASSES,
+    ),
 )
 """Cases that were thought of."""
+_IN_LOT = 11
+"""Of these, those that cases are drawn from: with more each number would draw another."""

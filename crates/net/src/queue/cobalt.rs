@@ -9,7 +9,7 @@
 //! ramp marks ECT(0) as SCE with a probability that rises from nothing at half of `target`: to
 //! 1/`sce` at `target` and to 1 at twice that; `sce` = 1 marks all from `target` on, and beyond 1024
 //! nothing below it (CAKE's `sce-single`).
-//! Left out: flow isolation (`fq-codel` has it), tins, shaping, the law's floor of four frames' line
+//! Left out: flow isolation and tins ([`cake`](super::cake) has them), shaping, the law's floor of four frames' line
 //! time, which matters below 10 Mb/s.
 
 use std::collections::VecDeque;
@@ -61,9 +61,18 @@ impl Default for CobaltConfig {
     }
 }
 
+/// What the law needs to know, whoever asks it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Settings {
+    pub(super) target: Duration,
+    pub(super) interval: Duration,
+    /// No delay up to this is too long, whatever the target.
+    pub(super) floor: Duration,
+}
+
 /// The state of CoDel's law and of BLUE.
 #[derive(Clone, Debug, Default)]
-struct Law {
+pub(super) struct Law {
     count: u32,
     /// Of nothing at first, so that the first delay that is too long has its signal at once.
     root: InverseRoot,
@@ -73,10 +82,114 @@ struct Law {
     blue_moved: Option<Time>,
 }
 
+/// What becomes of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Goes,
+    /// It has been marked.
+    Marked,
+    Drops,
+}
+
+impl Law {
+    /// What becomes of a frame that is about to leave.
+    pub(super) fn judge(
+        &mut self,
+        settings: &Settings,
+        now: Time,
+        held: &mut Held,
+        (frames, effects): (&mut FramePool, &mut Effects),
+        stream: &mut Stream,
+    ) -> Verdict {
+        let sojourn = now.since(held.since);
+        let over = sojourn > settings.target && sojourn > settings.floor;
+        let was_due = self.count > 0 && now >= self.next;
+        // When the next signal was due before this frame, or is after one.
+        let mut due = self.next;
+        if over && !self.dropping {
+            self.next = now + self.root.of(settings.interval);
+        }
+        self.dropping = over;
+        if over {
+            self.count = self.count.max(1);
+        }
+        let mut verdict = Verdict::Goes;
+        if was_due && over {
+            verdict = if effects.mark(held, frames, Mark::Ce) {
+                Verdict::Marked
+            } else {
+                Verdict::Drops
+            };
+            self.count_to(settings, self.count.saturating_add(1));
+            due = self.next;
+        } else if was_due {
+            while self.count > 0 && now >= self.next {
+                self.count_to(settings, self.count - 1);
+            }
+            due = self.next;
+        }
+        if verdict != Verdict::Drops && self.blue > 0 && stream.next_u64() >> 32 < self.blue {
+            verdict = Verdict::Drops;
+        }
+        // The time of the next signal serves as the end of an idle time too.
+        if self.count == 0 {
+            self.next = now + settings.interval;
+        } else if now > due && verdict != Verdict::Drops {
+            self.next = now;
+        }
+        verdict
+    }
+
+    /// The queue was too long, and lost a frame.
+    pub(super) fn overflowed(&mut self, settings: &Settings, now: Time) {
+        if self.blue_may_move(settings, now) {
+            self.blue = (self.blue + P_INC).min(ONE);
+        }
+        self.dropping = true;
+        self.next = now;
+        self.count = self.count.max(1);
+    }
+
+    /// The queue has been served and is empty.
+    pub(super) fn run_empty(&mut self, settings: &Settings, now: Time) {
+        if self.blue > 0 && self.blue_may_move(settings, now) {
+            self.blue = self.blue.saturating_sub(P_DEC);
+        }
+        self.dropping = false;
+        if self.count > 0 && now >= self.next {
+            self.count_to(settings, self.count - 1);
+        }
+    }
+
+    /// Nothing is left of what it has seen.
+    pub(super) fn is_at_rest(&self, now: Time) -> bool {
+        self.blue == 0 && self.count == 0 && now >= self.next
+    }
+
+    /// The count moves, and the next signal by a gap.
+    fn count_to(&mut self, settings: &Settings, count: u32) {
+        self.count = count;
+        self.root.step_or_look_up(count);
+        self.next += self.root.of(settings.interval);
+    }
+
+    /// BLUE moves at most once in `target`; if it may now, it does.
+    fn blue_may_move(&mut self, settings: &Settings, now: Time) -> bool {
+        let may = self
+            .blue_moved
+            .is_none_or(|at| now.since(at) > settings.target);
+        if may {
+            self.blue_moved = Some(now);
+        }
+        may
+    }
+}
+
 /// A queue under COBALT.
 #[derive(Clone, Debug)]
 pub struct Cobalt {
     config: CobaltConfig,
+    settings: Settings,
     queue: VecDeque<Held>,
     bytes: u64,
     law: Law,
@@ -89,6 +202,11 @@ impl Cobalt {
     pub fn new(config: &CobaltConfig, stream: Stream) -> Cobalt {
         Cobalt {
             config: config.clone(),
+            settings: Settings {
+                target: config.target,
+                interval: config.interval,
+                floor: Duration::ZERO,
+            },
             queue: VecDeque::new(),
             bytes: 0,
             law: Law::default(),
@@ -110,12 +228,7 @@ impl Cobalt {
         {
             self.bytes -= u64::from(held.frame.frame_bytes);
             effects.drop(held, DropCause::QueueLimit);
-            if self.blue_may_move(now) {
-                self.law.blue = (self.law.blue + P_INC).min(ONE);
-            }
-            self.law.dropping = true;
-            self.law.next = now;
-            self.law.count = self.law.count.max(1);
+            self.law.overflowed(&self.settings, now);
         }
     }
 
@@ -128,7 +241,7 @@ impl Cobalt {
     ) -> Option<Held> {
         loop {
             let Some(mut held) = self.queue.pop_front() else {
-                self.run_empty(now);
+                self.law.run_empty(&self.settings, now);
                 return None;
             };
             self.bytes -= u64::from(held.frame.frame_bytes);
@@ -160,43 +273,13 @@ impl Cobalt {
         frames: &mut FramePool,
         effects: &mut Effects,
     ) -> bool {
+        let (law, stream) = (&mut self.law, &mut self.stream);
+        let verdict = law.judge(&self.settings, now, held, (frames, effects), stream);
         let sojourn = now.since(held.since);
-        let over = sojourn > self.config.target;
-        let was_due = self.law.count > 0 && now >= self.law.next;
-        // When the next signal was due before this frame, or is after one.
-        let mut due = self.law.next;
-        if over && !self.law.dropping {
-            self.law.next = now + self.law.root.of(self.config.interval);
-        }
-        self.law.dropping = over;
-        if over {
-            self.law.count = self.law.count.max(1);
-        }
-        let (mut drop, mut marked) = (false, false);
-        if was_due && over {
-            marked = effects.mark(held, frames, Mark::Ce);
-            drop = !marked;
-            self.count_to(self.law.count.saturating_add(1));
-            due = self.law.next;
-        } else if was_due {
-            while self.law.count > 0 && now >= self.law.next {
-                self.count_to(self.law.count - 1);
-            }
-            due = self.law.next;
-        }
-        if !drop && self.law.blue > 0 {
-            drop = self.stream.next_u64() >> 32 < self.law.blue;
-        }
-        if !drop && !marked && self.stream.next_u64() >> 32 < self.ramp(sojourn) {
+        if verdict == Verdict::Goes && self.stream.next_u64() >> 32 < self.ramp(sojourn) {
             effects.mark(held, frames, Mark::Sce);
         }
-        // The time of the next signal serves as the end of an idle time too.
-        if self.law.count == 0 {
-            self.law.next = now + self.config.interval;
-        } else if now > due && !drop {
-            self.law.next = now;
-        }
-        drop
+        verdict == Verdict::Drops
     }
 
     /// The probability of SCE's mark after such a delay, of 2^32.
@@ -220,36 +303,6 @@ impl Cobalt {
             below + (one - below) * (sojourn - target) / target
         };
         share.min(one) as u64
-    }
-
-    /// The queue has been served and is empty.
-    fn run_empty(&mut self, now: Time) {
-        if self.law.blue > 0 && self.blue_may_move(now) {
-            self.law.blue = self.law.blue.saturating_sub(P_DEC);
-        }
-        self.law.dropping = false;
-        if self.law.count > 0 && now >= self.law.next {
-            self.count_to(self.law.count - 1);
-        }
-    }
-
-    /// The count moves, and the next signal by a gap.
-    fn count_to(&mut self, count: u32) {
-        self.law.count = count;
-        self.law.root.step_or_look_up(count);
-        self.law.next += self.law.root.of(self.config.interval);
-    }
-
-    /// BLUE moves at most once in `target`; if it may now, it does.
-    fn blue_may_move(&mut self, now: Time) -> bool {
-        let may = self
-            .law
-            .blue_moved
-            .is_none_or(|at| now.since(at) > self.config.target);
-        if may {
-            self.law.blue_moved = Some(now);
-        }
-        may
     }
 }
 

@@ -116,9 +116,10 @@ fn blue_rises_when_the_queue_overflows_and_falls_when_it_is_empty() {
     assert_eq!(effects.dropped_now.len(), 10);
     assert_eq!(queue.law.blue, 2 * ONE / 256);
     // Sixteen empty times, more than the target apart, take one step back.
+    let settings = queue.settings;
     for time in 0..16 {
-        queue.run_empty(us(20_000 + time * 6_000));
-        queue.run_empty(us(21_000 + time * 6_000));
+        queue.law.run_empty(&settings, us(20_000 + time * 6_000));
+        queue.law.run_empty(&settings, us(21_000 + time * 6_000));
     }
     assert_eq!(queue.law.blue, ONE / 256);
 }

@@ -4,13 +4,15 @@
 //! waited longer than `target`, the next is dropped (or marked, if `ecn` and it can be), and then
 //! further ones at times that come closer with the square root of their number, until one has
 //! waited less. A new episode soon after the last goes on near its rate. A queue of no more than one frame
-//! of the link's MTU is left alone. No more than 256 frames are dropped as one leaves (7.2).
-//! Left out: `ce_threshold`; instants are not rounded to Linux's ticks of 1.024 us, spans of time are.
+//! of the link's MTU is left alone. No more than 256 frames are dropped as one leaves (7.2). Beside the law, what has
+//! waited longer than `ce_threshold` is marked as it leaves.
+//! Left out: instants are not rounded to Linux's ticks of 1.024 us, spans of time are.
 
 use std::collections::VecDeque;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tailback_tcp::Header;
 use tailback_units::{Duration, Time};
 
 use super::control_law::{InverseRoot, in_ticks};
@@ -39,6 +41,9 @@ pub struct CodelConfig {
     pub ecn: bool,
     /// What a mark is.
     pub mark: Mark,
+    /// What has waited longer than this is marked CE as it leaves, if it can be, whatever else is done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ce_threshold: Option<Duration>,
 }
 
 impl Default for CodelConfig {
@@ -50,7 +55,25 @@ impl Default for CodelConfig {
             interval: Duration::from_ms(100),
             ecn: false,
             mark: Mark::Ce,
+            ce_threshold: None,
         }
+    }
+}
+
+/// What is marked for its delay alone (ce_threshold and its like).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Threshold {
+    pub(super) delay: Duration,
+    /// Bits of the DS field, and what they have to be; no bits: any will do.
+    pub(super) mask: u8,
+    pub(super) selector: u8,
+}
+
+impl Threshold {
+    /// Whether a frame with this header is meant. Of the DS field it has the class selector and the ECN field.
+    fn means(self, header: &Header) -> bool {
+        let field = header.class() << 5 | header.ecn as u8;
+        field & self.mask == self.selector || self.mask == 0
     }
 }
 
@@ -63,6 +86,7 @@ pub(super) struct Settings {
     pub(super) mark: Option<Mark>,
     /// A queue no longer than this is left alone, bytes (RFC 8289 section 4.4: one MTU).
     pub(super) frame_bytes_max: u64,
+    pub(super) threshold: Option<Threshold>,
 }
 
 /// CoDel's state, whatever queue it looks after.
@@ -116,9 +140,26 @@ impl Managed {
         self.bytes
     }
 
-    /// The next frame that the law lets go; `beside` are bytes that wait in other queues of the port,
-    /// which count towards whether there is a queue at all.
+    /// The next frame that the law lets go, marked if it has waited for long; `beside` are bytes that wait in other queues
+    /// of the port, which count towards whether there is a queue at all.
     pub(super) fn dequeue(
+        &mut self,
+        settings: &Settings,
+        (now, beside): (Time, u64),
+        frames: &mut FramePool,
+        effects: &mut Effects,
+    ) -> Option<Held> {
+        let mut held = self.dequeue_by_law(settings, (now, beside), frames, effects)?;
+        if let Some(threshold) = settings.threshold
+            && in_ticks(now.since(held.since)) > threshold.delay
+            && threshold.means(frames.header(held.frame.frame))
+        {
+            effects.mark(&mut held, frames, Mark::Ce);
+        }
+        Some(held)
+    }
+
+    fn dequeue_by_law(
         &mut self,
         settings: &Settings,
         (now, beside): (Time, u64),
@@ -250,6 +291,11 @@ impl Codel {
                 interval: in_ticks(config.interval),
                 mark: config.ecn.then_some(config.mark),
                 frame_bytes_max: frame_bytes_max.into(),
+                threshold: config.ce_threshold.map(|delay| Threshold {
+                    delay: in_ticks(delay),
+                    mask: 0,
+                    selector: 0,
+                }),
             },
             queue: Managed::default(),
         }

@@ -98,6 +98,27 @@ fn what_bears_a_mark_already_is_neither_dropped_nor_counted() {
 }
 
 #[test]
+fn what_has_waited_longer_than_ce_threshold_is_marked_as_it_leaves() {
+    let config = |ms| CodelConfig {
+        ce_threshold: Some(Duration::from_ms(ms)),
+        ..CodelConfig::default()
+    };
+    // All that leave have waited 4 ms, which the law lets be.
+    let all: Vec<u64> = (4..100).collect();
+    assert_eq!(acted(&config(3), 4, 100, Ecn::Ect0), (vec![], all));
+    assert_eq!(acted(&config(4), 4, 100, Ecn::Ect0), (vec![], vec![]));
+    assert_eq!(acted(&config(3), 4, 100, Ecn::NotEct), (vec![], vec![]));
+    // Where the law acts too, nothing is counted twice, and SCE becomes CE.
+    let both = CodelConfig {
+        ecn: true,
+        mark: Mark::Sce,
+        ..config(3)
+    };
+    let all: Vec<u64> = (20..500).collect();
+    assert_eq!(acted(&both, 20, 500, Ecn::Ect0), (vec![], all));
+}
+
+#[test]
 fn one_frame_of_the_link_s_mtu_is_no_queue() {
     let config = CodelConfig {
         target: Duration::from_us(500),

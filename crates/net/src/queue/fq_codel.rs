@@ -6,7 +6,7 @@
 //! law of each queue. Beyond `limit` the longest queue loses half of what it holds at its head, 64 frames
 //! at most (`drop_batch`); so it does where the switch's memory has no room for a frame that comes, as
 //! Linux's at its `memory_limit`. A flow is one direction of a connection; hashes collide as they do there.
-//! Left out: a `memory_limit` of its own (the switch's memory is the limit), `ce_threshold`, filters.
+//! Left out: a `memory_limit` of its own (the switch's memory is the limit), filters.
 
 use std::collections::VecDeque;
 
@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailback_units::{Bytes, Duration, Time};
 
-use super::codel::{Managed, Settings};
+use super::codel::{Managed, Settings, Threshold};
 use super::control_law::in_ticks;
 use super::{Effects, Held};
 use crate::marking::Mark;
@@ -46,6 +46,14 @@ pub struct FqCodelConfig {
     pub ecn: bool,
     /// What a mark is.
     pub mark: Mark,
+    /// What has waited longer than this is marked CE as it leaves, if it can be, whatever else is done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ce_threshold: Option<Duration>,
+    /// Only what has these bits in the DS field's `ce_threshold_mask`: 1 under a mask of 3 is ECT(1), L4S's. The field has a
+    /// class selector from a frame's priority, and the ECN field.
+    pub ce_threshold_selector: u8,
+    /// Bits of the DS field that `ce_threshold_selector` is compared with; 0: everything is meant.
+    pub ce_threshold_mask: u8,
 }
 
 impl Default for FqCodelConfig {
@@ -60,6 +68,9 @@ impl Default for FqCodelConfig {
             drop_batch: 64,
             ecn: true,
             mark: Mark::Ce,
+            ce_threshold: None,
+            ce_threshold_selector: 0,
+            ce_threshold_mask: 0,
         }
     }
 }
@@ -97,6 +108,11 @@ impl FqCodel {
                 interval: in_ticks(config.interval),
                 mark: config.ecn.then_some(config.mark),
                 frame_bytes_max: frame_bytes_max.into(),
+                threshold: config.ce_threshold.map(|delay| Threshold {
+                    delay: in_ticks(delay),
+                    mask: config.ce_threshold_mask,
+                    selector: config.ce_threshold_selector,
+                }),
             },
             limit: config.limit as usize,
             quantum: (config.quantum).map_or(i64::from(frame_bytes_max), |quantum| {

@@ -146,3 +146,31 @@ fn a_turn_is_a_frame_of_the_link_if_nothing_is_said() {
     }
     assert_eq!(order, [1, 1, 1, 1, 1, 1, 2, 1]);
 }
+
+#[test]
+fn ce_threshold_may_be_for_some_code_points_alone() {
+    // Which of Not-ECT, ECT(0), ECT(1) and CE are marked that waited 2 ms.
+    for (mask, selector, marked) in [
+        (0, 0, [false, true, true, true]),
+        (3, 1, [false, false, true, false]),
+        (3, 2, [false, true, false, false]),
+        (1, 1, [false, false, true, true]),
+        (0xe0, 0xa0, [false; 4]),
+    ] {
+        let config = FqCodelConfig {
+            ce_threshold: Some(Duration::from_ms(1)),
+            ce_threshold_mask: mask,
+            ce_threshold_selector: selector,
+            ..FqCodelConfig::default()
+        };
+        let leaves_marked = |ecn| {
+            let mut queue = FqCodel::new(&config, 1518);
+            let (mut frames, mut effects) = (FramePool::default(), Effects::default());
+            queue.enqueue(held(&mut frames, ms(0), 1, 1448, ecn), &mut effects);
+            queue.dequeue(ms(2), &mut frames, &mut effects);
+            !effects.marked.is_empty()
+        };
+        let points = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce];
+        assert_eq!(points.map(leaves_marked), marked, "{selector} of {mask}");
+    }
+}

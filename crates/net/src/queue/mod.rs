@@ -4,6 +4,7 @@
 //! one discipline, one file. A port has one for each traffic class, and `ets` says whose turn it
 //! is. Memory is not theirs: the switch admits a frame before it is queued, and may ask a discipline for room.
 
+pub mod cake;
 pub mod cobalt;
 pub mod codel;
 mod control_law;
@@ -20,6 +21,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailback_units::Time;
 
+use self::cake::{Cake, CakeConfig};
 use self::cobalt::{Cobalt, CobaltConfig};
 use self::codel::{Codel, CodelConfig};
 use self::dualpi2::{Dualpi2, Dualpi2Config};
@@ -63,6 +65,8 @@ pub enum QueueConfig {
     Dualpi2(Dualpi2Config),
     /// CAKE's queue management, with SCE's ramp.
     Cobalt(CobaltConfig),
+    /// CAKE: tins, fair shares for hosts and flows, COBALT in each queue.
+    Cake(CakeConfig),
     /// One of the user's own, in Python.
     Python(OwnQueueConfig),
 }
@@ -116,6 +120,8 @@ pub enum Discipline {
     Dualpi2(Box<Dualpi2>),
     /// COBALT.
     Cobalt(Box<Cobalt>),
+    /// CAKE.
+    Cake(Box<Cake>),
     /// One of the user's own.
     Own(Box<Own>),
 }
@@ -140,6 +146,9 @@ impl Discipline {
             QueueConfig::Cobalt(config) => {
                 Discipline::Cobalt(Box::new(Cobalt::new(config, stream)))
             }
+            QueueConfig::Cake(config) => {
+                Discipline::Cake(Box::new(Cake::new(config, longest, stream)))
+            }
             QueueConfig::Python(config) => {
                 Discipline::Own(Box::new(Own::new(config, longest, stream)))
             }
@@ -156,6 +165,7 @@ impl Discipline {
             Discipline::Pie(pie) => pie.reseed(stream),
             Discipline::Dualpi2(queues) => queues.reseed(stream),
             Discipline::Cobalt(cobalt) => cobalt.reseed(stream),
+            Discipline::Cake(cake) => cake.reseed(stream),
         }
     }
 
@@ -174,15 +184,17 @@ impl Discipline {
             Discipline::Pie(pie) => pie.enqueue(now, held, frames, effects),
             Discipline::Dualpi2(queues) => queues.enqueue(now, held, frames, effects),
             Discipline::Cobalt(cobalt) => cobalt.enqueue(now, held, effects),
+            Discipline::Cake(cake) => cake.enqueue(now, held, effects),
             Discipline::Own(own) => own.enqueue(now, held, frames, effects),
         }
     }
 
     /// The memory has no room for a frame that comes, for this cause: a discipline that keeps flows apart drops from
     /// the longest in its favour. Says whether it dropped any.
-    pub fn make_room(&mut self, cause: DropCause, effects: &mut Effects) -> bool {
+    pub fn make_room(&mut self, now: Time, cause: DropCause, effects: &mut Effects) -> bool {
         match self {
             Discipline::FqCodel(queues) => queues.drop_from_longest(cause, effects),
+            Discipline::Cake(cake) => cake.drop_from_longest(now, cause, effects),
             Discipline::Fifo(_)
             | Discipline::Codel(_)
             | Discipline::Pie(_)
@@ -206,6 +218,7 @@ impl Discipline {
             Discipline::Pie(pie) => pie.dequeue(now),
             Discipline::Dualpi2(queues) => queues.dequeue(now, frames, effects),
             Discipline::Cobalt(cobalt) => cobalt.dequeue(now, frames, effects),
+            Discipline::Cake(cake) => cake.dequeue(now, frames, effects),
             Discipline::Own(own) => own.dequeue(now, frames, effects),
         }
     }
@@ -239,6 +252,7 @@ impl Discipline {
             Discipline::Pie(pie) => pie.first(),
             Discipline::Dualpi2(queues) => queues.first(),
             Discipline::Cobalt(cobalt) => cobalt.first(),
+            Discipline::Cake(cake) => cake.first(),
             Discipline::Own(own) => own.first(),
         }
     }
@@ -253,6 +267,7 @@ impl Discipline {
             Discipline::Pie(pie) => Box::new(pie.waiting()),
             Discipline::Dualpi2(queues) => Box::new(queues.waiting()),
             Discipline::Cobalt(cobalt) => Box::new(cobalt.waiting()),
+            Discipline::Cake(cake) => Box::new(cake.waiting()),
             Discipline::Own(own) => Box::new(own.waiting()),
         }
     }

@@ -21,7 +21,8 @@ use crate::pool::FramePool;
 use crate::random::Stream;
 use crate::switch::shared::Pool;
 
-/// A frame: when it came (ns), its flow, bytes and ECN field, and when it left with which ECN field, if it did.
+/// A frame: when it came (ns), its flow, bytes and DS field (of that the class selector and the ECN field count), and when it
+/// left with which ECN field, if it did.
 pub type Passage = (u64, u32, u16, u8, Option<(u64, u8)>);
 
 /// What is to be replayed.
@@ -45,7 +46,7 @@ pub struct Recording {
     /// Whether the next frame is taken out as soon as the one before has left, as by a token bucket; otherwise it is
     /// where it was until it leaves.
     pub takes_early: bool,
-    /// Every frame in the order in which they came; ECN fields as in the IP header.
+    /// Every frame in the order in which they came; DS fields as in the IP header.
     pub frames: Vec<Passage>,
 }
 
@@ -147,7 +148,7 @@ pub fn replay(recording: &Recording) -> Replayed {
     for frame in &recording.frames {
         match frame.4 {
             None => replay.result.dropped += 1,
-            Some((_, ecn)) => replay.result.marked += u64::from(ecn != frame.3),
+            Some((_, ecn)) => replay.result.marked += u64::from(ecn != frame.3 & 3),
         }
     }
     if let Err(why) = replay.run() {
@@ -346,6 +347,7 @@ impl Replay<'_> {
         let (at, flow, bytes, bits, left) = self.recording.frames[number];
         let mut segment = Segment::EMPTY;
         segment.ecn = ecn(bits);
+        segment.priority = bits >> 5;
         segment.seq = Seq(number as u32);
         let mut frame = Frame::new(segment, EndpointId(flow), HostId(0));
         frame.frame_bytes = bytes;

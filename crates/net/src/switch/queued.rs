@@ -165,7 +165,7 @@ impl QueuedBuffer {
         }
         let port = &mut self.ports[usize::from(out_port)];
         let band = port.scheduler.band(class);
-        let made = port.bands[band].make_room(cause, &mut self.effects);
+        let made = port.bands[band].make_room(now, cause, &mut self.effects);
         self.release_dropped(now, out_port);
         made
     }

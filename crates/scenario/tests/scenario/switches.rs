@@ -400,6 +400,51 @@ fn caps_of_no_bytes_are_told_where_ports_have_nothing_of_their_own() {
 }
 
 #[test]
+fn a_threshold_for_nobody_is_refused() {
+    let queue = |more: &str| {
+        format!(
+            "network.switch={{ preset = \"plain-queued\", buffer.queue = {{ kind = \"fq-codel\", {more} }} }}"
+        )
+    };
+    said(
+        &[&queue("ce_threshold_mask = 3")],
+        "buffer.queue.ce_threshold_mask: without ce_threshold nothing is marked for its delay",
+    );
+    said(
+        &[&queue("ce_threshold = \"1ms\", ce_threshold_selector = 1")],
+        "buffer.queue.ce_threshold_selector: 1 has bits that ce_threshold_mask = 0 leaves out: nothing is meant",
+    );
+    let l4s = queue("ce_threshold = \"1ms\", ce_threshold_selector = 1, ce_threshold_mask = 3");
+    assert_eq!(plan(STAR, &[&l4s, "stack.tcp_ecn=1"]).runs.len(), 1);
+}
+
+#[test]
+fn cake_s_bandwidth_is_the_rate_of_a_port() {
+    let queue = |more: &str| {
+        format!(
+            "network.switch={{ preset = \"plain-queued\", buffer.queue = {{ kind = \"cake\", {more} }} }}"
+        )
+    };
+    said(
+        &[&queue("bandwidth = \"3Gbit\"")],
+        "has the 3Gbit that CAKE's tins have shares of",
+    );
+    said(
+        &[&queue("rtt = \"0s\"")],
+        "buffer.queue.rtt: every delay is too long",
+    );
+    said(
+        &[&queue("memlimit = \"63B\"")],
+        "buffer.queue.memlimit: there is no room for one frame",
+    );
+    let good = queue("diffserv_mode = \"diffserv4\", bandwidth = \"10Gbit\"");
+    assert_eq!(
+        plan(STAR, &[&good, "network.link.rate=10Gbit"]).runs.len(),
+        1
+    );
+}
+
+#[test]
 fn marks_that_nobody_asks_for_are_told_of_unless_the_scenario_speaks_of_ecn() {
     let step = r#"network.switch.marking={ kind = "step", threshold = "60KB" }"#;
     let modern = [step, "stack.preset=linux-7.2"];
@@ -419,6 +464,18 @@ fn marks_that_nobody_asks_for_are_told_of_unless_the_scenario_speaks_of_ecn() {
              asks for ECN: nothing is marked"
         ]
     );
+    // So does a threshold of a queue's delay.
+    for kind in ["codel", "fq-codel"] {
+        let queue = format!(
+            "network.switch={{ preset = \"plain-queued\", buffer.queue = {{ kind = \"{kind}\", ce_threshold = \"1ms\" }} }}"
+        );
+        let changes = [queue.as_str(), "stack.preset=linux-7.2"];
+        assert_eq!(plan(STAR, &changes).warnings.len(), 1);
+        assert_eq!(
+            plan(STAR, &[&changes[..], &["stack.tcp_ecn=1"]].concat()).warnings,
+            []
+        );
+    }
     let udp = |more: &str| {
         let text = STAR.split("[workload]").next().expect("its beginning");
         let text = format!(
