@@ -389,19 +389,19 @@ impl Connection {
         }
     }
 
-    /// The acknowledgement that ends the handshake says which ECN field the answer had (tcp_send_ack_reflect_ect).
+    /// The acknowledgement that ends the handshake, or answers a SYN that comes again, says which ECN field that had
+    /// (tcp_send_ack_reflect_ect).
     pub(super) fn reflect_answer(&mut self) {
         if let Some(accurate) = &mut self.accurate {
             accurate.reflects = true;
         }
     }
 
-    /// A SYN or its answer has come again: if it is acknowledged, that says which ECN field it had
-    /// (tcp_validate_incoming).
-    pub(super) fn reflect_syn(&mut self, segment: &Segment) {
+    /// A SYN or its answer has come again, or the answer to one that crossed: what its ECN field was, and whether it had the
+    /// option (tcp_validate_incoming).
+    pub(super) fn note_syn(&mut self, segment: &Segment) {
         if let Some(accurate) = &mut self.accurate {
             accurate.syn = segment.ecn;
-            accurate.reflects = true;
             if let Some(seen) = accurate.sees_option(segment) {
                 accurate.option.see(seen, &mut accurate.fails);
                 accurate.option.demand(1);

@@ -97,8 +97,9 @@ impl Connection {
                 && segment.seq_len() == 1
                 && segment.end_seq() == self.receive.rcv_nxt
                 && segment.ack == self.snd_nxt;
+            self.note_syn(segment);
             if !crossed {
-                self.reflect_syn(segment);
+                self.reflect_answer();
                 self.challenge(now);
                 self.reflect_no_more();
             }

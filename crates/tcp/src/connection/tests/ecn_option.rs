@@ -286,3 +286,33 @@ fn a_reflection_of_what_cannot_have_been_is_not_believed() {
         assert_eq!(sent, Some(ecn));
     }
 }
+
+#[test]
+fn ends_that_open_at_once_show_each_other_the_option() {
+    let mut net = between(today(), today());
+    net.connect();
+    net.connect_back();
+    net.run_for(MS * 50);
+    let answers = net.trace.iter().filter(|s| {
+        let both = Flags::SYN.with(Flags::ACK);
+        s.segment.flags.contains(both)
+    });
+    let told: Vec<_> = answers.map(|s| told(&s.segment)).collect();
+    assert_eq!(told, [Some(vec![1, 0, 1]), Some(vec![1, 0, 1])]);
+    for end in [CLIENT, SERVER] {
+        let books = net
+            .end(end)
+            .accurate
+            .as_ref()
+            .map(|books| books.option.seen);
+        assert_eq!(books, Some(Seen::Counters));
+        net.write(end, 3000);
+    }
+    net.run_for(MS * 50);
+    assert_eq!(net.delivered, [3000, 3000]);
+    assert!(
+        net.data(CLIENT)
+            .chain(net.data(SERVER))
+            .all(|s| s.segment.has_ecn_counters())
+    );
+}
