@@ -123,8 +123,7 @@ impl AccurateEcn {
         }
     }
 
-    /// The peer's SYN, its answer or what ends the handshake may have the option. Whether this is the first that is
-    /// whole.
+    /// What the option of a segment of the handshake is like, if it has one and none with counters was seen before.
     fn sees_option(&mut self, segment: &Segment) -> Option<Seen> {
         let told = segment.ecn_counters()?;
         (self.option.seen < Seen::Counters).then(|| Seen::first(&told))

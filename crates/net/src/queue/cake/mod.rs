@@ -33,6 +33,7 @@ const WAYS: usize = 8;
 const TURN_BYTES: (u64, u64) = (300, 1514);
 /// The target is a twentieth of `rtt` (iproute2, tc/q_cake.c).
 const TARGET_SHARE: u64 = 20;
+
 /// Which turns a queue takes (CAKE_SET_*).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Set {
@@ -101,8 +102,8 @@ pub struct Cake {
     stream: Stream,
 }
 
-/// The place of `tag` in its set of `found` slots, by what each is: the one that has the tag, else one that is free, else the
-/// first that was looked at.
+/// The place of `tag` in the set of eight that it falls into: the one that `has` it, else one that `is_free`, else the first
+/// that was looked at.
 fn place(tag: u64, has: impl Fn(usize) -> bool, is_free: impl Fn(usize) -> bool) -> usize {
     let first = (tag % QUEUES as u64) as usize;
     let set = first / WAYS * WAYS;
