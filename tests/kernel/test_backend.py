@@ -120,6 +120,21 @@ def test_a_route_s_least_timeout_is_its_connections(tmp_path: Path) -> None:
     assert 7_000 <= least_us[1] <= 9_000
 
 
+def test_a_packet_has_as_many_segments_as_the_stack_says(tmp_path: Path) -> None:
+    scenario = tailback.load("incast-8mb").override(*SMALL)
+    packets = []
+    for segments in (65_535, 1):
+        results = tailback.run(
+            scenario.override(f"stack.gso_max_segs={segments}"),
+            out=tmp_path / str(segments),
+            backend="kernel",
+        )
+        sent = results.table("counters").filter(pl.col("counter") == "eth0.tx_packets")
+        packets.append(sent["value"].sum())
+    # 12 answers of 200 kB in 23 frames of 8948 bytes each.
+    assert packets[0] < 12 * 23 < packets[1]
+
+
 def test_hosts_that_join_frames_do_as_kernels_do(tmp_path: Path) -> None:
     # Two senders, marks from an empty memory on: bursts, interrupts and acknowledgements decide.
     scenario = tailback.load("ecn-switch").override(

@@ -214,8 +214,10 @@ impl Link {
         u64::from(frame_bytes).wrapping_add(self.around_bytes)
     }
 
+    /// The same for one of so many bytes.
     #[inline]
-    fn serialisation_of(&self, frame_bytes: u16) -> Duration {
+    #[must_use]
+    pub fn serialisation_of(&self, frame_bytes: u16) -> Duration {
         self.byte_time.time_for(self.wire_bytes(frame_bytes))
     }
 

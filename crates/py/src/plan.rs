@@ -302,8 +302,10 @@ fn outside(run: &Run, all_hosts: bool) -> Vec<bool> {
 /// What a host runs beside the agent.
 fn programs(run: &Run, host: &Host) -> Vec<String> {
     let mut programs = Vec::new();
-    for (program, lines) in [("ip", &host.kernel.ip), ("tc", &host.kernel.tc)] {
-        if !lines.is_empty() {
+    let kernel = &host.kernel;
+    let uses_ip = !kernel.ip.is_empty() || kernel.gso_max_segs.is_some();
+    for (program, is_used) in [("ip", uses_ip), ("tc", !kernel.tc.is_empty())] {
+        if is_used {
             programs.push(program.to_owned());
         }
     }

@@ -21,6 +21,9 @@ const HZ: [u32; 2] = [100, 1000];
 /// Least memory with which a kernel boots and takes part.
 const LEAST_MEMORY_BYTES: u64 = 32 << 20;
 
+/// Segments of a packet that every card takes, as the kernel counts them (include/linux/netdevice.h).
+const GSO_MAX_SEGS: u32 = 65_535;
+
 /// Memory unless the scenario says otherwise: enough for sockets that hold up to 80 MiB together.
 const MEMORY_BYTES: u64 = 128 << 20;
 
@@ -111,6 +114,8 @@ pub struct KernelHost {
     pub tc: Vec<String>,
     /// Offloads to switch.
     pub offloads: Offloads,
+    /// Segments that a packet has at most, if that is less than every card takes.
+    pub gso_max_segs: Option<u32>,
     /// Least time between two interrupts of the card.
     pub interrupt_moderation: Duration,
     /// How often TCP_INFO is recorded.
@@ -152,6 +157,7 @@ impl KernelHost {
                 gro: over.gro.or(base.gro),
                 tx_checksum: over.tx_checksum.or(base.tx_checksum),
             },
+            gso_max_segs: (stack.gso_max_segs < GSO_MAX_SEGS).then_some(stack.gso_max_segs),
             // MLX5E_PARAMS_DEFAULT_RX_CQ_MODERATION_USEC (and of TX) of Linux 7.2,
             // drivers/net/ethernet/mellanox/mlx5/core/en.h: a common card of 10 to 100 Gb/s.
             interrupt_moderation: own

@@ -22,8 +22,15 @@ use crate::topology::Host;
 const STACK: &str = "linux-7.2";
 const HOST: &str = "uml-virtio";
 
-/// Beside `tcp_…`: values of a stack that become sysctls, or the card's.
-const STACK_DONE: [&str; 5] = ["rmem_max", "wmem_max", "rto_min", "rto_max", "tso"];
+/// Beside `tcp_…`: values of a stack that become sysctls, or the interface's.
+const STACK_DONE: [&str; 6] = [
+    "rmem_max",
+    "wmem_max",
+    "rto_min",
+    "rto_max",
+    "tso",
+    "gso_max_segs",
+];
 
 /// Sysctls that have no effect any more: FACK since 4.15, the part of a buffer that is window since 6.6
 /// (Documentation/networking/ip-sysctl.rst of Linux 7.2).

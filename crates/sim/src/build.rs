@@ -92,6 +92,7 @@ pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
         first_card,
         first_machine,
         machine_hosts,
+        peer_ports: Vec::new(),
         datagrams,
         background,
         recorder,

@@ -286,6 +286,11 @@ fn frame_bytes(world: &World, at: Time, frame: &Frame, out: &mut Vec<u8>) {
     if stray.is_some() || world.is_of_datagrams(frame.to) {
         return datagram_bytes(world, at, (frame, stray), out);
     }
+    segment_bytes(world, frame, out);
+}
+
+/// The frame of a modelled endpoint as it is on the wire, without FCS. A kernel's port is its own choice.
+pub(crate) fn segment_bytes(world: &World, frame: &Frame, out: &mut Vec<u8>) {
     let to = &world.endpoints[frame.to.0 as usize];
     let hosts = [to.peer_host.0, frame.destination.0];
     // The class is the class selector, as on kernels.
@@ -293,8 +298,14 @@ fn frame_bytes(world: &World, at: Time, frame: &Frame, out: &mut Vec<u8>) {
         dscp: frame.segment.priority << 3,
         ..IpFields::default()
     };
-    let [from, to] = [(hosts[0], to.peer.0), (hosts[1], frame.to.0)]
-        .map(|(host, endpoint)| (plan::ipv4(host), plan::port(endpoint)).into());
+    let heard = world.peer_ports.get(to.peer.0 as usize).copied();
+    let port = heard.filter(|port| *port != 0);
+    let ports = [
+        plan::port(to.peer.0),
+        port.unwrap_or(plan::port(frame.to.0)),
+    ];
+    let from = (plan::ipv4(hosts[0]), ports[0]).into();
+    let to = (plan::ipv4(hosts[1]), ports[1]).into();
     ethernet::write(out, plan::mac(hosts[0]), plan::mac(hosts[1]), |out| {
         ip::write(out, &frame.segment, from, to, fields, Payload::Zeros);
     });

@@ -21,8 +21,8 @@ mod stack;
 
 pub use connection::{
     Arrival, CaState, Config, Connection, CwndReduction, Event, Failure, FastRecovery,
-    InvalidOption, Learned, Life, MemInfo, Metrics, MetricsCache, Pacing, Probe, Sender, Shortage,
-    Shutdown, SocketOption, SocketOptions, Stats, TcpInfo, Told, Transmit, WriteFlags,
+    InvalidOption, Learned, Life, MemInfo, Metrics, MetricsCache, Pacing, Pieces, Probe, Sender,
+    Shortage, Shutdown, SocketOption, SocketOptions, Stats, TcpInfo, Told, Transmit, WriteFlags,
 };
 pub use receive::{InitialReceiveWindow, RcvbufTuning, Receiver, WinFromSpace};
 pub use segment::{

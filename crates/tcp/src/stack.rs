@@ -209,8 +209,13 @@ pub struct Stack {
     /// than three segments may.
     #[schemars(range(min = 0, max = 64))]
     pub tcp_tso_win_divisor: u32,
-    /// Segmentation offload.
+    /// The card segments packets (`ethtool -K … tso`). If it does not, the sender linux-7.2 makes them all the same and
+    /// cuts them itself before the card, as Linux has since 4.17 (sk_setup_caps); linux-2.6 sends segments one by one.
     pub tso: bool,
+    /// Segments that a packet has at most, as the device says (`ip link set … gso_max_segs`; GSO_MAX_SEGS,
+    /// include/linux/netdevice.h); 1 is a packet for each (sender linux-7.2).
+    #[schemars(range(min = 1, max = 65535))]
+    pub gso_max_segs: u32,
     /// Largest packet handed to segmentation offload: its payload with sender linux-7.2, headers included
     /// with linux-2.6.
     pub tso_max: Bytes,

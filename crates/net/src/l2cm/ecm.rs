@@ -8,7 +8,7 @@
 //! at most half; every Td it adds Rd.
 //! The published Gi fits Fb in pages, and a raise of at most a tenth of 10 Gb/s; the published Gd
 //! does not: 1/128 fits the 6-bit Fb of QCN. So a cut takes |Fb| in 63rds of the worst; that is
-//! `quantised_decrease`, and can be switched off. [reconstructed]
+//! `quantised_decrease`, and can be switched off. Reconstructed.
 //! Left out, as the study had them disabled: over-sampling, ECM(0,0), ECM-MAX.
 
 use schemars::JsonSchema;

@@ -1,18 +1,17 @@
 //! Between kernels' cards and the world's links: frames with bytes, segments as bytes and back.
 
-use std::net::{IpAddr, SocketAddr};
-
 use tailback_kernel::{Kernels, Network, Packet};
 use tailback_net::frame::{EndpointId, FRAME_BYTES_MIN, Frame, HostId};
 use tailback_tcp::{Ecn, Segment, Seq};
 use tailback_units::{Duration, Time};
-use tailback_wire::ethernet::{self, HEADER_BYTES};
-use tailback_wire::ip::{self, IpFields};
-use tailback_wire::{Payload, plan};
+use tailback_wire::ethernet::HEADER_BYTES;
+use tailback_wire::ip;
+use tailback_wire::plan;
 
 use super::bytes::ByteStore;
 use super::datagram::{self, Datagram};
 use super::{to_kernels, to_world};
+use crate::capture;
 use crate::world::{Totals, World, sent_ns};
 
 /// Bytes of a frame's check sequence, which kernels' frames do not have.
@@ -28,8 +27,6 @@ pub(super) struct Cable {
     bytes: ByteStore,
     /// The host of each endpoint that there is or will be: a kernel may be ahead of the world.
     ends: Vec<usize>,
-    /// For each endpoint whose peer is on a kernel: the port it was last heard from.
-    peer_ports: Vec<u16>,
     /// What was counted, each time that it changed, if somebody outside tells of iterations.
     pub(super) log: Option<Vec<(Time, Totals)>>,
     /// Of each flow of datagrams, one more than the highest number that a kernel has sent.
@@ -42,18 +39,18 @@ pub(super) struct Cable {
 
 impl Cable {
     /// The edge of `world` with kernels on `hosts`; `ends` are the hosts of all its endpoints.
-    pub(super) fn new(world: World, hosts: Vec<usize>, ends: Vec<usize>) -> Cable {
+    pub(super) fn new(mut world: World, hosts: Vec<usize>, ends: Vec<usize>) -> Cable {
         let mut kernels = vec![None; world.hosts.len()];
         for (kernel, host) in hosts.iter().enumerate() {
             kernels[*host] = Some(kernel);
         }
+        world.peer_ports = vec![0; ends.len()];
         Cable {
             datagrams_sent: vec![0; world.datagrams.len()],
             world,
             hosts,
             kernels,
             bytes: ByteStore::default(),
-            peer_ports: vec![0; ends.len()],
             ends,
             log: None,
             begun: false,
@@ -83,7 +80,7 @@ impl Cable {
                 let ends = self.world.endpoints.as_slice();
                 datagram::write(&mut packet.bytes, &frame, sent, ends);
             } else if frame.payload.0 == 0 {
-                self.write_segment(&mut packet.bytes, &frame);
+                capture::segment_bytes(&self.world, &frame, &mut packet.bytes);
             } else {
                 self.bytes.read(frame.payload, &mut packet);
                 if matches!(frame.segment.ecn, Ecn::Ce | Ecn::Ect1) {
@@ -96,26 +93,6 @@ impl Cable {
             }
         }
         self.world.arrivals = arrivals;
-    }
-
-    /// Writes the frame of a modelled endpoint as bytes.
-    fn write_segment(&self, bytes: &mut Vec<u8>, frame: &Frame) {
-        let to = &self.world.endpoints[frame.to.0 as usize];
-        let (sender, receiver) = (to.peer, frame.to);
-        let heard = self.peer_ports.get(sender.0 as usize).copied();
-        let port = heard.filter(|port| *port != 0);
-        let address = |host: HostId, port| SocketAddr::new(IpAddr::V4(plan::ipv4(host.0)), port);
-        let source = address(to.peer_host, plan::port(sender.0));
-        let destination = address(to.host, port.unwrap_or(plan::port(receiver.0)));
-        let macs = (plan::mac(to.peer_host.0), plan::mac(to.host.0));
-        let fields = IpFields {
-            dscp: frame.segment.priority << 3,
-            ..IpFields::default()
-        };
-        ethernet::write(bytes, macs.0, macs.1, |out| {
-            let payload = Payload::Zeros;
-            ip::write(out, &frame.segment, source, destination, fields, payload);
-        });
     }
 
     /// What the world makes of a kernel's packet: host, endpoint and segment. None: it is for nobody
@@ -149,7 +126,7 @@ impl Cable {
         if self.ends.get(number) != Some(&usize::from(host)) {
             return None;
         }
-        self.peer_ports[number] = read.from.port();
+        self.world.peer_ports[number] = read.from.port();
         Some((HostId(host), EndpointId(number as u32), read.segment))
     }
 

@@ -94,7 +94,12 @@ impl<'a> Guests<'a> {
             let tasks = guest.tasks.clone();
             let mut config = configuration::of(self.run, guest.host, EPOCH_NS, tasks, &at);
             config.until_over = self.waits_for_others(guest);
-            let memory = self.run.network.hosts[guest.host].kernel.memory;
+            let kernel = &self.run.network.hosts[guest.host].kernel;
+            if let Some(segments) = kernel.gso_max_segs {
+                let line = format!("link set dev eth0 gso_max_segs {segments}");
+                config.commands.insert(0, configuration::words("ip", &line));
+            }
+            let memory = kernel.memory;
             config
                 .profile_sysctls
                 .insert("net.ipv4.tcp_mem".to_owned(), tcp_mem(memory));

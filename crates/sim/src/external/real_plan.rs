@@ -400,8 +400,8 @@ fn not_applied(run: &Run) -> Vec<String> {
 /// What no real host has, wherever it is, where the run says something all the same.
 pub(super) fn not_applied_of_hosts(run: &Run) -> Vec<String> {
     let mut said = vec![
-        "stack: what Linux has no sysctl for (initial_cwnd, pacing, delack_min, rto_initial, controls' \
-         parameters, …) is as the kernel has it"
+        "stack: what Linux has no sysctl for (initial_cwnd, pacing, delack_min, rto_initial, gso_max_segs, \
+         controls' parameters, …) is as the kernel has it"
             .to_owned(),
     ];
     let hosts = &run.network.hosts;

@@ -3,7 +3,7 @@
 use tailback_net::frame::{EndpointId, Frame, HostId};
 use tailback_net::link::Link;
 use tailback_net::pool::{Flight, FrameId, FramePool};
-use tailback_tcp::{Flags, Header, Segment, Seq, Transmit};
+use tailback_tcp::{Flags, Header, Pieces, Segment, Seq, Transmit};
 use tailback_units::{Duration, Time};
 
 use super::ledger::Tally;
@@ -171,6 +171,23 @@ impl<'a> Whole<'a> {
     #[inline(always)]
     fn is_frame(&self) -> bool {
         self.transmit.segment.payload_bytes <= self.transmit.mss
+    }
+
+    /// When its frames will have left if they are put on this link one after another from `at` on; none if
+    /// it is one.
+    #[inline(never)]
+    pub(super) fn pieces(&self, link: &Link, at: Time) -> Option<Pieces> {
+        if self.is_frame() {
+            return None;
+        }
+        let mss = self.transmit.mss;
+        let overhead_bytes = Frame::overhead_bytes(&self.transmit.segment);
+        let each = link.serialisation_of(Frame::bytes_of(overhead_bytes, mss));
+        Some(Pieces {
+            first: link.free_at().max(at) + each,
+            each,
+            mss,
+        })
     }
 
     #[inline(always)]

@@ -77,6 +77,7 @@ impl World {
             return self.drive(id);
         };
         let host = usize::from(endpoint.host.0);
+        let cuts = connection.cuts_packets();
         while let Some(transmit) = connection.peek_transmit(now) {
             let payload_bytes = transmit.segment.payload_bytes.into();
             let sender = &mut self.hosts[host];
@@ -90,7 +91,7 @@ impl World {
                 .queue
                 .admits_beside(waiting, payload_bytes, transmit.mss)
             {
-                connection.handed_over(now, None);
+                connection.handed_over(now, None, None);
                 continue;
             }
             let uplink = sender.uplink;
@@ -102,12 +103,13 @@ impl World {
                 priority: endpoint.priority,
                 to,
             };
+            let pieces = cuts.then(|| whole.pieces(&link.link, at)).flatten();
             let (first, last) = send::<true>(link, &mut self.hosts, books, at, whole);
             if let Some(state) = &mut self.hosts[host].machine {
                 state.send(now, at, last);
                 state.machine.charge(cost);
             }
-            connection.handed_over(now, Some(last));
+            connection.handed_over(now, Some(last), pieces);
             if let Some(first) = first {
                 schedule_launch(&mut self.calendar, &mut self.turns, uplink, first);
             }

@@ -428,10 +428,11 @@ impl World {
             return self.send_all_with_care(id);
         }
         let to = (endpoint.peer, endpoint.peer_host);
+        let cuts = connection.cuts_packets();
         while let Some(transmit) = connection.peek_transmit(now) {
             let payload_bytes = transmit.segment.payload_bytes.into();
             if !sender.queue.admits(now, payload_bytes, transmit.mss) {
-                connection.handed_over(now, None);
+                connection.handed_over(now, None, None);
                 continue;
             }
             let books = (&mut self.frames, &mut self.ledger);
@@ -440,12 +441,13 @@ impl World {
                 priority: endpoint.priority,
                 to,
             };
+            let pieces = cuts.then(|| whole.pieces(&state.link, now)).flatten();
             let (first, last) = send_plainly(&mut state.link, books, now, whole);
             sender.queue.leaves(last);
             if sender.counts_sent {
                 sender.ring.sent(now, last);
             }
-            connection.handed_over(now, Some(last));
+            connection.handed_over(now, Some(last), pieces);
             if let Some(first) = first {
                 self.calendar.schedule(uplink, first);
             }
@@ -462,12 +464,13 @@ impl World {
             return;
         };
         let host = usize::from(endpoint.host.0);
+        let cuts = connection.cuts_packets();
         while let Some(transmit) = connection.peek_transmit(now) {
             let payload_bytes = transmit.segment.payload_bytes.into();
             let sender = &mut self.hosts[host];
             let at = sender.sending_at(now, payload_bytes);
             if !sender.admits(now, at, payload_bytes, transmit.mss) {
-                connection.handed_over(now, None);
+                connection.handed_over(now, None, None);
                 continue;
             }
             let uplink = sender.uplink;
@@ -479,11 +482,12 @@ impl World {
                 priority: endpoint.priority,
                 to,
             };
+            let pieces = cuts.then(|| whole.pieces(&state.link, at)).flatten();
             let (first, last) = send::<false>(state, &mut self.hosts, books, at, whole);
             let sender = &mut self.hosts[host];
             sender.leaves(now, at, last);
             sender.sent(now, id, last, payload_bytes);
-            connection.handed_over(now, Some(last));
+            connection.handed_over(now, Some(last), pieces);
             if let Some(first) = first {
                 schedule_launch(&mut self.calendar, &mut self.turns, uplink, first);
             }
@@ -503,6 +507,7 @@ impl World {
             let Some(connection) = &mut endpoint.connection else {
                 break;
             };
+            let cuts = connection.cuts_packets();
             let Some(transmit) = connection.poll_transmit(now) else {
                 break;
             };
@@ -511,6 +516,13 @@ impl World {
             let payload_bytes = transmit.segment.payload_bytes.into();
             let queue = &mut self.hosts[host].queue;
             let admitted = queue.admits_beside(waiting, payload_bytes, transmit.mss);
+            let uplink = self.hosts[host].uplink as usize;
+            let whole = Whole {
+                transmit: &transmit,
+                priority,
+                to,
+            };
+            let pieces = cuts.then(|| whole.pieces(&self.links[uplink].link, now));
             let left = admitted.then(|| {
                 let cut = Cut::new(&transmit, priority, to);
                 self.queue_at_card(host, cut)
@@ -518,7 +530,7 @@ impl World {
             if let Some(connection) = &mut self.endpoints[id.0 as usize].connection {
                 match left {
                     None => connection.refused(now, &transmit.segment),
-                    Some(left) => connection.left_host(now, left, &transmit),
+                    Some(left) => connection.left_host(now, left, pieces.flatten(), &transmit),
                 }
             }
             if let Some(left) = left {

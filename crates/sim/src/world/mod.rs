@@ -84,6 +84,8 @@ pub(crate) struct World {
     /// Calendar rank of the first host with a machine, and which hosts those are.
     pub(crate) first_machine: u32,
     pub(crate) machine_hosts: Vec<u16>,
+    /// For each endpoint whose peer is on a kernel: the port it was last heard from, 0 before. Empty without kernels.
+    pub(crate) peer_ports: Vec<u16>,
     /// Flows of datagrams, if the workload is those.
     pub(crate) datagrams: Vec<DatagramFlow>,
     /// Traffic beside the workload, if there is any; its calendar rank is before the alarm's.

@@ -1,5 +1,9 @@
 //! Traffic beside the workload where hosts are kernels: between kernels, between modelled hosts, and across.
 
+use std::collections::BTreeSet;
+
+use tailback_sim::ColumnData;
+
 use crate::support::{measure, run};
 
 /// `host1` asks `host0` for 40 ms, while `host2` sends to `host3`.
@@ -114,6 +118,27 @@ fn the_model_sends_beside_a_workload_of_kernels_alone() {
     let until = beside.replace(" } }]", " }, until = \"10ms\" }]");
     let outcome = run(ASKING, &[incast, &until], |_| true).expect("it runs");
     assert!(measure(&outcome, "background_flows", "received_bytes")[0] > 1e6);
+}
+
+#[test]
+fn a_capture_shows_one_connection_with_the_port_that_the_kernel_chose() {
+    let pcap = r#"record={ pcap = { links = ["host1>switch", "switch>host1"], end = "5ms" } }"#;
+    // The kernel connects, and the model answers.
+    let outcome = run(ASKING, &[pcap], |host| host == 1).expect("it runs");
+    let capture = outcome.capture.as_deref().expect("a capture");
+    let table = tailback_sim::packets(capture).expect("a pcapng file");
+    let text = |name: &str| match table.column(name) {
+        Some(ColumnData::Str(values)) => values.clone(),
+        other => panic!("{name}: {other:?}"),
+    };
+    let (sources, destinations) = (text("source"), text("destination"));
+    let asked: BTreeSet<_> = sources.iter().zip(&destinations).collect();
+    assert_eq!(asked.len(), 2, "one connection, both ways: {asked:?}");
+    // Both ends count from their SYN: what is asked and answered is a byte each.
+    let Some(ColumnData::U64(acks)) = table.column("ack") else {
+        panic!("no acknowledgements")
+    };
+    assert!(acks.iter().all(|ack| *ack < 1_000_000), "{acks:?}");
 }
 
 #[test]

@@ -279,6 +279,7 @@ impl Connection {
             }
             self.accurate = Some(Box::new(accurate));
             self.predicts = Predicts::Nothing;
+            self.cut_packets();
             return;
         }
         let classic = if answer {

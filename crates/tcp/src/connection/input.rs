@@ -320,7 +320,7 @@ impl Connection {
         }
         self.take_reassembled(jiffies);
         if segment.payload_bytes > 0 && self.receive.is_enough() {
-            self.events.push(Event::Readable);
+            self.tell_of_data_to_read();
         }
     }
 

@@ -317,6 +317,7 @@ impl Connection {
                 self.events.push(Event::Readable);
             }
             self.events.push(Event::PeerClosed);
+            self.look_for_space();
         }
     }
 

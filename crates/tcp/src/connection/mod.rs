@@ -52,7 +52,7 @@ pub use interface::{Arrival, CaState, Config, Probe, Shortage, Stats, Transmit, 
 pub use life::{Failure, Life, Shutdown};
 pub use mem_info::MemInfo;
 pub use metrics::{Learned, Metrics, MetricsCache};
-pub use modern::{Pacing, Sender};
+pub use modern::{Pacing, Pieces, Sender};
 pub use options::{InvalidOption, SocketOption, SocketOptions};
 pub use recovery::FastRecovery;
 pub use reduction::CwndReduction;
@@ -381,9 +381,9 @@ impl Connection {
     }
 
     /// The segment just looked at will have left the host at `left`, as [`Connection::left_host`] is to
-    /// be told, or the host's queue refuses it ([`Connection::refused`]).
+    /// be told, its frames at those times if the kernel cuts it; or the host's queue refuses it ([`Connection::refused`]).
     #[inline(always)]
-    pub fn handed_over(&mut self, now: Time, left: Option<Time>) {
+    pub fn handed_over(&mut self, now: Time, left: Option<Time>, pieces: Option<Pieces>) {
         let Some(Transmit { segment, .. }) = take_front(&mut self.out) else {
             return;
         };
@@ -391,7 +391,8 @@ impl Connection {
         if bytes > 0 && self.is_modern() {
             self.polled(bytes.into());
             if let Some(at) = left {
-                self.waits_until(now, at, (segment.seq, segment.end_seq()), bytes.into());
+                let range = (segment.seq, segment.end_seq());
+                self.waits_until(now, at, pieces, range, bytes.into());
             }
         }
         if left.is_none() {

@@ -9,7 +9,7 @@ use std::borrow::Borrow;
 
 use super::accurate_ecn::EcnMode;
 use super::modern::Sender;
-use super::{AckFlags, CaState, Connection, Event, Life};
+use super::{AckFlags, CaState, Connection, Life};
 use crate::clock::{self, Jiffies};
 use crate::congestion::AckKind;
 use crate::segment::{Flags, Header, Segment};
@@ -87,7 +87,7 @@ impl Connection {
         self.stats.bytes_received += u64::from(segment.payload_bytes);
         self.data_received(now, segment);
         if self.receive.is_enough() {
-            self.events.push(Event::Readable);
+            self.tell_of_data_to_read();
         }
         if self.receive.ack.scheduled {
             self.check_ack(now);

@@ -152,6 +152,31 @@ impl Connection {
         }
     }
 
+    /// Tells the application that there is something to read (tcp_data_ready).
+    #[inline(always)]
+    pub(super) fn tell_of_data_to_read(&mut self) {
+        self.events.push(Event::Readable);
+        self.look_for_space();
+    }
+
+    /// Something has happened for which all that wait for this socket are woken. A writer that waits in a call looks
+    /// again, and goes on if there is any room at all (sk_stream_wait_memory).
+    #[inline(always)]
+    pub(super) fn look_for_space(&mut self) {
+        if self.no_space && self.has_any_space() {
+            self.events.push(Event::Writable);
+        }
+    }
+
+    /// Whether there is any room in the send buffer (sk_stream_memory_free).
+    #[inline(never)]
+    fn has_any_space(&self) -> bool {
+        if self.is_modern() {
+            return self.modern.writer_waits() && self.has_send_memory();
+        }
+        self.queued_memory() < u64::from(self.sndbuf)
+    }
+
     fn bounded_sndbuf(&self, bytes: u64) -> u32 {
         bytes
             .min(self.stack.tcp_wmem[2].get())

@@ -83,7 +83,7 @@ def dctcp() -> list[LinkCheck]:
     alpha = math.sqrt(2 * flows / total)
     amplitude = 0.5 * math.sqrt(2 * flows * total)
     config = _link(
-        [flow("dctcp", rtt, start_s=0.001 * i, tso=False) for i in range(flows)],
+        [flow("dctcp", rtt, start_s=0.001 * i, gso_max_segs=1) for i in range(flows)],
         rate,
         buffer_segments=4000,
         mark_segments=threshold,
@@ -129,7 +129,7 @@ def vegas() -> list[LinkCheck]:
     for flows in (1, 3):
         config = _link(
             # Apart by more than a first flight, so that each finds the path empty once.
-            [flow("vegas", 0.02, start_s=0.005 * i, tso=False) for i in range(flows)],
+            [flow("vegas", 0.02, start_s=0.005 * i, gso_max_segs=1) for i in range(flows)],
             100_000_000,
             buffer_segments=1000,
             warm_up_us=30_000_000,
@@ -195,17 +195,17 @@ def fairness() -> list[LinkCheck]:
     for name in LIKE_FLOWS:
         profile = "linux-2.6.18" if name in ("bic", "cubic-2.1") else "linux-7.2"
         least, apart_s, source = 0.9, 0.1, "even shares"
-        settings: dict[str, bool] = {}
+        segments = 65_535
         if name == "vegas":
             # It is at rest with two to five segments of each flow queued, whole ones, so with
             # rates of 2 to 5: (7 / 2)^2 over 29 / 2. It holds what it finds for the empty path, so
             # all its flows must see that, and no packets of offload in the queue at once.
             least, apart_s, source = 0.84, 0.002, "shares of alpha to beta and one"
-            settings = {"tso": False}
+            segments = 1
         for count in (2, 10):
             config = _link(
                 [
-                    flow(name, 0.02, profile=profile, start_s=apart_s * i, **settings)
+                    flow(name, 0.02, profile=profile, start_s=apart_s * i, gso_max_segs=segments)
                     for i in range(count)
                 ],
                 100_000_000,
@@ -236,7 +236,7 @@ def sharing() -> list[LinkCheck]:
     # inverse for CUBIC beyond Reno's region; scaled growth makes H-TCP's even.
     for name, expected in (("reno", (2.5, 16.0)), ("cubic", (1.0, 6.0)), ("htcp", (0.7, 6.0))):
         config = _link(
-            [flow(name, rtt_s, tso=False) for rtt_s in (0.02, 0.08)],
+            [flow(name, rtt_s, gso_max_segs=1) for rtt_s in (0.02, 0.08)],
             100_000_000,
             buffer_segments=round(bdp_segments(100e6, 0.04)),
             warm_up_us=60_000_000,
@@ -254,7 +254,7 @@ def sharing() -> list[LinkCheck]:
             )
         )
     config = _link(
-        [flow(name, 0.01, tso=False) for name in ("cubic", "reno")],
+        [flow(name, 0.01, gso_max_segs=1) for name in ("cubic", "reno")],
         20_000_000,
         buffer_segments=round(bdp_segments(20e6, 0.01)),
         warm_up_us=20_000_000,

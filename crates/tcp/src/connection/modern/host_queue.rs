@@ -1,21 +1,23 @@
 //! What of this connection waits in its own host: TCP small queues.
 //!
 //! Models Linux 7.2 net/ipv4/tcp_output.c: tcp_small_queue_check, tcp_wfree, tcp_tsq_write,
-//! skb_still_in_host_queue, and what __tcp_transmit_skb does when the queue drops a packet. The host says when a segment will have left
-//! ([`Connection::left_host`]); one that says nothing has no queue. Pure acknowledgements do not
-//! count.
+//! skb_still_in_host_queue, and what __tcp_transmit_skb does when the queue drops a packet; net/ipv4/tcp_offload.c:
+//! tcp_gso_segment, and net/core/skbuff.c: skb_segment, whose frames each have headers of their own in memory. The
+//! host says when a segment will have left ([`Connection::left_host`]); one that says nothing has no queue. Pure
+//! acknowledgements do not count. Left out: what waits whole in a qdisc behind a full ring is cut later.
 
 use std::collections::VecDeque;
 
 use prefetch_index::prefetch_index;
-use tailback_units::Time;
+use tailback_units::{Duration, Time};
 
 use super::super::{Connection, Transmit};
-use super::Modern;
 use super::tso::PACING_SHIFT;
+use super::{Modern, Pacing};
 use crate::clock::Jiffies;
 use crate::queue::take_front;
 use crate::seq::Seq;
+use crate::stack::Stack;
 
 /// A packet that has not left.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +41,20 @@ pub(super) struct HostQueue {
     known: bool,
     /// The host takes nothing at present.
     refuses: bool,
+    /// The kernel itself cuts packets for offload, as they go to the card.
+    cuts: bool,
+}
+
+/// When the frames of one packet leave the host that the kernel itself cuts into them, for its card cannot
+/// ([`Connection::cuts_packets`]); the last leaves when the packet has left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pieces {
+    /// When the first frame has left.
+    pub first: Time,
+    /// How much later each that follows leaves, but the last.
+    pub each: Duration,
+    /// Payload of each but the last, bytes.
+    pub mss: u16,
 }
 
 impl Modern {
@@ -50,6 +66,13 @@ impl Modern {
 }
 
 impl HostQueue {
+    pub(super) fn new(stack: &Stack) -> HostQueue {
+        HostQueue {
+            cuts: !stack.tso,
+            ..HostQueue::default()
+        }
+    }
+
     /// The first will be looked at soon.
     #[inline(always)]
     pub(super) fn prefetch(&self) {
@@ -113,14 +136,28 @@ impl Connection {
         self.modern.host.expect_queue();
     }
 
-    /// A segment just polled will have left this host at `at`: until then it counts against
-    /// `tcp_limit_output_bytes`. A host that does not call this has no queue.
+    /// Whether the kernel itself cuts packets for offload into frames, and not the card: then the frames of
+    /// each leave its memory one by one ([`Pieces`]). So it is without `tso`, and under accurate ECN, whose
+    /// packets no card is offered (SKB_GSO_TCP_ACCECN; no driver of Linux 7.2 has NETIF_F_GSO_ACCECN).
+    #[inline(always)]
+    #[must_use]
+    pub fn cuts_packets(&self) -> bool {
+        self.modern.host.cuts
+    }
+
+    /// The kernel itself cuts packets from now on.
+    pub(in crate::connection) fn cut_packets(&mut self) {
+        self.modern.host.cuts = self.is_modern();
+    }
+
+    /// A segment just polled will have left this host at `at`, its frames at those times if the kernel cuts
+    /// it: until then it counts against `tcp_limit_output_bytes`. A host that does not call this has no queue.
     #[inline]
-    pub fn left_host(&mut self, now: Time, at: Time, transmit: &Transmit) {
+    pub fn left_host(&mut self, now: Time, at: Time, pieces: Option<Pieces>, transmit: &Transmit) {
         let segment = &transmit.segment;
         let bytes = u32::from(segment.payload_bytes);
         if self.is_modern() && bytes > 0 {
-            self.waits_until(now, at, (segment.seq, segment.end_seq()), bytes);
+            self.waits_until(now, at, pieces, (segment.seq, segment.end_seq()), bytes);
         }
     }
 
@@ -130,12 +167,16 @@ impl Connection {
         &mut self,
         now: Time,
         at: Time,
+        pieces: Option<Pieces>,
         (seq, end_seq): (Seq, Seq),
         payload_bytes: u32,
     ) {
         self.modern.host.known = true;
         if at <= now {
             return;
+        }
+        if let Some(pieces) = pieces {
+            return self.pieces_wait_until(now, at, pieces, payload_bytes);
         }
         let memory_bytes = self.packet_memory(payload_bytes);
         self.modern.host.memory_bytes += u64::from(memory_bytes);
@@ -145,6 +186,31 @@ impl Connection {
             seq,
             end_seq,
         });
+    }
+
+    /// The same of a packet cut by the kernel: each frame is charged for by itself. The packet is gone, and so
+    /// does not wait in the host any more for those who ask (skb_still_in_host_queue).
+    #[inline(never)]
+    fn pieces_wait_until(&mut self, now: Time, at: Time, pieces: Pieces, payload_bytes: u32) {
+        let mut leaves = pieces.first;
+        let mut rest = payload_bytes;
+        while rest > 0 {
+            let bytes = rest.min(pieces.mss.into());
+            rest -= bytes;
+            let when = if rest == 0 { at } else { leaves };
+            leaves += pieces.each;
+            if when <= now {
+                continue;
+            }
+            let memory_bytes = self.packet_memory(bytes);
+            self.modern.host.memory_bytes += u64::from(memory_bytes);
+            self.modern.host.waiting.push_back(Waiting {
+                leaves: when,
+                memory_bytes,
+                seq: Seq::default(),
+                end_seq: Seq::default(),
+            });
+        }
     }
 
     /// Whether the host's queue drops what is sent from now on. Data it drops is not in flight:
@@ -158,7 +224,7 @@ impl Connection {
     #[inline]
     pub(in crate::connection) fn polled(&mut self, payload_bytes: u32) {
         if payload_bytes > 0 {
-            let memory = u64::from(self.packet_memory(payload_bytes));
+            let memory = u64::from(self.handed_memory(payload_bytes));
             let total = &mut self.modern.host.memory_bytes;
             *total -= memory.min(*total);
         }
@@ -179,6 +245,18 @@ impl Connection {
     #[inline]
     pub(super) fn packet_memory(&self, payload_bytes: u32) -> u32 {
         payload_bytes + self.stack.tx_skb_overhead.get() as u32
+    }
+
+    /// What a packet is charged for from when it is handed to the host: with what its frames take as well
+    /// (tcp_gso_segment), unless a qdisc holds it whole until its time has come.
+    #[inline(always)]
+    pub(super) fn handed_memory(&self, payload_bytes: u32) -> u32 {
+        let whole = self.packet_memory(payload_bytes);
+        if !self.modern.host.cuts || self.stack.pacing == Pacing::Fq {
+            return whole;
+        }
+        let more = payload_bytes.saturating_sub(1) / self.mss.max(1);
+        whole + more * self.stack.tx_skb_overhead.get() as u32
     }
 
     /// Whether more of this connection waits in the host than two packets or a millisecond's

@@ -35,6 +35,8 @@ mod undo;
 mod validate;
 mod write;
 
+pub use host_queue::Pieces;
+
 use std::mem::offset_of;
 
 use schemars::JsonSchema;
@@ -147,6 +149,11 @@ impl Modern {
     /// … and what data needs too.
     pub(super) const BOTH: usize = offset_of!(Modern, host);
 
+    /// A writer waits in its call for room.
+    pub(super) fn writer_waits(&self) -> bool {
+        self.rate.write_waits
+    }
+
     /// How large the send buffer has to be is to be reckoned anew.
     pub(super) fn forget_growth(&mut self) {
         self.grown_for = 0;
@@ -203,7 +210,7 @@ impl Modern {
             prr_out: 0,
             sent: queue::SentQueue::default(),
             unsent: queue::WriteQueue::default(),
-            host: host_queue::HostQueue::default(),
+            host: host_queue::HostQueue::new(stack),
             chrono: chrono::Chrono::default(),
             nagle_push: false,
             syn_ns: 0,

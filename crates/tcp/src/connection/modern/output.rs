@@ -391,7 +391,7 @@ impl Connection {
             return None;
         }
         if payload_bytes > 0 {
-            let memory = self.packet_memory(payload_bytes);
+            let memory = self.handed_memory(payload_bytes);
             self.modern.host.enters(memory);
             if self.stack.pacing == Pacing::Fq {
                 self.modern.host.expect_queue();

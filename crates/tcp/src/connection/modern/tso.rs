@@ -2,7 +2,8 @@
 //!
 //! Models Linux 7.2 net/ipv4/tcp_output.c: tcp_tso_autosize (a millisecond's worth of the pacing
 //! rate, and more for near peers), tcp_tso_segs, tcp_mss_split_point, tcp_tso_should_defer; and
-//! tcp.c: tcp_xmit_size_goal. Without offload every packet is one segment.
+//! tcp.c: tcp_xmit_size_goal. With or without segmentation by the card: if it has none the kernel cuts the packet as the
+//! last thing it does (`host_queue`). `gso_max_segs` of 1 makes every packet one segment.
 
 use super::super::{CaState, Connection};
 use super::output::{Head, Nagle};
@@ -16,9 +17,12 @@ impl Connection {
     /// Segments that a packet sent now may have (tcp_tso_segs).
     #[inline(always)]
     pub(super) fn tso_segments(&self, mss: u32) -> u32 {
-        if !self.stack.tso {
-            return 1;
-        }
+        self.wanted_segments(mss).min(self.stack.gso_max_segs)
+    }
+
+    /// The same, whatever the card takes at once (tcp_tso_autosize).
+    #[inline(always)]
+    fn wanted_segments(&self, mss: u32) -> u32 {
         if let Some(segments) = self.congestion.tso_segs() {
             return segments
                 .min(u32::from(self.stack.tso_max_bytes()) / mss.max(1))
@@ -51,11 +55,8 @@ impl Connection {
 
     /// Bytes that sendmsg fills a packet with (tcp_xmit_size_goal).
     pub(super) fn size_goal_today(&self, mss: u32) -> u32 {
-        if !self.stack.tso {
-            return mss;
-        }
         let most = self.bound_to_half_window(self.stack.tso_max_bytes().into());
-        (most / mss * mss).max(mss)
+        ((most / mss).min(self.stack.gso_max_segs) * mss).max(mss)
     }
 
     /// No more than half of the largest window seen, or all of a tiny one

@@ -1,7 +1,7 @@
 //! The send buffer: what the application writes, and when it may write again.
 //!
 //! Models Linux 7.2 net/ipv4/tcp.c (tcp_sendmsg_locked, tcp_push with autocorking,
-//! tcp_stream_memory_free) and tcp_input.c (tcp_sndbuf_expand, tcp_new_space,
+//! tcp_stream_memory_free), net/core/stream.c (sk_stream_wait_memory) and tcp_input.c (tcp_sndbuf_expand, tcp_new_space,
 //! tcp_init_buffer_space's part). Left out: pages, memory limits of the whole machine.
 
 use super::super::{Connection, Event, WriteFlags};
@@ -99,7 +99,7 @@ impl Connection {
     }
 
     /// sk_stream_memory_free.
-    fn has_send_memory(&self) -> bool {
+    pub(in crate::connection) fn has_send_memory(&self) -> bool {
         self.queued_memory_today() < u64::from(self.sndbuf) && self.unsent < self.notsent_lowat()
     }
 
@@ -209,6 +209,9 @@ impl Connection {
             self.no_space = false;
             self.stop_chrono(now, Limiter::SendBuffer);
             self.events.push(Event::Writable);
+        } else if self.events.holds(Event::Readable) || self.events.holds(Event::PeerClosed) {
+            // It has been woken, and finds the room that this segment has made.
+            self.look_for_space();
         }
     }
 }

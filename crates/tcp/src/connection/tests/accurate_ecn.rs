@@ -15,7 +15,7 @@ fn today(tcp_ecn: u8) -> Stack {
     Stack {
         tcp_ecn,
         tcp_ecn_option: 0,
-        tso: false,
+        gso_max_segs: 1,
         ..preset("linux-7.2")
     }
 }

@@ -15,7 +15,7 @@ const MSS: u64 = 1436;
 fn today() -> Stack {
     Stack {
         tcp_ecn: 3,
-        tso: false,
+        gso_max_segs: 1,
         ..preset("linux-7.2")
     }
 }

@@ -295,6 +295,27 @@ fn the_send_buffer_grows_with_the_window_and_the_writer_is_woken() {
 }
 
 #[test]
+fn a_waiting_writer_goes_on_with_any_room_when_something_comes_to_read() {
+    // sk_stream_wait_memory of 2.6.18: whatever wakes those who wait for the socket.
+    for server_writes in [false, true] {
+        let most = Stack {
+            tcp_wmem: [Bytes::new(4096), Bytes::new(40_000), Bytes::new(40_000)],
+            ..stack()
+        };
+        let mut net = far(most);
+        net.write(CLIENT, 3000 * MSS);
+        // The first acknowledgement comes after 20 ms, of less than a third of what the buffer holds.
+        net.run_for(MS * 25);
+        assert!(!net.happened(CLIENT, Event::Writable));
+        if server_writes {
+            net.write(SERVER, 1);
+        }
+        net.run_for(MS * 13);
+        assert_eq!(net.happened(CLIENT, Event::Writable), server_writes);
+    }
+}
+
+#[test]
 fn sequence_numbers_wrap() {
     // More than 2^32 bytes, in large segments to be quick.
     let total = 4_400_000_000_u64;

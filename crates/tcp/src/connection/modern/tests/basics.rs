@@ -39,7 +39,7 @@ fn after_a_lost_syn_the_window_is_the_same_and_after_two_it_is_one() {
 fn without_offload_every_packet_is_a_segment() {
     let mut script = Script::open(
         Stack {
-            tso: false,
+            gso_max_segs: 1,
             ..today()
         },
         10_000,

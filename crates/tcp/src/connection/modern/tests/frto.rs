@@ -9,7 +9,7 @@ const RTT_US: u64 = 20_000;
 fn timed_out(stack: Stack) -> Script {
     let mut script = Script::open(
         Stack {
-            tso: false,
+            gso_max_segs: 1,
             tcp_early_retrans: 0,
             ..stack
         },
@@ -97,7 +97,7 @@ fn frto_takes_a_duplicate_for_a_real_loss() {
 fn what_was_sent_less_than_a_round_trip_ago_is_not_taken_for_lost() {
     let mut script = Script::open(
         Stack {
-            tso: false,
+            gso_max_segs: 1,
             tcp_early_retrans: 0,
             ..today()
         },
@@ -120,7 +120,7 @@ fn what_was_sent_less_than_a_round_trip_ago_is_not_taken_for_lost() {
 fn a_receiver_that_reneges_is_believed_at_the_timeout() {
     let mut script = Script::open(
         Stack {
-            tso: false,
+            gso_max_segs: 1,
             ..today()
         },
         RTT_US,

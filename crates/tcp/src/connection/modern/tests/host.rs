@@ -1,6 +1,6 @@
 //! TCP small queues, pacing and autocorking: what waits in the sender's own host.
 
-use tailback_units::{Duration, Time};
+use tailback_units::{Bytes, Duration, Time};
 
 use super::script::{MSS, Script, today};
 use crate::{Event, Pacing, SocketOption, Stack};
@@ -112,6 +112,65 @@ fn no_more_than_two_packets_wait_in_the_host_tsq() {
     assert_eq!(script.ranges().len(), 1);
     script.wait(10_000);
     assert_eq!(script.ranges().len(), 1);
+}
+
+#[test]
+fn without_tso_packets_are_cut_before_the_card_and_leave_frame_by_frame() {
+    // Packets of two segments, 10 ms each; 832 bytes beside a whole packet's payload, or beside each frame's. The limit is two
+    // whole packets: 7456. Two that are cut take 9120, and 6840 when the first frame of four has left; of two that are whole
+    // one must have left.
+    for (tso, each_ms, third_ms) in [(true, 20, 20), (false, 10, 10)] {
+        let stack = Stack {
+            tso,
+            tcp_tso_rtt_log: 0,
+            ..today()
+        };
+        let mut script = Script::open(stack, 60_000);
+        let mut free = script.now();
+        script.host(move |now: Time| {
+            free = free.max(now) + Duration::from_ms(each_ms);
+            free
+        });
+        script.tcp.expect_host_queue();
+        script.write(8);
+        assert_eq!(script.ranges(), [(0, 2), (2, 4)], "with or without");
+        script.wait(third_ms * 1000 - 10);
+        assert_eq!(script.ranges(), []);
+        script.wait(20);
+        assert_eq!(script.ranges(), [(4, 6)], "tso {tso}");
+    }
+}
+
+#[test]
+fn a_writer_in_a_call_goes_on_with_any_room_when_something_comes_to_read() {
+    // sk_stream_wait_memory: whatever wakes those who wait for the socket, the writer looks again; room alone wakes it
+    // when a third is free.
+    let full = |read: bool| {
+        let stack = Stack {
+            gso_max_segs: 1,
+            ..today()
+        };
+        let mut script = Script::open(stack, 50_000);
+        let size = SocketOption::SndBuf(Bytes::new(20_000));
+        let now = script.now();
+        assert_eq!(script.tcp.set_option(now, size), Ok(()));
+        let wanted = 100 * u64::from(MSS);
+        let taken = script.tcp.write(now, wanted);
+        script.collect();
+        assert!(taken < wanted);
+        script.answer(2, &[], |segment| {
+            segment.payload_bytes = u16::from(read);
+        });
+        (script, wanted - taken)
+    };
+    let (mut script, _) = full(false);
+    assert_eq!(script.tcp.poll_event(), None);
+    let (mut script, rest) = full(true);
+    assert_eq!(script.tcp.poll_event(), Some(Event::Readable));
+    assert_eq!(script.tcp.poll_event(), Some(Event::Writable));
+    assert!(!script.tcp.writable());
+    let now = script.now();
+    assert!(script.tcp.write(now, rest) > 0);
 }
 
 #[test]

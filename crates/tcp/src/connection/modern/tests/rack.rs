@@ -9,7 +9,7 @@ const RTT_US: u64 = 20_000;
 fn flight() -> Script {
     let mut script = Script::open(
         Stack {
-            tso: false,
+            gso_max_segs: 1,
             ..today()
         },
         RTT_US,
@@ -138,7 +138,7 @@ fn without_sack_three_duplicates_start_newreno_rfc_6582() {
     let mut script = Script::open(
         Stack {
             tcp_sack: false,
-            tso: false,
+            gso_max_segs: 1,
             ..today()
         },
         RTT_US,

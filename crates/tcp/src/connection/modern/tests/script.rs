@@ -4,7 +4,9 @@ use tailback_units::{Bytes, Duration, Time};
 
 use crate::congestion::CongestionKind;
 use crate::testing::{config, preset};
-use crate::{Config, Connection, Flags, SackBlock, Segment, Seq, SocketOption, Stack, SynOptions};
+use crate::{
+    Config, Connection, Flags, Pieces, SackBlock, Segment, Seq, SocketOption, Stack, SynOptions,
+};
 
 /// Payload of a segment: timestamps, if there are, take 12 of 1460 bytes.
 pub(super) const MSS: u32 = 1448;
@@ -181,8 +183,18 @@ impl Script {
             if let Some(host) = &mut self.host
                 && segment.payload_bytes > 0
             {
-                let leaves = host(self.now);
-                self.tcp.left_host(self.now, leaves, &transmit);
+                let mss = transmit.mss;
+                let pieces = segment.payload_bytes.div_ceil(mss);
+                let cut = self.tcp.cuts_packets() && pieces > 1;
+                let times = if cut { pieces } else { 1 };
+                let times: Vec<Time> = (0..times).map(|_| host(self.now)).collect();
+                let pieces = cut.then(|| Pieces {
+                    first: times[0],
+                    each: times[1].since(times[0]),
+                    mss,
+                });
+                let last = times[times.len() - 1];
+                self.tcp.left_host(self.now, last, pieces, &transmit);
             }
             if segment.payload_bytes == 0 {
                 continue;

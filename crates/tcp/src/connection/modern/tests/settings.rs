@@ -10,8 +10,28 @@ const RTT_US: u64 = 20_000;
 
 fn single(stack: Stack) -> Stack {
     Stack {
-        tso: false,
+        gso_max_segs: 1,
         ..stack
+    }
+}
+
+#[test]
+fn gso_max_segs_is_how_many_segments_a_packet_has() {
+    // Without it a write fills packets of half the window that the peer has shown at most.
+    for (gso_max_segs, lengths) in [
+        (1, vec![1; 10]),
+        (3, vec![3, 3, 3, 1]),
+        (65_535, vec![5, 5]),
+    ] {
+        let stack = Stack {
+            gso_max_segs,
+            tcp_min_tso_segs: 10,
+            ..today()
+        };
+        let mut script = Script::open(stack, 100_000);
+        script.write(10);
+        let sent: Vec<u32> = script.ranges().iter().map(|(a, b)| b - a).collect();
+        assert_eq!(sent, lengths, "{gso_max_segs}");
     }
 }
 
@@ -98,7 +118,7 @@ fn waiting(limit: Bytes) -> usize {
     let mut script = Script::open(
         Stack {
             tcp_limit_output_bytes: limit,
-            tso: false,
+            gso_max_segs: 1,
             ..today()
         },
         1000,

@@ -8,7 +8,7 @@ const RTT_US: u64 = 20_000;
 fn flight(segments: u32) -> Script {
     let mut script = Script::open(
         Stack {
-            tso: false,
+            gso_max_segs: 1,
             ..today()
         },
         RTT_US,
