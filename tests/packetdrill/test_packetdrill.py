@@ -166,3 +166,12 @@ def test_what_is_missing_is_named(built: Path, tmp_path: Path) -> None:
     done = run(built, tmp_path, tmp_path / "nowhere")
     assert done.returncode == 2
     assert "nowhere" in done.stderr
+
+
+def test_a_folder_in_place_of_the_binary_is_refused_before_scripts_run(
+    built: Path, tmp_path: Path
+) -> None:
+    done = run(built, tmp_path, tmp_path)
+    assert done.returncode == 2
+    assert f"{tmp_path}: not a program" in done.stderr
+    assert not done.stdout

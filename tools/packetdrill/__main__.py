@@ -49,6 +49,10 @@ def main(arguments: list[str]) -> int:
         if not path.exists():
             print(f"packetdrill: {path}: no such file or folder", file=sys.stderr)
             return 2
+    binary = chosen.packetdrill
+    if not binary.is_file() or not os.access(binary, os.X_OK):
+        print(f"packetdrill: {binary}: not a program; name packetdrill's binary", file=sys.stderr)
+        return 2
     try:
         tools = Tools(
             chosen.packetdrill.resolve(),

@@ -5,8 +5,7 @@ use tailback_net::frame::{EndpointId, FRAME_BYTES_MIN, Frame, HostId};
 use tailback_tcp::{Ecn, Segment, Seq};
 use tailback_units::{Duration, Time};
 use tailback_wire::ethernet::HEADER_BYTES;
-use tailback_wire::ip;
-use tailback_wire::plan;
+use tailback_wire::{ip, plan};
 
 use super::bytes::ByteStore;
 use super::datagram::{self, Datagram};
