@@ -66,6 +66,9 @@ fn the_handshake_agrees_on_the_most_that_both_have() {
             [mode; 2],
             "{case:?}"
         );
+        // No card is offered packets of accurate ECN.
+        let cuts = [CLIENT, SERVER].map(|end| net.end(end).cuts_packets());
+        assert_eq!(cuts, [mode == Accurate; 2], "{case:?}");
         let seen: Vec<u32> = net.trace.iter().map(|s| field(&s.segment)).collect();
         assert_eq!(seen, fields, "{case:?}");
     }

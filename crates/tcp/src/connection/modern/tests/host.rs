@@ -3,7 +3,7 @@
 use tailback_units::{Bytes, Duration, Time};
 
 use super::script::{MSS, Script, today};
-use crate::{Event, Pacing, SocketOption, Stack};
+use crate::{Event, Flags, Pacing, Segment, SocketOption, Stack};
 
 #[test]
 fn internal_pacing_spreads_a_round_trip_at_twice_the_window_in_slow_start() {
@@ -142,10 +142,28 @@ fn without_tso_packets_are_cut_before_the_card_and_leave_frame_by_frame() {
 }
 
 #[test]
+fn what_the_kernel_cuts_counts_with_headers_for_each_frame_as_soon_as_it_is_sent() {
+    // A millisecond of the pace is 13 000 bytes: three packets of two segments are 3 * 3728 whole, and 3 * 4560 cut.
+    for (tso, packets) in [(true, 4), (false, 3)] {
+        let stack = Stack {
+            tso,
+            gso_max_segs: 2,
+            ..today()
+        };
+        let mut script = Script::open(stack, 60_000);
+        script.host(|now: Time| now + Duration::from_ms(10));
+        script.tcp.expect_host_queue();
+        script.tcp.window.pacing_rate = 13_000 << 10;
+        script.write(10);
+        assert_eq!(script.ranges().len(), packets, "tso {tso}");
+    }
+}
+
+#[test]
 fn a_writer_in_a_call_goes_on_with_any_room_when_something_comes_to_read() {
     // sk_stream_wait_memory: whatever wakes those who wait for the socket, the writer looks again; room alone wakes it
     // when a third is free.
-    let full = |read: bool| {
+    let full = |edit: fn(&mut Segment)| {
         let stack = Stack {
             gso_max_segs: 1,
             ..today()
@@ -158,19 +176,25 @@ fn a_writer_in_a_call_goes_on_with_any_room_when_something_comes_to_read() {
         let taken = script.tcp.write(now, wanted);
         script.collect();
         assert!(taken < wanted);
-        script.answer(2, &[], |segment| {
-            segment.payload_bytes = u16::from(read);
-        });
+        script.answer(2, &[], edit);
         (script, wanted - taken)
     };
-    let (mut script, _) = full(false);
+    let (mut script, _) = full(|_| {});
     assert_eq!(script.tcp.poll_event(), None);
-    let (mut script, rest) = full(true);
-    assert_eq!(script.tcp.poll_event(), Some(Event::Readable));
-    assert_eq!(script.tcp.poll_event(), Some(Event::Writable));
-    assert!(!script.tcp.writable());
-    let now = script.now();
-    assert!(script.tcp.write(now, rest) > 0);
+    let data: (fn(&mut Segment), _) = (|segment| segment.payload_bytes = 1, Event::Readable);
+    let end: (fn(&mut Segment), _) = (
+        |segment| segment.flags = Flags::FIN.with(Flags::ACK),
+        Event::PeerClosed,
+    );
+    for (edit, event) in [data, end] {
+        let (mut script, rest) = full(edit);
+        let told = [script.tcp.poll_event(), script.tcp.poll_event()];
+        assert!(told.contains(&Some(event)), "{told:?}");
+        assert!(told.contains(&Some(Event::Writable)), "{told:?}");
+        assert!(!script.tcp.writable());
+        let now = script.now();
+        assert!(script.tcp.write(now, rest) > 0);
+    }
 }
 
 #[test]
