@@ -84,7 +84,6 @@ pub(super) fn mac(host: usize) -> String {
 }
 
 /// A line for a program, without its name, as the words of a command.
-/// A program and the words of a line for it.
 pub(super) fn words(program: &str, line: &str) -> Vec<String> {
     let words = line.split_whitespace();
     std::iter::once(program)

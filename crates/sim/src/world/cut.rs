@@ -191,7 +191,7 @@ impl<'a> Whole<'a> {
     }
 
     #[inline(always)]
-    fn cut(self) -> Cut<'a> {
+    pub(super) fn cut(self) -> Cut<'a> {
         Cut::new(self.transmit, self.priority, self.to)
     }
 }

@@ -14,7 +14,7 @@ use tailback_tcp::{
 };
 use tailback_units::Time;
 
-use super::cut::{Cut, Whole, send, send_plainly};
+use super::cut::{Whole, send, send_plainly};
 use super::machines::NO_TASK;
 use super::turns::schedule_launch;
 use super::{Gro, MachineState, Spread, World};
@@ -523,10 +523,7 @@ impl World {
                 to,
             };
             let pieces = cuts.then(|| whole.pieces(&self.links[uplink].link, now));
-            let left = admitted.then(|| {
-                let cut = Cut::new(&transmit, priority, to);
-                self.queue_at_card(host, cut)
-            });
+            let left = admitted.then(|| self.queue_at_card(host, whole.cut()));
             if let Some(connection) = &mut self.endpoints[id.0 as usize].connection {
                 match left {
                     None => connection.refused(now, &transmit.segment),
