@@ -306,6 +306,12 @@ impl Receive {
         self.tuning != RcvbufTuning::TwiceRead
     }
 
+    /// Whether a read does not look at the clock, but has the time of what was before it (tcp_rcv_space_adjust of 7.2).
+    #[inline]
+    pub(crate) fn measures_by_last_event(&self) -> bool {
+        self.tuning == RcvbufTuning::LowRtt
+    }
+
     /// The size of the peer's segments, and how much of a frame is payload (tcp_measure_rcv_mss).
     #[inline(always)]
     pub(crate) fn measure_mss(&mut self, segment: &Header, fixed_bytes: u32) {

@@ -63,7 +63,7 @@ impl Connection {
     #[inline(always)]
     fn told(&mut self, jiffies: Jiffies) -> Told {
         if self.events.take_only(Event::Readable) {
-            return Told::Read(self.read_up_to(jiffies, u64::MAX));
+            return Told::Read(self.read_up_to(self.receiver_now(jiffies), u64::MAX));
         }
         if self.events.is_empty() {
             Told::Nothing
@@ -193,17 +193,23 @@ impl Connection {
 
     /// The application reads up to `most` bytes; answers how many it got.
     pub fn read(&mut self, now: Time, most: u64) -> u64 {
+        let before_us = self.clock.now_us() as u32;
         let jiffies = self.clock.jiffies(now);
-        self.read_up_to(jiffies, most)
+        let receiver_now = if self.receive.measures_by_last_event() {
+            before_us
+        } else {
+            self.receiver_now(jiffies)
+        };
+        self.read_up_to(receiver_now, most)
     }
 
+    /// The same, measured at `receiver_now`.
     #[inline(always)]
-    fn read_up_to(&mut self, jiffies: Jiffies, most: u64) -> u64 {
+    fn read_up_to(&mut self, receiver_now: u32, most: u64) -> u64 {
         let bytes = u64::from(self.receive.readable()).min(most);
         if bytes == 0 {
             return 0;
         }
-        let receiver_now = self.receiver_now(jiffies);
         self.receive.read(bytes as u32, receiver_now);
         self.clean_up_after_read();
         bytes

@@ -60,6 +60,12 @@ impl Receive {
         self.space_time = now;
     }
 
+    /// When what is read was last measured.
+    #[cfg(test)]
+    pub(crate) fn measured_at(&self) -> u32 {
+        self.space_time
+    }
+
     /// Makes the buffer large enough for `read` bytes a round trip and more (tcp_rcvbuf_grow).
     #[inline(never)]
     pub(crate) fn grow_for(&mut self, read: u32) {
