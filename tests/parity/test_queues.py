@@ -51,13 +51,26 @@ def test_every_case_is_a_good_scenario(case: QueueCase) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["codel-ecn", "codel-threshold", "fq-codel-limit", "cobalt", "cake-diffserv3", "red"]
+    "name",
+    [
+        *("codel-ecn", "codel-threshold", "fq-codel-limit", "cobalt", "red"),
+        *("cake-diffserv3", "cake-shaper-diffserv8", "cake-atm", "cake-ingress-drops"),
+    ],
 )
 def test_disciplines_are_like_the_kernels(name: str, tmp_path: Path) -> None:
     """A fixed part of `tailback reproduce qdisc-parity`."""
     (found,) = queue_parity([name], folder=tmp_path).results
     assert found.dropped + found.marked > 50
     assert found.holds, found.difference or (found.acted, found.expected, found.deviation)
+
+
+def test_a_shaper_with_another_rate_is_told_apart(tmp_path: Path) -> None:
+    from tailback.parity.queues import recorded
+
+    (case,) = (case for case in QUEUE_CASES if case.name == "cake-shaper")
+    rows = recorded(case, tmp_path)
+    found = held_against(replace(case, queue={**case.queue, "bandwidth": "100010Kbit"}), rows)
+    assert "which the model lets go at" in (found.difference or "")
 
 
 def test_a_model_with_another_target_is_told_apart(tmp_path: Path) -> None:

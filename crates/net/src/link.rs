@@ -13,6 +13,7 @@ use crate::impairment::script::Direction;
 use crate::impairment::{Fate, Impairment, ImpairmentConfig};
 use crate::loss::Losses;
 use crate::pool::{Flight, FrameId};
+use crate::queue::LinkQdiscs;
 use crate::random::{self, Stream};
 use crate::ring::Ring;
 use crate::trace::LinkTraces;
@@ -42,6 +43,10 @@ pub struct LinkConfig {
     /// `queued`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<LinkTraces>,
+    /// How frames wait for it in a switch that sends over it, with a buffer of kind `queued`, in place of that
+    /// buffer's `queue`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub qdisc: Option<Box<LinkQdiscs>>,
 }
 
 impl LinkConfig {
@@ -56,6 +61,10 @@ impl LinkConfig {
     #[must_use]
     pub fn turned(mut self) -> LinkConfig {
         if let Some(LinkTraces { forward, backward }) = &mut self.trace {
+            std::mem::swap(forward, backward);
+        }
+        if let Some(qdiscs) = &mut self.qdisc {
+            let LinkQdiscs { forward, backward } = &mut **qdiscs;
             std::mem::swap(forward, backward);
         }
         if let Some(impairment) = &mut self.impairment {
@@ -182,6 +191,7 @@ impl Link {
             loss: 0.0,
             impairment: None,
             trace: None,
+            qdisc: None,
             ..config.clone()
         };
         Link::new(&config, Direction::Forward, Stream::new(0, "onward", 0))

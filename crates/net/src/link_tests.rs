@@ -16,6 +16,7 @@ fn link(loss: f64) -> Link {
         framing: Framing::Ethernet,
         impairment: None,
         trace: None,
+        qdisc: None,
     };
     Link::new(&config, Direction::Forward, Stream::new(1, "link", 0))
 }

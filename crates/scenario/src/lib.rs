@@ -21,6 +21,7 @@ mod meaning_congestion;
 mod meaning_dcqcn;
 mod meaning_host;
 mod meaning_pushback;
+mod meaning_qdisc;
 mod meaning_switch;
 mod meaning_trace;
 mod model;

@@ -17,6 +17,7 @@ use crate::meaning_congestion;
 use crate::meaning_dcqcn;
 use crate::meaning_host;
 use crate::meaning_pushback;
+use crate::meaning_qdisc;
 use crate::meaning_switch;
 use crate::meaning_trace;
 use crate::model::Scenario;
@@ -126,6 +127,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
             }
             let links = [links(&scenario.network), exceptions].concat();
             findings.extend(meaning_trace::network_findings(&links, &topology));
+            findings.extend(meaning_qdisc::network_findings(&links, &topology));
             findings.extend(meaning_dcqcn::network_findings(scenario, &topology));
             let workload = scenario.workload.name_findings(&topology);
             let named = workload.is_empty();
@@ -208,7 +210,7 @@ fn hosts(network: &Network) -> Option<usize> {
     Some(count as usize)
 }
 
-/// Traces and policers that are faster than their link.
+/// Traces, policers and shapers that are faster than their link.
 pub(crate) fn too_fast(scenario: &Scenario, topology: Option<&Topology>) -> Vec<Finding> {
     let exceptions = topology.map(|topology| exceptions::whole(&scenario.network, topology));
     let links = links(&scenario.network).into_iter();
@@ -218,15 +220,20 @@ pub(crate) fn too_fast(scenario: &Scenario, topology: Option<&Topology>) -> Vec<
         let found = meaning_trace::too_fast(&link, scenario).into_iter();
         found
             .chain(policer)
+            .chain(meaning_qdisc::never_held_back(&link))
             .map(move |finding| finding.within(&path))
     });
-    found.collect()
+    let at_ports = topology.map(meaning_qdisc::never_held_back_at);
+    found.chain(at_ports.into_iter().flatten()).collect()
 }
 
 fn of_link(path: &str, link: &LinkConfig, scenario: &Scenario) -> Vec<Finding> {
     let unknown = meaning_trace::unknown(link, scenario);
     let shallow = meaning_trace::too_shallow(link, scenario);
-    let found = check_link(link).into_iter().chain(unknown).chain(shallow);
+    let uses_ecn = stacks(scenario).any(|stack| stack.tcp_ecn > 0);
+    let qdiscs = meaning_qdisc::of_link(link, uses_ecn);
+    let found = check_link(link).into_iter().chain(unknown);
+    let found = found.chain(shallow).chain(qdiscs);
     found.map(|f| f.within(path)).collect()
 }
 

@@ -4,9 +4,9 @@ use tailback_net::impairment::script::FrameAction;
 use tailback_net::l2cm::dcqcn::DcqcnConfig;
 use tailback_net::marking::{Mark, MarkingConfig};
 use tailback_net::queue::QueueConfig;
-use tailback_net::switch::{BufferConfig, SwitchConfig};
 
 use crate::kernel::HostKind;
+use crate::meaning_qdisc;
 use crate::model::Scenario;
 use crate::period;
 use crate::problem::Finding;
@@ -69,7 +69,9 @@ pub(crate) fn network_findings(scenario: &Scenario, network: &Topology) -> Vec<F
             "cards that speak DCQCN, or switches with congestion_management",
         );
     }
-    if !switches.iter().any(|s| marks(&s.config)) && !network.links.iter().any(impairs) {
+    if !(0..switches.len()).any(|number| marks(network, number))
+        && !network.links.iter().any(impairs)
+    {
         add(
             "DCQCN acts on marks (CE), and no switch makes any".to_owned(),
             "a switch's marking, such as kind = \"red\" with ecn = true",
@@ -106,7 +108,8 @@ pub(crate) fn network_findings(scenario: &Scenario, network: &Topology) -> Vec<F
 }
 
 /// Whether a switch marks CE.
-fn marks(switch: &SwitchConfig) -> bool {
+fn marks(network: &Topology, number: usize) -> bool {
+    let switch = &network.switches[number].config;
     let red = |red: &tailback_net::marking::red::RedConfig| red.ecn && red.mark == Mark::Ce;
     let joins = match &switch.marking {
         MarkingConfig::Off(_) => false,
@@ -115,22 +118,25 @@ fn marks(switch: &SwitchConfig) -> bool {
         MarkingConfig::Red(config) => red(config),
         MarkingConfig::Wred(wred) => wred.profiles.iter().any(red),
     };
-    let BufferConfig::Queued(queued) = &switch.buffer else {
-        return joins;
-    };
     joins
-        || match &queued.queue {
-            QueueConfig::Fifo {} => false,
-            QueueConfig::Codel(codel) => {
-                (codel.ecn && codel.mark == Mark::Ce) || codel.ce_threshold.is_some()
-            }
-            QueueConfig::FqCodel(codel) => {
-                (codel.ecn && codel.mark == Mark::Ce) || codel.ce_threshold.is_some()
-            }
-            QueueConfig::Pie(pie) => pie.ecn && pie.mark == Mark::Ce,
-            QueueConfig::Dualpi2(_) | QueueConfig::Cobalt(_) | QueueConfig::Cake(_) => true,
-            QueueConfig::Python(_) => true, // nobody knows before it runs
+        || meaning_qdisc::of_switch(number, &network.switches[number], &network.links)
+            .any(waits_and_marks)
+}
+
+/// Whether a queue discipline does.
+fn waits_and_marks(queue: &QueueConfig) -> bool {
+    match queue {
+        QueueConfig::Fifo {} => false,
+        QueueConfig::Codel(codel) => {
+            (codel.ecn && codel.mark == Mark::Ce) || codel.ce_threshold.is_some()
         }
+        QueueConfig::FqCodel(codel) => {
+            (codel.ecn && codel.mark == Mark::Ce) || codel.ce_threshold.is_some()
+        }
+        QueueConfig::Pie(pie) => pie.ecn && pie.mark == Mark::Ce,
+        QueueConfig::Dualpi2(_) | QueueConfig::Cobalt(_) | QueueConfig::Cake(_) => true,
+        QueueConfig::Python(_) => true, // nobody knows before it runs
+    }
 }
 
 /// Whether a link's script does.

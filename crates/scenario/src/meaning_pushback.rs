@@ -5,17 +5,12 @@ use std::collections::BTreeSet;
 use tailback_net::flow_control::{FlowControlConfig, Watched, quanta_time};
 use tailback_net::l2cm::qcn::Sampling;
 use tailback_net::l2cm::{L2cmConfig, PAGE_BYTES};
-use tailback_net::marking::Mark;
-use tailback_net::queue::QueueConfig;
-use tailback_net::queue::cake::CakeConfig;
-use tailback_net::queue::codel::CodelConfig;
-use tailback_net::queue::fq_codel::FqCodelConfig;
-use tailback_net::queue::pie::PieConfig;
 use tailback_net::switch::queued::{QueuedConfig, Service};
 use tailback_net::switch::{BufferConfig, SwitchConfig};
-use tailback_units::{Bytes, Duration, Rate};
+use tailback_units::{Bytes, Rate};
 
 use crate::kernel::HostKind;
+use crate::meaning_qdisc;
 use crate::period;
 use crate::problem::Finding;
 use crate::topology::{Node, Topology};
@@ -92,7 +87,6 @@ pub(crate) fn network_findings(network: &Topology) -> Vec<Finding> {
         }
     }
     found.extend(said_too_often(network));
-    found.extend(of_no_port(network));
     found.extend(never_slower(network));
     let pushes_back = switches.iter().any(|s| s.config.pushes_back());
     let kernel = network.hosts.iter().find(|h| h.kind == HostKind::Kernel);
@@ -105,35 +99,6 @@ pub(crate) fn network_findings(network: &Topology) -> Vec<Finding> {
             ),
             "modelled hosts, or switches without flow_control and congestion_management",
         ));
-    }
-    found
-}
-
-/// Switches whose CAKE divides a rate that none of their ports has: nothing is held back to it.
-fn of_no_port(network: &Topology) -> Vec<Finding> {
-    let mut found = Vec::new();
-    for (number, switch) in network.switches.iter().enumerate() {
-        let BufferConfig::Queued(queued) = &switch.config.buffer else {
-            continue;
-        };
-        let QueueConfig::Cake(CakeConfig {
-            bandwidth: Some(rate),
-            ..
-        }) = queued.queue
-        else {
-            continue;
-        };
-        let mut links = network.links_of(Node::Switch(number));
-        if !links.any(|link| network.links[link].config.rate == rate) {
-            found.push(Finding::new(
-                "network",
-                format!(
-                    "no link of switch {:?} has the {rate} that CAKE's tins have shares of, and nothing is held back to that",
-                    switch.name
-                ),
-                "bandwidth = the rate of the link that is to be full, or a link of that rate",
-            ));
-        }
     }
     found
 }
@@ -222,7 +187,8 @@ fn queue_findings(queued: &QueuedConfig, ports: u16) -> Vec<Finding> {
             "a cap for each band of buffer.scheduler at most",
         ));
     }
-    found.extend(discipline_findings(&queued.queue));
+    let disciplined = meaning_qdisc::findings(&queued.queue);
+    found.extend(disciplined.into_iter().map(|f| f.within("buffer.queue")));
     found.extend(overlapping(&queued.service));
     for (i, service) in queued.service.iter().enumerate() {
         let at = format!("buffer.service[{i}]");
@@ -269,119 +235,6 @@ fn overlapping(services: &[Service]) -> Vec<Finding> {
                 "one rate at a time",
             ));
         }
-    }
-    found
-}
-
-/// What contradicts itself in how a class's frames wait.
-fn discipline_findings(queue: &QueueConfig) -> Vec<Finding> {
-    let mut found = Vec::new();
-    let mut add = |key: &str, reason: String, remedy: &str| {
-        found.push(Finding::new(format!("buffer.queue.{key}"), reason, remedy));
-    };
-    let law = match queue {
-        QueueConfig::Codel(codel) => Some((codel.target, codel.interval)),
-        QueueConfig::FqCodel(codel) => Some((codel.target, codel.interval)),
-        QueueConfig::Cobalt(cobalt) => Some((cobalt.target, cobalt.interval)),
-        QueueConfig::Fifo {}
-        | QueueConfig::Pie(_)
-        | QueueConfig::Dualpi2(_)
-        | QueueConfig::Cake(_)
-        | QueueConfig::Python(_) => None,
-    };
-    if let Some((target, interval)) = law
-        && (interval.is_zero() || target >= interval)
-    {
-        add(
-            "interval",
-            format!("a delay above {target} for {interval} says nothing of a standing queue"),
-            "an interval longer than the target: about the longest round trip",
-        );
-    }
-    let timer = match queue {
-        QueueConfig::Pie(pie) => Some(pie.tupdate),
-        QueueConfig::Dualpi2(queues) => Some(queues.tupdate),
-        _ => None,
-    };
-    if let Some(short) = timer.and_then(|timer| period::too_short("tupdate", timer)) {
-        add(&short.path, short.reason, &short.remedy);
-    }
-    let target = match queue {
-        QueueConfig::Pie(pie) => Some(pie.target),
-        QueueConfig::Dualpi2(queues) => Some(queues.target),
-        _ => None,
-    };
-    if target.is_some_and(Duration::is_zero) {
-        add(
-            "target",
-            "no queue is shorter than none: the probability only rises".to_owned(),
-            "the delay that is aimed at, such as \"15ms\"",
-        );
-    }
-    if let QueueConfig::FqCodel(codel) = queue {
-        let (mask, selector) = (codel.ce_threshold_mask, codel.ce_threshold_selector);
-        let chosen = mask > 0 || selector > 0;
-        if chosen && codel.ce_threshold.is_none() {
-            add(
-                "ce_threshold_mask",
-                "without ce_threshold nothing is marked for its delay".to_owned(),
-                "ce_threshold, such as \"1ms\", or neither mask nor selector",
-            );
-        } else if selector & !mask != 0 {
-            add(
-                "ce_threshold_selector",
-                format!(
-                    "{selector} has bits that ce_threshold_mask = {mask} leaves out: nothing is meant"
-                ),
-                "bits of the mask alone: 1 under a mask of 3 is ECT(1)",
-            );
-        }
-    }
-    match queue {
-        QueueConfig::Pie(pie) if pie.alpha == 0 && pie.beta == 0 => add(
-            "alpha",
-            "with beta = 0 as well the probability is never moved".to_owned(),
-            "alpha or beta above zero",
-        ),
-        QueueConfig::Dualpi2(queues) if queues.alpha == 0.0 && queues.beta == 0.0 => add(
-            "alpha",
-            "with beta = 0 as well the probability is never moved".to_owned(),
-            "alpha or beta above zero",
-        ),
-        QueueConfig::FqCodel(codel) if codel.quantum.is_some_and(|q| q.get() == 0) => add(
-            "quantum",
-            "a turn of no bytes serves nobody".to_owned(),
-            "a frame's length, such as \"1518B\", or none",
-        ),
-        QueueConfig::Codel(CodelConfig {
-            ecn: false, mark, ..
-        })
-        | QueueConfig::FqCodel(FqCodelConfig {
-            ecn: false, mark, ..
-        })
-        | QueueConfig::Pie(PieConfig {
-            ecn: false, mark, ..
-        }) if *mark == Mark::Sce => add(
-            "mark",
-            "without ecn nothing is marked".to_owned(),
-            "ecn = true, or without it",
-        ),
-        QueueConfig::Cobalt(cobalt) if cobalt.memlimit.get() == 0 => add(
-            "memlimit",
-            "a queue of no bytes drops every frame".to_owned(),
-            "a size above zero, such as \"4MB\"",
-        ),
-        QueueConfig::Cake(cake) if cake.memlimit.is_some_and(|most| most.get() == 0) => add(
-            "memlimit",
-            "a queue of no bytes drops every frame".to_owned(),
-            "a size above zero, such as \"4MB\", or none",
-        ),
-        QueueConfig::Cake(cake) if cake.rtt.is_zero() => add(
-            "rtt",
-            "every delay is too long".to_owned(),
-            "the longest round trip, such as \"100ms\"",
-        ),
-        _ => {}
     }
     found
 }

@@ -103,16 +103,23 @@ pub(crate) fn unanswered<'a>(
         _ => None,
     };
     let queue = match &switch.buffer {
-        BufferConfig::Queued(queued) => queue_mark(&queued.queue),
+        BufferConfig::Queued(queued) => {
+            queue_mark(&queued.queue).map(|key| format!("buffer.queue.{key}"))
+        }
         _ => None,
     };
     let path = match (marking, profile, queue) {
         (Mark::Sce, _, _) => "marking.mark".to_owned(),
         (Mark::Ce, Some(class), _) => format!("marking.profiles[{class}].mark"),
-        (Mark::Ce, None, Some(path)) => path.to_owned(),
+        (Mark::Ce, None, Some(path)) => path,
         (Mark::Ce, None, None) => return None,
     };
-    (!stacks.any(|stack| stack.tcp_ecn > 0)).then(|| {
+    unanswered_sce(&path, stacks.any(|stack| stack.tcp_ecn > 0))
+}
+
+/// SCE's marks at `path`, which no host would have unless some host uses ECN.
+pub(crate) fn unanswered_sce(path: &str, uses_ecn: bool) -> Option<Finding> {
+    (!uses_ecn).then(|| {
         Finding::new(
             path,
             "SCE marks ECN-capable packets only, and no host sends any",
@@ -121,19 +128,19 @@ pub(crate) fn unanswered<'a>(
     })
 }
 
-/// Which key has a queue mark SCE, if it does.
-fn queue_mark(queue: &QueueConfig) -> Option<&'static str> {
+/// Which of its keys has a queue mark SCE, if it does.
+pub(crate) fn queue_mark(queue: &QueueConfig) -> Option<&'static str> {
     let mark = match queue {
         QueueConfig::Codel(codel) => codel.mark,
         QueueConfig::FqCodel(codel) => codel.mark,
         QueueConfig::Pie(pie) => pie.mark,
-        QueueConfig::Cobalt(cobalt) => return (cobalt.sce > 0).then_some("buffer.queue.sce"),
+        QueueConfig::Cobalt(cobalt) => return (cobalt.sce > 0).then_some("sce"),
         QueueConfig::Fifo {}
         | QueueConfig::Dualpi2(_)
         | QueueConfig::Cake(_)
         | QueueConfig::Python(_) => Mark::Ce,
     };
-    (mark == Mark::Sce).then_some("buffer.queue.mark")
+    (mark == Mark::Sce).then_some("mark")
 }
 
 fn red_findings(red: &RedConfig, at: &str) -> Vec<Finding> {

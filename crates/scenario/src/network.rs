@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use tailback_net::host::HostConfig;
 use tailback_net::impairment::ImpairmentConfig;
 use tailback_net::link::{Framing, LinkConfig};
+use tailback_net::queue::LinkQdiscs;
 use tailback_net::switch::SwitchConfig;
 use tailback_net::trace::LinkTraces;
 use tailback_tcp::Stack;
@@ -249,6 +250,9 @@ pub struct Uplink {
     /// How its capacity changes, as of a link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<LinkTraces>,
+    /// How frames wait for it, as of a link.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub qdisc: Option<Box<LinkQdiscs>>,
 }
 
 impl Uplink {
@@ -267,6 +271,7 @@ impl Uplink {
             framing: self.framing.unwrap_or(link.framing),
             impairment: self.impairment.clone().or_else(|| link.impairment.clone()),
             trace: self.trace.clone().or_else(|| link.trace.clone()),
+            qdisc: self.qdisc.clone().or_else(|| link.qdisc.clone()),
         }
     }
 }

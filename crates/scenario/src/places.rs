@@ -120,6 +120,8 @@ impl Places {
         let tag = check::tag(branches);
         let in_file = chosen(tag, written);
         let in_all = chosen(tag, whole);
+        // What has no value is of no kind yet.
+        let is_unsaid = tag.is_some() && whole.is_none();
         for branch in branches {
             let own = tag.and_then(|tag| check::tag_value(branch, tag));
             let is = |kind: Option<&str>| kind.is_none() || own == kind;
@@ -138,7 +140,7 @@ impl Places {
                     own,
                     joined.as_ref().or_else(|| whole?.get(key)),
                     below,
-                    fits && is(in_all),
+                    fits && is(in_all) && !is_unsaid,
                 );
             }
         }

@@ -11,7 +11,6 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use tailback_net::queue::QueueConfig;
 use tailback_net::queue::own::OwnQueues;
 use tailback_net::switch::BufferConfig;
 use tailback_tcp::congestion::own::OwnControls;
@@ -23,6 +22,8 @@ use crate::problem::Finding;
 
 /// Keys whose values are congestion controls.
 const KEYS: [&str; 3] = ["tcp_congestion_control", "TCP_CONGESTION", "congestion"];
+/// Keys whose values are queue disciplines.
+const QUEUE_KEYS: [&str; 3] = ["queue", "forward", "backward"];
 const PREFIX: &str = "python:";
 /// Longer than any program that somebody wrote by hand, bytes.
 const SOURCE_MAX: u64 = 1 << 20;
@@ -232,7 +233,7 @@ fn look<'a>(value: &'a Value, at: &str, key: Option<&str>, places: &mut Vec<Plac
     match value {
         Value::Object(map) => {
             let text = |key: &str| map.get(key).and_then(Value::as_str);
-            if key == Some("queue")
+            if key.is_some_and(|key| QUEUE_KEYS.contains(&key))
                 && text("kind") == Some("python")
                 && let Some(name) = text("name")
             {
@@ -290,11 +291,16 @@ impl Run {
     #[must_use]
     pub fn with_own_queues(&self, own: &OwnQueues) -> Run {
         let mut run = self.clone();
-        for switch in &mut Arc::make_mut(&mut run.network).switches {
-            if let BufferConfig::Queued(queued) = &mut switch.config.buffer
-                && let QueueConfig::Python(config) = &mut queued.queue
-            {
-                config.own = own.clone();
+        let network = Arc::make_mut(&mut run.network);
+        for switch in &mut network.switches {
+            if let BufferConfig::Queued(queued) = &mut switch.config.buffer {
+                queued.queue.make_own_by(own);
+            }
+        }
+        for link in &mut network.links {
+            let both = link.config.qdisc.as_mut();
+            for queue in both.into_iter().flat_map(|qdiscs| qdiscs.iter_mut()) {
+                queue.make_own_by(own);
             }
         }
         run

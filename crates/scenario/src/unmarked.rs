@@ -7,9 +7,9 @@
 use serde_json::Value;
 use tailback_net::marking::MarkingConfig;
 use tailback_net::queue::QueueConfig;
-use tailback_net::switch::BufferConfig;
 use tailback_tcp::congestion::CongestionKind;
 
+use crate::meaning_qdisc;
 use crate::plan::Run;
 use crate::problem::Finding;
 use crate::workload::{Asked, Workload};
@@ -69,20 +69,18 @@ fn says(value: &Value, name: &str) -> bool {
 
 /// Whether a switch does nothing to a packet but mark it.
 fn marks(run: &Run) -> bool {
-    let mut switches = run.network.switches.iter();
-    switches.any(|switch| {
+    let mut switches = run.network.switches.iter().enumerate();
+    switches.any(|(number, switch)| {
         let by_rule = matches!(
             switch.config.marking,
             MarkingConfig::Step(_) | MarkingConfig::Linear(_)
         );
-        let by_delay = match &switch.config.buffer {
-            BufferConfig::Queued(queued) => match &queued.queue {
-                QueueConfig::Codel(codel) => codel.ce_threshold.is_some(),
-                QueueConfig::FqCodel(codel) => codel.ce_threshold.is_some(),
-                _ => false,
-            },
+        let mut queues = meaning_qdisc::of_switch(number, switch, &run.network.links);
+        let by_delay = queues.any(|queue| match queue {
+            QueueConfig::Codel(codel) => codel.ce_threshold.is_some(),
+            QueueConfig::FqCodel(codel) => codel.ce_threshold.is_some(),
             _ => false,
-        };
+        });
         by_rule || by_delay
     })
 }

@@ -9,6 +9,7 @@ use tailback_net::link::Link;
 use tailback_net::marking::Marker;
 use tailback_net::multipath::Balancer;
 use tailback_net::pool::FramePool;
+use tailback_net::queue::QueueConfig;
 use tailback_net::random::Stream;
 use tailback_net::switch::shared::SharedBuffer;
 use tailback_net::switch::voq::VoqBuffer;
@@ -337,15 +338,15 @@ fn switches(
                 BufferConfig::Queued(queues) => {
                     let rates = ports.iter().map(|p| links[p.out_link as usize].link.rate());
                     let rates: Vec<Rate> = rates.collect();
-                    let longest = wiring.ports[node]
+                    let own = wiring.ports[node]
                         .iter()
-                        .map(|link| frame_bytes_max(run, *link));
-                    let longest: Vec<u32> = longest.collect();
+                        .map(|link| (frame_bytes_max(run, *link), qdisc(run, *link)));
+                    let own: Vec<(u32, Option<&QueueConfig>)> = own.collect();
                     let place = (run.seed, number);
                     let traces = ports.iter().map(|p| trace(run, p.out_link));
                     let traces: Vec<_> = traces.collect();
                     let sent = (rates.as_slice(), traces.as_slice());
-                    let queues = QueuedSwitch::new(config, queues, sent, &longest, place);
+                    let queues = QueuedSwitch::new(config, queues, sent, &own, place);
                     SwitchBuffer::Queued(Box::new(queues))
                 }
             },
@@ -471,6 +472,15 @@ fn mtu_of(run: &Run, link: u32) -> u32 {
 fn trace(run: &Run, link: u32) -> Option<Arc<Trace>> {
     let of_link = &run.network.links[link as usize / 2].traces;
     of_link[link as usize % 2].clone()
+}
+
+/// The discipline that frames wait under for a link direction, if it has its own.
+fn qdisc(run: &Run, link: u32) -> Option<&QueueConfig> {
+    let both = run.network.links[link as usize / 2].config.qdisc.as_ref()?;
+    match link % 2 {
+        0 => both.forward.as_ref(),
+        _ => both.backward.as_ref(),
+    }
 }
 
 /// The longest frame of a link direction, bytes.

@@ -26,6 +26,9 @@ RATE_BPS = 100e6
 """What the token bucket lets through."""
 HEADERS_BYTES = 42
 """Ethernet, IPv4 and UDP."""
+ETHERNET_HEADER_BYTES = 14
+FCS_BYTES = 4
+"""What kernels do not count of a frame."""
 AT_ONCE_NS = 600
 """What leaves so soon after its call met no queue; in between clocks are read."""
 SLACK_NS = 3000
@@ -107,6 +110,7 @@ class QueueCase:
         draws: it draws: that many draws are tried for each of the kernel's decisions.
         timed: a controller's timer runs, whose phase is not seen from outside.
         takes_early: the kernel's shaper takes the next frame out as soon as one has left.
+        own_pace: the discipline holds back by itself, with no shaper above it.
     """
 
     name: str
@@ -117,17 +121,21 @@ class QueueCase:
     draws: int = 1
     timed: bool = False
     takes_early: bool = True
+    own_pace: bool = False
 
     def of(self) -> Scenario:
         """Return the scenario that records it."""
-        above = _CLASS if self.queue["kind"] == "pie" else _BUCKET
-        below = f"qdisc replace dev eth0 parent 1:1 handle 10: {self.tc}"
+        if self.own_pace:
+            tc = [f"qdisc replace dev eth0 root {self.tc}"]
+        else:
+            above = _CLASS if self.queue["kind"] == "pie" else _BUCKET
+            tc = [*above, f"qdisc replace dev eth0 parent 1:1 handle 10: {self.tc}"]
         flows = " ".join(
             f"{5001 + n},{f.payload_bytes},{f.ecn},{f.start_us},{f.gap_us},{f.bursts},{f.datagrams}"
             for n, f in enumerate(_drained(self.flows))
         )
         run = f"tailback-agent --bursts {{receiver}} {flows}"
-        sender = {"name": "sender", "kind": "kernel", "kernel": {"tc": [*above, below]}}
+        sender = {"name": "sender", "kind": "kernel", "kernel": {"tc": tc}}
         receiver = {"name": "receiver", "kind": "kernel"}
         command = {"host": "sender", "run": run, "start": SETTLED}
         return (
@@ -254,13 +262,20 @@ def recorded(case: QueueCase, folder: Path) -> list[Any]:
 
 def held_against(case: QueueCase, rows: list[Any]) -> QueueResult:
     """Return how far the model does what the kernel did."""
+    queue, frame_bytes_max = dict(case.queue), 1514
+    if queue["kind"] == "cake":
+        # It counts what packets have from the IP header on, of frames that have an FCS here.
+        own = queue.get("overhead")
+        overhead = own if isinstance(own, int) else ETHERNET_HEADER_BYTES
+        queue, frame_bytes_max = {**queue, "overhead": overhead + FCS_BYTES}, 1514 + FCS_BYTES
     recording = {
-        "queue": case.queue,
+        "queue": queue,
         "marking": case.marking,
-        "frame_bytes_max": 1514,
+        "frame_bytes_max": frame_bytes_max,
         "slack_ns": SLACK_NS,
         "draws": case.draws,
-        "takes_early": case.takes_early,
+        "takes_early": case.takes_early and not case.own_pace,
+        "own_pace": case.own_pace,
         "frames": rows,
     }
     phases = range(0, TUPDATE_NS, 1_000_000) if case.timed else (0,)
@@ -389,6 +404,7 @@ _LOW = (*_MIXED[1:], Flow(1472, 1, 0, 595, 6723, 2))
 # What the bucket has taken out counts in the kernel's `limit`: one less in the model's.
 _FQ = {"kind": "fq-codel"}
 _CAKE = {"kind": "cake", "diffserv_mode": "besteffort", "flow_mode": "flows"}
+_BLIND = {**_CAKE, "flow_mode": "flowblind"}
 _RED = {"min": "30KB", "max": "90KB", "probability": 0.1, "avpkt": "1500B", "burst": 30}
 
 QUEUE_CASES: tuple[QueueCase, ...] = (
@@ -469,6 +485,48 @@ QUEUE_CASES: tuple[QueueCase, ...] = (
         "cake bandwidth 100gbit diffserv4 flows",
         {**_CAKE, "diffserv_mode": "diffserv4", "bandwidth": "100Gbit"},
         _CLASSES,
+    ),
+    QueueCase(
+        "cake-shaper",
+        "cake bandwidth 100mbit besteffort flows",
+        {**_CAKE, "bandwidth": "100Mbit"},
+        _MIXED,
+        own_pace=True,
+    ),
+    QueueCase(
+        "cake-shaper-diffserv8",
+        "cake bandwidth 100mbit diffserv8 flows",
+        {**_CAKE, "bandwidth": "100Mbit", "diffserv_mode": "diffserv8"},
+        _CLASSES,
+        own_pace=True,
+    ),
+    QueueCase(
+        "cake-atm",
+        "cake bandwidth 105mbit besteffort flowblind overhead 32 atm",
+        {**_BLIND, "bandwidth": "105Mbit", "overhead": 32, "atm_mode": "atm"},
+        _MIXED,
+        own_pace=True,
+    ),
+    QueueCase(
+        "cake-ptm",
+        "cake bandwidth 95mbit besteffort flowblind overhead 22 mpu 256 ptm",
+        {**_BLIND, "bandwidth": "95Mbit", "overhead": 22, "mpu": 256, "atm_mode": "ptm"},
+        _MIXED,
+        own_pace=True,
+    ),
+    QueueCase(
+        "cake-ingress",
+        "cake bandwidth 95mbit besteffort flows ingress",
+        {**_CAKE, "bandwidth": "95Mbit", "ingress": True},
+        _MIXED,
+        own_pace=True,
+    ),
+    QueueCase(
+        "cake-ingress-drops",
+        "cake bandwidth 90mbit besteffort flows ingress rtt 20ms memlimit 100mb",
+        {**_CAKE, "bandwidth": "90Mbit", "ingress": True, "rtt": "20ms"},
+        _STEADY,
+        own_pace=True,
     ),
 )
 """Cases that were thought of."""

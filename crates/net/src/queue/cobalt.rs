@@ -70,6 +70,15 @@ pub(super) struct Settings {
     pub(super) floor: Duration,
 }
 
+impl Settings {
+    /// The same where `bulk` queues take turns and what is dropped counts: no delay of two frames of each is too long
+    /// (cobalt_should_drop's `bulk_flows`). The floor is that of four frames.
+    pub(super) fn among(mut self, bulk: u32) -> Settings {
+        self.floor = self.floor.max(self.floor * u64::from(bulk) / 2);
+        self
+    }
+}
+
 /// The state of CoDel's law and of BLUE.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Law {

@@ -26,7 +26,7 @@ use self::cobalt::{Cobalt, CobaltConfig};
 use self::codel::{Codel, CodelConfig};
 use self::dualpi2::{Dualpi2, Dualpi2Config};
 use self::fq_codel::{FqCodel, FqCodelConfig};
-use self::own::{Own, OwnQueueConfig};
+use self::own::{Own, OwnQueueConfig, OwnQueues};
 use self::pie::{Pie, PieConfig};
 use crate::marking::{Mark, is_ecn_capable};
 use crate::pool::{Flight, FramePool};
@@ -74,6 +74,42 @@ pub enum QueueConfig {
 impl Default for QueueConfig {
     fn default() -> QueueConfig {
         QueueConfig::Fifo {}
+    }
+}
+
+/// The disciplines of the two ports that a link joins, in place of those of their switches, as `tc qdisc` sets one
+/// for an interface.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkQdiscs {
+    /// Forward: from the first to the second of a link's `ends`, from a host to its switch, from left to right.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forward: Option<QueueConfig>,
+    /// The other way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backward: Option<QueueConfig>,
+}
+
+impl LinkQdiscs {
+    /// Those that there are.
+    pub fn iter(&self) -> impl Iterator<Item = &QueueConfig> {
+        [&self.forward, &self.backward].into_iter().flatten()
+    }
+
+    /// The same, to be changed.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut QueueConfig> {
+        [&mut self.forward, &mut self.backward]
+            .into_iter()
+            .flatten()
+    }
+}
+
+impl QueueConfig {
+    /// If it is one of the user's own, it is to be made by `own`.
+    pub fn make_own_by(&mut self, own: &OwnQueues) {
+        if let QueueConfig::Python(config) = self {
+            config.own = own.clone();
+        }
     }
 }
 
@@ -184,7 +220,7 @@ impl Discipline {
             Discipline::Pie(pie) => pie.enqueue(now, held, frames, effects),
             Discipline::Dualpi2(queues) => queues.enqueue(now, held, frames, effects),
             Discipline::Cobalt(cobalt) => cobalt.enqueue(now, held, effects),
-            Discipline::Cake(cake) => cake.enqueue(now, held, effects),
+            Discipline::Cake(cake) => cake.enqueue(now, held, frames, effects),
             Discipline::Own(own) => own.enqueue(now, held, frames, effects),
         }
     }
@@ -204,7 +240,23 @@ impl Discipline {
         }
     }
 
-    /// The next frame, if any is left.
+    /// When the next frame may leave, if any waits: later than now where a discipline holds back of its own accord.
+    #[inline]
+    #[must_use]
+    pub fn held_until(&self) -> Time {
+        match self {
+            Discipline::Cake(cake) => cake.held_until(),
+            Discipline::Fifo(_)
+            | Discipline::Codel(_)
+            | Discipline::FqCodel(_)
+            | Discipline::Pie(_)
+            | Discipline::Dualpi2(_)
+            | Discipline::Cobalt(_)
+            | Discipline::Own(_) => Time::ZERO,
+        }
+    }
+
+    /// The next frame, if any is left that need not be held back.
     pub fn dequeue(
         &mut self,
         now: Time,

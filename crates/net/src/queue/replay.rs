@@ -46,6 +46,9 @@ pub struct Recording {
     /// Whether the next frame is taken out as soon as the one before has left, as by a token bucket; otherwise it is
     /// where it was until it leaves.
     pub takes_early: bool,
+    /// Whether the discipline itself says when the next frame leaves, so that this is held against the kernel's too.
+    #[serde(default)]
+    pub own_pace: bool,
     /// Every frame in the order in which they came; DS fields as in the IP header.
     pub frames: Vec<Passage>,
 }
@@ -107,6 +110,8 @@ struct Replay<'a> {
     /// The ECN field that each frame bears.
     bears: Vec<Ecn>,
     backlog_bytes: u64,
+    /// When the last frame came or left, ns.
+    last_ns: u64,
     /// The kernel's departures in order.
     leaves: VecDeque<(u64, usize)>,
     /// Whether the kernel is known to judge frames as they come.
@@ -137,6 +142,7 @@ pub fn replay(recording: &Recording) -> Replayed {
         waiting: vec![None; count],
         bears: recording.frames.iter().map(|frame| ecn(frame.3)).collect(),
         backlog_bytes: 0,
+        last_ns: 0,
         leaves: leaves.into(),
         on_arrival: matches!(recording.queue, QueueConfig::Pie(_)) || recording.marking.is_some(),
         seed: 0,
@@ -245,6 +251,9 @@ impl Replay<'_> {
         let Some((at, number)) = self.leaves.front().copied() else {
             return Ok(());
         };
+        if self.recording.own_pace {
+            self.is_due(at, number)?;
+        }
         if !takes_early {
             *taken = self.look(at)?;
         }
@@ -257,6 +266,21 @@ impl Replay<'_> {
         *taken = None;
         if takes_early {
             *taken = self.look(at)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the model lets the next frame go at about this time too.
+    fn is_due(&mut self, at: u64, number: usize) -> Result<(), String> {
+        let held_until = self.subject.discipline.held_until().as_ps() / 1000;
+        let due = held_until
+            .saturating_sub(self.recording.phase_ns)
+            .max(self.last_ns);
+        self.last_ns = at;
+        if at.abs_diff(due) > self.recording.slack_ns {
+            return Err(format!(
+                "at {at} ns frame {number} leaves, which the model lets go at {due} ns"
+            ));
         }
         Ok(())
     }
@@ -345,6 +369,7 @@ impl Replay<'_> {
 
     fn arrive(&mut self, number: usize) -> Result<(), String> {
         let (at, flow, bytes, bits, left) = self.recording.frames[number];
+        self.last_ns = at;
         let mut segment = Segment::EMPTY;
         segment.ecn = ecn(bits);
         segment.priority = bits >> 5;

@@ -1,9 +1,10 @@
 use std::collections::VecDeque;
 
-use tailback_units::Duration;
+use tailback_units::{Duration, Rate};
 
 use super::{ORDER_NS, Passage, Recording, Replayed, replay};
 use crate::queue::QueueConfig;
+use crate::queue::cake::CakeConfig;
 use crate::queue::dualpi2::Dualpi2Config;
 use crate::random::Stream;
 
@@ -35,6 +36,7 @@ fn replayed(frames: Vec<Passage>) -> Replayed {
         phase_ns: 0,
         draws: 10_000,
         takes_early: true,
+        own_pace: false,
         frames,
     })
 }
@@ -105,4 +107,43 @@ fn a_decision_that_does_not_stand_is_not_expected() {
         (did - would).abs() < 3.0 * variance.sqrt(),
         "{did} for {would}"
     );
+}
+
+#[test]
+fn when_a_shaper_lets_go_is_held_against_the_kernels() {
+    // Frames as Linux counts them, 121.12 us each.
+    let cake = CakeConfig {
+        bandwidth: Some(Rate::from_bps(100_000_000)),
+        overhead: Some(18),
+        ..CakeConfig::default()
+    };
+    let replayed = |last_left_ns: u64| {
+        let frame = |came, left| (came, 0, 1514, NONE, Some((left, NONE)));
+        replay(&Recording {
+            queue: QueueConfig::Cake(cake.clone()),
+            marking: None,
+            frame_bytes_max: 1518,
+            slack_ns: 3000,
+            phase_ns: 0,
+            draws: 1,
+            takes_early: false,
+            own_pace: true,
+            frames: vec![
+                frame(0, 0),
+                frame(10, 122_000),
+                // After a pause.
+                frame(900_000, 900_000),
+                frame(910_000, last_left_ns),
+            ],
+        })
+    };
+    let due = 900_000 + 121_120;
+    for left in [due - 2900, due, due + 2900] {
+        assert_eq!(replayed(left).difference, None, "{left}");
+    }
+    for left in [due - 3100, due + 3100] {
+        let told = replayed(left).difference.unwrap_or_default();
+        let wanted = format!("at {left} ns frame 3 leaves, which the model lets go at {due} ns");
+        assert_eq!(told, wanted);
+    }
 }

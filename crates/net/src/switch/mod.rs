@@ -117,15 +117,18 @@ pub enum DropCause {
     IngressLimit,
     /// Active queue management dropped it early.
     Early,
+    /// An acknowledgement that a later one in its queue says again.
+    AckFilter,
 }
 
 impl DropCause {
     /// Every cause, in the order of its number.
-    pub const ALL: [DropCause; 4] = [
+    pub const ALL: [DropCause; 5] = [
         DropCause::BufferFull,
         DropCause::QueueLimit,
         DropCause::IngressLimit,
         DropCause::Early,
+        DropCause::AckFilter,
     ];
 
     /// The cause's name in tables.
@@ -136,6 +139,7 @@ impl DropCause {
             DropCause::QueueLimit => "queue-limit",
             DropCause::IngressLimit => "ingress-limit",
             DropCause::Early => "early-drop",
+            DropCause::AckFilter => "ack-filter",
         }
     }
 }

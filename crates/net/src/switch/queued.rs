@@ -109,21 +109,21 @@ pub struct QueuedBuffer {
 }
 
 impl QueuedBuffer {
-    /// The empty queues of switch number `number` of a run with `seed`, which has as many ports as there are longest
-    /// frames, bytes.
+    /// The empty queues of switch number `number` of a run with `seed`; of each port the longest frame, bytes, and its
+    /// own discipline, if it has one.
     #[must_use]
     pub fn new(
         config: &QueuedConfig,
-        frame_bytes_max: &[u32],
-        seed: u64,
-        number: usize,
+        of_ports: &[(u32, Option<&QueueConfig>)],
+        (seed, number): (u64, usize),
     ) -> QueuedBuffer {
-        let ports = frame_bytes_max.len() as u16;
+        let ports = of_ports.len() as u16;
         let bands = config.scheduler.bands().max(1) as u64;
         let band = |port: u16, band: u64| {
             let place = ((((number as u64) << 16) | u64::from(port)) << 3) | band;
-            let longest = frame_bytes_max[usize::from(port)];
-            Discipline::new(&config.queue, longest, Stream::new(seed, "queue", place))
+            let (longest, own) = of_ports[usize::from(port)];
+            let queue = own.unwrap_or(&config.queue);
+            Discipline::new(queue, longest, Stream::new(seed, "queue", place))
         };
         let port = |port: u16| Port {
             scheduler: Ets::new(&config.scheduler),
@@ -221,7 +221,7 @@ impl QueuedBuffer {
     }
 
     /// The next frame of a port that is free. A band waits as long as the class of its first frame is
-    /// paused.
+    /// paused, or its discipline holds it back.
     pub fn next(
         &mut self,
         now: Time,
@@ -234,6 +234,9 @@ impl QueuedBuffer {
             let bands = &port.bands;
             let band = port.scheduler.next(|band| {
                 let held = bands[band].first()?;
+                if bands[band].held_until() > now {
+                    return None;
+                }
                 (!paused.is_paused(now, held.frame.class))
                     .then(|| u64::from(held.frame.frame_bytes))
             })?;
@@ -246,6 +249,14 @@ impl QueuedBuffer {
                 return Some(held);
             }
         }
+    }
+
+    /// When the first band of a port that its discipline holds back at `now` may send, if any is.
+    #[must_use]
+    pub fn held_until(&self, now: Time, out_port: u16) -> Time {
+        let bands = &self.ports[usize::from(out_port)].bands;
+        let times = bands.iter().map(Discipline::held_until);
+        times.filter(|at| *at > now).min().unwrap_or(Time::NEVER)
     }
 
     /// A frame that a discipline has dropped, and why, of which nobody has heard yet.

@@ -5,6 +5,7 @@ use super::{QueuedBuffer, QueuedConfig};
 use crate::flow_control::Paused;
 use crate::frame::EndpointId;
 use crate::pool::{Flight, FramePool};
+use crate::queue::cake::CakeConfig;
 use crate::queue::codel::CodelConfig;
 use crate::queue::dualpi2::Dualpi2Config;
 use crate::queue::ets::EtsConfig;
@@ -20,7 +21,7 @@ fn buffer(scheduler: &EtsConfig) -> QueuedBuffer {
 }
 
 fn limited(scheduler: &EtsConfig, band_limits: Vec<TxLimit>) -> QueuedBuffer {
-    QueuedBuffer::new(&config(scheduler, band_limits), &[1518; 2], 1, 0)
+    QueuedBuffer::new(&config(scheduler, band_limits), &[(1518, None); 2], (1, 0))
 }
 
 fn config(scheduler: &EtsConfig, band_limits: Vec<TxLimit>) -> QueuedConfig {
@@ -93,9 +94,9 @@ fn where_memory_ends_a_sparse_flow_has_room_made_for_it() {
         let mut config = config(&EtsConfig::default(), band);
         config.memory.shared = Bytes::new(frames * 1518);
         config.memory.tx_limit = port;
-        let mut fifo = QueuedBuffer::new(&config, &[1518; 2], 1, 0);
+        let mut fifo = QueuedBuffer::new(&config, &[(1518, None); 2], (1, 0));
         config.queue = QueueConfig::FqCodel(FqCodelConfig::default());
-        let mut fair = QueuedBuffer::new(&config, &[1518; 2], 1, 0);
+        let mut fair = QueuedBuffer::new(&config, &[(1518, None); 2], (1, 0));
         for buffer in [&mut fifo, &mut fair] {
             for _ in 0..10 {
                 assert_eq!(offer(buffer, of(1)), Ok(()));
@@ -116,7 +117,7 @@ fn where_memory_ends_a_sparse_flow_has_room_made_for_it() {
     let mut config = config(&EtsConfig::default(), Vec::new());
     config.memory.rx_hog = Some(Bytes::new(5 * 1518));
     config.queue = QueueConfig::FqCodel(FqCodelConfig::default());
-    let mut buffer = QueuedBuffer::new(&config, &[1518; 2], 1, 0);
+    let mut buffer = QueuedBuffer::new(&config, &[(1518, None); 2], (1, 0));
     for _ in 0..5 {
         assert_eq!(offer(&mut buffer, of(1)), Ok(()));
     }
@@ -262,7 +263,7 @@ fn a_band_holds_as_much_as_its_cap_and_the_port_s_leave_it() {
         config.memory.tx_private = frames(own);
         config.memory.tx_limit = port;
         for band in 0..3 {
-            let mut buffer = QueuedBuffer::new(&config, &[1518; 2], 1, 0);
+            let mut buffer = QueuedBuffer::new(&config, &[(1518, None); 2], (1, 0));
             let admitted = (0..100).take_while(|_| offer(&mut buffer, of_class(band)).is_ok());
             let full = 1518 * admitted.count() as u64;
             let most = config.band_capacity_bytes(band.into(), 2, 0);
@@ -290,7 +291,7 @@ fn weighted_bands_have_equal_bytes_where_a_discipline_drops_what_was_looked_at()
         interval: Duration::from_ms(1),
         ..CodelConfig::default()
     });
-    let mut buffer = QueuedBuffer::new(&config, &[1518; 2], 1, 0);
+    let mut buffer = QueuedBuffer::new(&config, &[(1518, None); 2], (1, 0));
     let mut pool = FramePool::default();
     let mut sizes = Stream::new(1, "sizes", 0);
     let mut now = Time::ZERO;
@@ -321,7 +322,7 @@ fn orders(queue: QueueConfig, groups: &[&[(u32, Ecn)]]) -> Vec<Vec<u32>> {
     let mut config = config(&EtsConfig::default(), Vec::new());
     config.memory.shared = Bytes::new(8_000_000);
     config.queue = queue;
-    let mut buffer = QueuedBuffer::new(&config, &[1518; 2], 1, 0);
+    let mut buffer = QueuedBuffer::new(&config, &[(1518, None); 2], (1, 0));
     let mut pool = FramePool::default();
     let (mut now, mut free_at) = (Time::ZERO, Time::ZERO);
     let mut orders = Vec::new();
@@ -366,4 +367,38 @@ fn the_credit_of_dualpi2_begins_anew_after_an_idle_time() {
     let found = orders(queue, &[&many, &[classic, low]]);
     assert_eq!(found[0], [1, 1, 1, 1, 1, 1, 1, 1, 1, 2]);
     assert_eq!(found[1], [1, 2]);
+}
+
+#[test]
+fn a_port_may_have_a_discipline_of_its_own_that_holds_back() {
+    let cake = QueueConfig::Cake(CakeConfig {
+        bandwidth: Some(Rate::from_bps(100_000_000)),
+        ..CakeConfig::default()
+    });
+    let config = config(&EtsConfig::default(), Vec::new());
+    let mut buffer = QueuedBuffer::new(&config, &[(1518, Some(&cake)), (1518, None)], (1, 0));
+    let free = Paused::default();
+    let at = |us: u64| Time::ZERO + Duration::from_us(us);
+    for port in [0, 1] {
+        for _ in 0..2 {
+            let held = buffer.admit(at(0), 0, port, of_class(0)).expect("room");
+            let mut frames = FramePool::default();
+            buffer.enqueue((at(0), at(0)), port, held, &mut frames);
+        }
+    }
+    // The other port's FIFO gives both, one after the other.
+    assert!(next(&mut buffer, at(0), 1, &free).is_some());
+    assert!(next(&mut buffer, at(1), 1, &free).is_some());
+    assert_eq!(buffer.held_until(at(1), 1), Time::NEVER);
+    assert!(next(&mut buffer, at(0), 0, &free).is_some());
+    assert!(next(&mut buffer, at(1), 0, &free).is_none());
+    let until = Time::ZERO + Duration::from_ns(121_120);
+    assert_eq!(buffer.held_until(at(1), 0), until);
+    // As long as it is paused, no look is worth anything once it need not hold back any more.
+    let mut paused = Paused::default();
+    paused.pause(at(1), 1, Duration::from_ms(1));
+    assert!(next(&mut buffer, until, 0, &paused).is_none());
+    assert_eq!(buffer.held_until(until, 0), Time::NEVER);
+    assert!(next(&mut buffer, until, 0, &free).is_some());
+    assert!(buffer.is_empty(0) && buffer.is_empty(1));
 }

@@ -116,6 +116,14 @@ pub fn problem(text: &str, overrides: &[&str]) -> String {
     found.remove(0)
 }
 
+/// What is told of a sound scenario that may not be meant so.
+#[track_caller]
+pub fn warnings(text: &str, overrides: &[&str]) -> Vec<String> {
+    let plan = plan(text, overrides);
+    let reasons = plan.warnings.iter().map(|warning| warning.reason.clone());
+    reasons.collect()
+}
+
 /// `EXPLICIT` with one text replaced by another.
 #[track_caller]
 pub fn explicit(from: &str, to: &str) -> String {

@@ -12,6 +12,7 @@ mod over;
 mod plans;
 mod presets;
 mod problems;
+mod qdiscs;
 mod short_names;
 mod sweep_cases;
 mod sweeps;

@@ -419,15 +419,15 @@ fn a_threshold_for_nobody_is_refused() {
 }
 
 #[test]
-fn cake_s_bandwidth_is_the_rate_of_a_port() {
+fn cake_that_lets_nothing_go_is_refused() {
     let queue = |more: &str| {
         format!(
             "network.switch={{ preset = \"plain-queued\", buffer.queue = {{ kind = \"cake\", {more} }} }}"
         )
     };
     said(
-        &[&queue("bandwidth = \"3Gbit\"")],
-        "has the 3Gbit that CAKE's tins have shares of",
+        &[&queue("bandwidth = \"0bit\"")],
+        "buffer.queue.bandwidth: nothing would ever leave",
     );
     said(
         &[&queue("rtt = \"0s\"")],

@@ -1,6 +1,6 @@
 //! Links that change with time, traces of their capacity among it: what is refused, and what is told.
 
-use crate::common::{STAR, plan, problem};
+use crate::common::{STAR, plan, problem, warnings};
 
 /// One flow from left to right over a link that follows a trace of the name `course`.
 const CELL: &str = r#"name = "cell"
@@ -83,11 +83,7 @@ fn what_cannot_follow_a_trace_is_refused() {
 #[test]
 fn a_trace_that_is_faster_than_its_link_is_told() {
     let text = cell("kind = \"opportunities\"\ntimes_ms = \"1*3 3\"");
-    let told = |rate: &str| {
-        let plan = plan(&text, &[&format!("network.trunk.0.rate={rate}")]);
-        let warnings = plan.warnings.iter();
-        warnings.map(|w| w.reason.clone()).collect::<Vec<_>>()
-    };
+    let told = |rate: &str| warnings(&text, &[&format!("network.trunk.0.rate={rate}")]);
     assert_eq!(told("36Mbit"), [""; 0]);
     let reason = "trace \"course\" has up to 36Mbit, and the link 30Mbit: what it does not carry does not go";
     assert_eq!(told("30Mbit"), [reason]);

@@ -326,6 +326,10 @@ fn refused(run: &Run) -> Vec<String> {
     for link in &run.network.links {
         let (a, b) = (run.network.name(link.a), run.network.name(link.b));
         let mut refuse = |what: &str| refuse(format!("link {a} – {b}: {what}"));
+        let mut qdiscs = link.config.qdisc.iter().flat_map(|qdiscs| qdiscs.iter());
+        if qdiscs.any(|queue| !matches!(queue, QueueConfig::Fifo {})) {
+            refuse("a qdisc other than fifo");
+        }
         if link.config.impairment.is_some() {
             refuse("impairment (loss and delay are made)");
         }

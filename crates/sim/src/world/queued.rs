@@ -11,7 +11,7 @@ use tailback_net::flow_control::{FlowControlConfig, Order, Paused, Watch};
 use tailback_net::l2cm::CongestionPoint;
 use tailback_net::marking::Verdict;
 use tailback_net::pool::{Flight, FramePool};
-use tailback_net::queue::Held;
+use tailback_net::queue::{Held, QueueConfig};
 use tailback_net::random::Stream;
 use tailback_net::switch::queued::{QueuedBuffer, QueuedConfig, Service};
 use tailback_net::switch::{DropCause, SwitchConfig};
@@ -61,12 +61,12 @@ impl QueuedPort {
 
 impl QueuedSwitch {
     /// The empty queues of switch number `number` of a run with `seed`, whose ports send at these rates, and by these
-    /// traces, frames of so many bytes at most.
+    /// traces, frames of so many bytes at most, some of them under disciplines of their own.
     pub(crate) fn new(
         config: &SwitchConfig,
         queues: &QueuedConfig,
         (rates, traces): (&[Rate], &[Option<Arc<Trace>>]),
-        frame_bytes_max: &[u32],
+        of_ports: &[(u32, Option<&QueueConfig>)],
         (seed, number): (u64, usize),
     ) -> QueuedSwitch {
         let ports = rates.len() as u16;
@@ -91,7 +91,7 @@ impl QueuedSwitch {
             }),
         };
         QueuedSwitch {
-            buffer: QueuedBuffer::new(queues, frame_bytes_max, seed, number),
+            buffer: QueuedBuffer::new(queues, of_ports, (seed, number)),
             ports: (0..ports).map(port).collect(),
             watch: config
                 .flow_control
@@ -244,8 +244,9 @@ impl World {
         note_marks(&mut queues.buffer, port, at, &self.frames, &mut self.ledger);
         let Some(held) = next else {
             let end = own.paused.next_end(now);
+            let held_until = queues.buffer.held_until(now, out_port);
             self.settle_queued(switch, out_port);
-            return self.arm_queued(switch, out_port, end);
+            return self.arm_queued(switch, out_port, end.min(held_until));
         };
         own.sent += 1;
         let mut earliest = earliest;

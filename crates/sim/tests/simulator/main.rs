@@ -29,6 +29,7 @@ mod own;
 mod parts;
 mod ping;
 mod pushback;
+mod qdiscs;
 mod queries;
 mod real;
 mod reporter;

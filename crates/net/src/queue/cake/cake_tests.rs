@@ -1,7 +1,8 @@
 use tailback_tcp::Ecn;
 use tailback_units::{Bytes, Duration, Rate, Time};
 
-use super::{Cake, CakeConfig, DiffservMode, FlowMode};
+use super::config::Framing;
+use super::{AtmMode, Cake, CakeConfig, DiffservMode, FlowMode};
 use crate::frame::HostId;
 use crate::pool::FramePool;
 use crate::queue::{Effects, Held};
@@ -37,7 +38,8 @@ impl Queue {
         held.in_port = port;
         held.frame.destination = HostId(host);
         held.frame.class = class;
-        self.cake.enqueue(now, held, &mut self.effects);
+        self.cake
+            .enqueue(now, held, &self.frames, &mut self.effects);
     }
 
     fn leave(&mut self, now: Time) -> Option<Held> {
@@ -274,4 +276,97 @@ fn a_slow_link_raises_the_target() {
     };
     assert_eq!(acts(Some(Rate::from_bps(1_000_000))), 0);
     assert!(acts(None) > 0);
+}
+
+#[test]
+fn frames_leave_no_faster_than_the_shaper_lets_them() {
+    let rate = Rate::from_bps(100_000_000);
+    let mut queue = Queue::new(&CakeConfig {
+        bandwidth: Some(rate),
+        ..config(FlowMode::Flows, DiffservMode::Besteffort)
+    });
+    // 1518 bytes are 1514 to Linux: 121.12 us.
+    let takes = Duration::from_ns(121_120);
+    for _ in 0..3 {
+        queue.join(ms(1), (1, 0, 10, 0), 1448);
+    }
+    let held_until = |queue: &Queue| queue.cake.held_until();
+    assert_eq!(held_until(&queue), ms(1));
+    assert!(queue.leave(ms(1)).is_some());
+    assert_eq!(held_until(&queue), ms(1) + takes);
+    assert!(
+        queue
+            .leave((ms(1) + takes).before(Duration::from_ns(1)))
+            .is_none()
+    );
+    // Late by 50 us, which the next makes up for.
+    assert!(queue.leave(ms(1) + takes + Duration::from_us(50)).is_some());
+    assert!(queue.leave(ms(1) + takes * 2).is_some());
+    assert_eq!(
+        (held_until(&queue), queue.cake.waiting().count()),
+        (Time::ZERO, 0)
+    );
+    // What came before the time is over still waits for it; after a pause nothing has been saved up.
+    queue.join(ms(1) + takes * 2, (1, 0, 10, 0), 1448);
+    assert_eq!(held_until(&queue), ms(1) + takes * 3);
+    assert!(queue.leave(ms(1) + takes * 3).is_some());
+    for _ in 0..2 {
+        queue.join(ms(9), (1, 0, 10, 0), 1448);
+    }
+    assert!(queue.leave(ms(9)).is_some());
+    assert_eq!(held_until(&queue), ms(9) + takes);
+}
+
+#[test]
+fn what_is_dropped_counts_with_ingress_up_to_a_third() {
+    // Twice the rate of a flow that does not answer: half is dropped, and with `ingress` what leaves is two thirds of
+    // the rate, not the half that would be left of it.
+    let rate = Rate::from_bps(100_000_000);
+    let left = |ingress: bool| {
+        let mut queue = Queue::new(&CakeConfig {
+            bandwidth: Some(rate),
+            rtt: Duration::from_ms(10),
+            ingress,
+            ..config(FlowMode::Flows, DiffservMode::Besteffort)
+        });
+        let (mut count, mut due) = (0, ms(0));
+        for step in 0..66_000_u64 {
+            let now = Time::ZERO + Duration::from_ns(60_560) * step;
+            while queue.cake.waiting().next().is_some() && due <= now {
+                count += u64::from(queue.leave(due).is_some());
+                due = queue.cake.held_until().max(due + Duration::from_ns(1));
+            }
+            queue.join(now, (1, 0, 10, 0), 1448);
+            due = queue.cake.held_until().max(now);
+        }
+        count as f64 / 33_000.0
+    };
+    let (without, with) = (left(false), left(true));
+    assert!((without - 1.0).abs() < 0.001, "{without}");
+    assert!((with - 2.0 / 3.0).abs() < 0.02, "{with}");
+}
+
+#[test]
+fn what_a_frame_counts_for() {
+    let counted = |overhead, mpu, atm_mode, frame_bytes| {
+        let config = CakeConfig {
+            overhead,
+            mpu,
+            atm_mode,
+            ..CakeConfig::default()
+        };
+        Framing::new(&config).counted_bytes(frame_bytes)
+    };
+    use AtmMode::{Atm, Noatm, Ptm};
+    assert_eq!(counted(None, 0, Noatm, 1518), 1514);
+    // Ethernet on the wire, and its shortest frame (`ethernet`: overhead 38 mpu 84).
+    assert_eq!(counted(Some(38), 84, Noatm, 1518), 1538);
+    assert_eq!(counted(Some(38), 84, Noatm, 64), 84);
+    // PPPoE over ADSL (`pppoe-llcsnap`: overhead 40 atm): 1540 bytes are 33 cells.
+    assert_eq!(counted(Some(40), 0, Atm, 1518), 33 * 53);
+    assert_eq!(counted(Some(8), 0, Atm, 58), 53);
+    assert_eq!(counted(Some(9), 0, Atm, 58), 2 * 53);
+    // VDSL2 (`bridged-ptm`: overhead 22 ptm): 1522 bytes are 24 blocks.
+    assert_eq!(counted(Some(22), 0, Ptm, 1518), 1522 + 24);
+    assert_eq!(counted(Some(-20), 0, Noatm, 58), 20);
 }

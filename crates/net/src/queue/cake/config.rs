@@ -4,6 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailback_units::{Bytes, Duration, Rate};
 
+use crate::frame::ETHERNET_BYTES;
+
+/// Ethernet's header, which Linux counts by itself, bytes.
+const ETHERNET_HEADER_BYTES: i32 = 14;
 /// Turns of a tin by weight, bytes: of a mode with eight and with fewer tins (cake_config_diffserv8 and its like).
 const TIN_TURN_OF_EIGHT: u64 = 256;
 const TIN_TURN: u64 = 1024;
@@ -76,25 +80,51 @@ impl DiffservMode {
         }
     }
 
-    /// Of each tin: its part of the rate, and its turn by weight in bytes.
-    pub(super) fn shares(self, rate_bps: u64) -> Vec<(u64, u64)> {
+    /// Of each tin: its part of so many bytes a second, and its turn by weight in bytes.
+    pub(super) fn shares(self, rate_bytes: u64) -> Vec<(u64, u64)> {
         let shifted = |shifts: &[u32]| {
             let tins = shifts.iter();
-            tins.map(|shift| (rate_bps >> shift, TIN_TURN >> shift))
+            tins.map(|shift| (rate_bytes >> shift, TIN_TURN >> shift))
                 .collect()
         };
         match self {
-            DiffservMode::Besteffort => vec![(rate_bps, TIN_TURN_ALONE)],
+            DiffservMode::Besteffort => vec![(rate_bytes, TIN_TURN_ALONE)],
             DiffservMode::Diffserv3 => shifted(&[0, 4, 2]),
             DiffservMode::Diffserv4 => shifted(&[0, 4, 1, 2]),
             DiffservMode::Precedence | DiffservMode::Diffserv8 => {
                 let next = |(rate, turn): &(u64, u64)| Some(((rate * 7) >> 3, (turn * 7) >> 3));
-                std::iter::successors(Some((rate_bps, TIN_TURN_OF_EIGHT)), next)
+                std::iter::successors(Some((rate_bytes, TIN_TURN_OF_EIGHT)), next)
                     .take(8)
                     .collect()
             }
         }
     }
+}
+
+/// How a link cuts up what it carries, in the words of `tc cake`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum AtmMode {
+    /// Not at all.
+    #[default]
+    Noatm,
+    /// Into cells of 53 bytes with 48 of what is carried (ADSL).
+    Atm,
+    /// Into blocks of 64 bytes, each with one more (VDSL2; PTM's 64b/65b).
+    Ptm,
+}
+
+/// Which acknowledgements are dropped when a later one joins their queue, in the words of `tc cake`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AckFilter {
+    /// None.
+    #[default]
+    NoAckFilter,
+    /// Of those that a later one says again, all but the last two.
+    AckFilter,
+    /// All of those.
+    AckFilterAggressive,
 }
 
 /// Parameters of CAKE, by the names and words of `tc cake`.
@@ -107,9 +137,27 @@ pub struct CakeConfig {
     pub diffserv_mode: DiffservMode,
     /// The longest round trip: a delay is too long from a twentieth of it on.
     pub rtt: Duration,
-    /// The link's rate, where tins are to have shares of it; absent: they take turns (`unlimited`).
+    /// Frames leave no faster than this, as they count by `overhead`, `mpu` and `atm_mode`, and tins have shares of it;
+    /// absent: as fast as the link is, and tins take turns (`unlimited`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<Rate>,
+    /// Bytes that a packet counts for beyond its own from the IP header on, -64 to 256; absent: the 14 of Ethernet's header.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = -64, max = 256))]
+    pub overhead: Option<i32>,
+    /// Bytes that a packet counts for at least, `overhead` included, up to 256.
+    #[serde(skip_serializing_if = "is_default")]
+    #[schemars(range(max = 256))]
+    pub mpu: u32,
+    /// What the link's cells or blocks add to that.
+    #[serde(skip_serializing_if = "is_default")]
+    pub atm_mode: AtmMode,
+    /// What CAKE drops counts against `bandwidth` too, as where it has come over the slow link already.
+    #[serde(skip_serializing_if = "is_default")]
+    pub ingress: bool,
+    /// Which acknowledgements are dropped when a later one joins their queue.
+    #[serde(skip_serializing_if = "is_default")]
+    pub ack_filter: AckFilter,
     /// Bytes that may wait in all queues together; absent: what the switch's memory takes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memlimit: Option<Bytes>,
@@ -123,7 +171,45 @@ impl Default for CakeConfig {
             diffserv_mode: DiffservMode::default(),
             rtt: Duration::from_ms(100),
             bandwidth: None,
+            overhead: None,
+            mpu: 0,
+            atm_mode: AtmMode::default(),
+            ingress: false,
+            ack_filter: AckFilter::default(),
             memlimit: None,
         }
     }
+}
+
+/// What a frame counts for, bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Framing {
+    overhead: i32,
+    mpu: u32,
+    atm_mode: AtmMode,
+}
+
+impl Framing {
+    pub(super) fn new(config: &CakeConfig) -> Framing {
+        Framing {
+            overhead: config.overhead.unwrap_or(ETHERNET_HEADER_BYTES),
+            mpu: config.mpu,
+            atm_mode: config.atm_mode,
+        }
+    }
+
+    /// Of a frame of so many bytes from destination address to FCS (cake_calc_overhead).
+    pub(super) fn counted_bytes(&self, frame_bytes: u16) -> u64 {
+        let packet = u32::from(frame_bytes).saturating_sub(ETHERNET_BYTES);
+        let bytes = u64::from(packet.saturating_add_signed(self.overhead).max(self.mpu));
+        match self.atm_mode {
+            AtmMode::Noatm => bytes,
+            AtmMode::Atm => bytes.div_ceil(48) * 53,
+            AtmMode::Ptm => bytes + bytes.div_ceil(64),
+        }
+    }
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }

@@ -1,93 +1,35 @@
 //! CAKE: tins, and in each a queue for each flow with fair shares for hosts, served by turns, each under COBALT.
 //!
 //! Models net/sched/sch_cake.c of Linux 7.2 with the words of `tc cake`: a frame's priority chooses its tin
-//! (`diffserv_mode`); in a tin a flow's hash chooses one of 1024 queues, in sets of eight so that flows meet in one late;
+//! (`diffserv_mode`); in a [`tin`] a flow's hash chooses one of 1024 queues, in sets of eight so that flows meet in one late;
 //! queues take turns by deficit round robin, sparse ones ahead, with a turn that is divided by the flows that a host has
 //! under way (`flow_mode`); COBALT looks after each queue ([`cobalt`](super::cobalt)), and empty ones are kept in mind
 //! until its state has faded. Beyond `memlimit`, and where the switch's memory has no room for a frame that comes, the
 //! longest queue loses its first frame.
-//! With `bandwidth`, which is the rate of the port's link, tins have shares of it: the first in order of priority that
+//! With `bandwidth` frames leave no faster ([`shaper`]), and tins have shares of it: the first in order of priority that
 //! keeps to its own goes first, and targets are raised where a frame takes long. Without it tins take turns by
-//! weight (`unlimited`).
-//! Left out: holding back below the link's rate and overheads (a link's rate is CAKE's), `ingress`, `autorate-ingress`,
-//! `nat`, `wash`, `ack-filter`, `split-gso`, filters. Source hosts are told apart by the port that their frames come in by.
+//! weight (`unlimited`). What a frame counts for is said by `overhead`, `mpu` and `atm_mode`; with `ingress` what is dropped
+//! counts too. [`ack_filter`] drops acknowledgements that later ones say again.
+//! Left out: `autorate-ingress`, `nat`, `wash`, `split-gso`, filters. Source hosts are told apart by the port that their
+//! frames come in by.
 
+mod ack_filter;
 mod config;
-
-use std::collections::VecDeque;
+mod shaper;
+mod tin;
 
 use tailback_units::{Bytes, Duration, Rate, Time};
 
-pub use self::config::{CakeConfig, DiffservMode, FlowMode};
+pub use self::config::{AckFilter, AtmMode, CakeConfig, DiffservMode, FlowMode};
 
-use super::cobalt::{Law, Settings, Verdict};
+use self::config::Framing;
+use self::shaper::{Pace, Shaper};
+use self::tin::{Set, Tin};
+use super::cobalt::Verdict;
 use super::{Effects, Held};
 use crate::pool::FramePool;
-use crate::random::{Stream, mix};
+use crate::random::Stream;
 use crate::switch::DropCause;
-
-/// Queues of a tin (CAKE_QUEUES), in sets of so many (CAKE_SET_WAYS).
-const QUEUES: usize = 1024;
-const WAYS: usize = 8;
-/// A flow's turn at most and at least, bytes (cake_set_rate).
-const TURN_BYTES: (u64, u64) = (300, 1514);
-/// The target is a twentieth of `rtt` (iproute2, tc/q_cake.c).
-const TARGET_SHARE: u64 = 20;
-
-/// Which turns a queue takes (CAKE_SET_*).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Set {
-    #[default]
-    None,
-    Sparse,
-    /// It takes turns with the bulk, and was empty when it last had one.
-    SparseWait,
-    Bulk,
-    /// It is empty, and its law has not faded.
-    Decaying,
-}
-
-/// One queue.
-#[derive(Clone, Debug, Default)]
-struct Flow {
-    queue: VecDeque<Held>,
-    bytes: u64,
-    law: Law,
-    deficit: i64,
-    set: Set,
-    tag: u64,
-    source: usize,
-    destination: usize,
-}
-
-/// A host at one end.
-#[derive(Clone, Copy, Debug, Default)]
-struct Host {
-    tag: u64,
-    /// Its queues among the bulk.
-    bulk: u32,
-}
-
-#[derive(Clone, Debug)]
-struct Tin {
-    flows: Vec<Flow>,
-    sources: Vec<Host>,
-    destinations: Vec<Host>,
-    new: VecDeque<usize>,
-    old: VecDeque<usize>,
-    decaying: VecDeque<usize>,
-    /// Queues in either set (sparse_flow_count, bulk_flow_count).
-    sparse: u32,
-    bulk: u32,
-    bytes: u64,
-    settings: Settings,
-    flow_turn: u64,
-    turn: i64,
-    deficit: i64,
-    /// Its part of the rate, and until when it has used that.
-    rate: Option<Rate>,
-    next: Time,
-}
 
 /// The queues of one port's class under CAKE.
 #[derive(Clone, Debug)]
@@ -100,186 +42,18 @@ pub struct Cake {
     waiting: usize,
     bytes: u64,
     stream: Stream,
-}
-
-/// The place of `tag` in the set of eight that it falls into: the one that `has` it, else one that `is_free`, else the first
-/// that was looked at.
-fn place(tag: u64, has: impl Fn(usize) -> bool, is_free: impl Fn(usize) -> bool) -> usize {
-    let first = (tag % QUEUES as u64) as usize;
-    let set = first / WAYS * WAYS;
-    let ways = || (0..WAYS).map(|way| set + (first + way) % WAYS);
-    ways()
-        .find(|at| has(*at))
-        .or_else(|| ways().find(|at| is_free(*at)))
-        .unwrap_or(first)
-}
-
-impl Tin {
-    fn new(config: &CakeConfig, (rate_bps, turn): (u64, u64), frame_bytes_max: u32) -> Tin {
-        let rate = config.bandwidth.map(|_| Rate::from_bps(rate_bps.max(1)));
-        let target = config.rtt / TARGET_SHARE;
-        let frame = rate.map_or(Duration::ZERO, |rate| {
-            rate.time_for(u64::from(frame_bytes_max))
-        });
-        let raised = target.max(frame * 3 / 2);
-        let turns = (rate_bps / 8) >> 12;
-        Tin {
-            flows: vec![Flow::default(); QUEUES],
-            sources: vec![Host::default(); QUEUES],
-            destinations: vec![Host::default(); QUEUES],
-            new: VecDeque::new(),
-            old: VecDeque::new(),
-            decaying: VecDeque::new(),
-            sparse: 0,
-            bulk: 0,
-            bytes: 0,
-            settings: Settings {
-                target: raised,
-                interval: (config.rtt + raised - target).max(raised * 2),
-                floor: frame * 4,
-            },
-            flow_turn: match rate {
-                Some(_) => turns.clamp(TURN_BYTES.0, TURN_BYTES.1),
-                None => TURN_BYTES.1,
-            },
-            turn: turn.max(1) as i64,
-            deficit: 0,
-            rate,
-            next: Time::ZERO,
-        }
-    }
-
-    fn has_any(&self) -> bool {
-        self.sparse + self.bulk > 0
-    }
-
-    /// The queue of a frame, made ready for it (cake_hash).
-    fn flow_of(&mut self, held: &Held, mode: FlowMode) -> usize {
-        let source = mix(u64::from(held.in_port) + 1);
-        let destination = mix(u64::from(held.frame.destination.0) + 1);
-        let tag = match mode {
-            FlowMode::Flowblind => return 0,
-            FlowMode::Srchost => source,
-            FlowMode::Dsthost => destination,
-            FlowMode::Hosts => source ^ destination.rotate_left(32),
-            _ if mode.keeps_flows() => mix(u64::from(held.frame.to.0) + 1),
-            _ => 0,
-        };
-        let direct = (tag % QUEUES as u64) as usize;
-        let known = &self.flows[direct];
-        if known.tag == tag && known.set != Set::None {
-            return direct;
-        }
-        let flows = &self.flows;
-        let at = place(
-            tag,
-            |at| flows[at].tag == tag,
-            |at| flows[at].set == Set::None,
-        );
-        let is_known = flows[at].tag == tag;
-        if is_known && flows[at].set != Set::None {
-            return at;
-        }
-        // Where all eight are at work two flows share one, and it is the newcomer's host's from now on.
-        let is_bulk = flows[at].set == Set::Bulk;
-        if is_bulk {
-            self.count_bulk(at, mode, false);
-        }
-        self.flows[at].tag = tag;
-        if mode.shares_by_source() {
-            self.flows[at].source = reserve(&mut self.sources, source);
-        }
-        if mode.shares_by_destination() {
-            self.flows[at].destination = reserve(&mut self.destinations, destination);
-        }
-        if is_bulk {
-            self.count_bulk(at, mode, true);
-        }
-        at
-    }
-
-    /// A queue comes among the bulk, or leaves it: its hosts' books.
-    fn count_bulk(&mut self, flow: usize, mode: FlowMode, comes: bool) {
-        let flow = &self.flows[flow];
-        let ends = [
-            (mode.shares_by_source(), &mut self.sources[flow.source]),
-            (
-                mode.shares_by_destination(),
-                &mut self.destinations[flow.destination],
-            ),
-        ];
-        for (counts, host) in ends {
-            if counts {
-                host.bulk = if comes {
-                    (host.bulk + 1).min(QUEUES as u32)
-                } else {
-                    host.bulk.saturating_sub(1)
-                };
-            }
-        }
-    }
-
-    /// A queue's turn, bytes: divided by its host's queues, and rounded either way at random (cake_get_flow_quantum).
-    fn turn_of(&self, flow: usize, mode: FlowMode, stream: &mut Stream) -> i64 {
-        let flow = &self.flows[flow];
-        let mut load = 1;
-        if mode.shares_by_source() {
-            load = load.max(self.sources[flow.source].bulk);
-        }
-        if mode.shares_by_destination() {
-            load = load.max(self.destinations[flow.destination].bulk);
-        }
-        let dither = stream.next_u64() >> 48;
-        ((self.flow_turn * (65_535 / u64::from(load)) + dither) >> 16) as i64
-    }
-
-    /// What a frame takes of its tin's part of the rate (cake_advance_shaper).
-    fn charge(&mut self, now: Time, frame_bytes: u16) {
-        self.deficit -= i64::from(frame_bytes);
-        if let Some(rate) = self.rate {
-            let takes = rate.time_for(u64::from(frame_bytes));
-            self.next = if self.next < now {
-                self.next + takes
-            } else {
-                self.next.max(now + takes)
-            };
-        }
-    }
-
-    /// A queue that is served is empty: it leaves, or stays until its law has faded.
-    fn run_empty(&mut self, at: usize, mode: FlowMode, now: Time) {
-        let flow = &mut self.flows[at];
-        flow.law.run_empty(&self.settings, now);
-        let fades = !flow.law.is_at_rest(now);
-        let was = flow.set;
-        flow.set = if fades { Set::Decaying } else { Set::None };
-        match was {
-            Set::Bulk => {
-                self.bulk -= 1;
-                self.count_bulk(at, mode, false);
-            }
-            Set::Sparse | Set::SparseWait => self.sparse -= 1,
-            Set::Decaying | Set::None => {}
-        }
-        if fades {
-            self.decaying.push_back(at);
-        }
-    }
-}
-
-/// The place of a host, which is made its own.
-fn reserve(hosts: &mut [Host], tag: u64) -> usize {
-    let at = place(tag, |at| hosts[at].tag == tag, |at| hosts[at].bulk == 0);
-    hosts[at].tag = tag;
-    at
+    shaper: Shaper,
+    framing: Framing,
+    ingress: bool,
+    ack_filter: AckFilter,
 }
 
 impl Cake {
     /// Empty queues of frames of so many bytes at most; `stream` draws what is drawn.
     #[must_use]
     pub fn new(config: &CakeConfig, frame_bytes_max: u32, stream: Stream) -> Cake {
-        let rate_bps = config.bandwidth.map_or(0, Rate::as_bps);
-        let shares = config.diffserv_mode.shares(rate_bps);
+        let rate_bytes = config.bandwidth.map_or(0, Rate::as_bps) / 8;
+        let shares = config.diffserv_mode.shares(rate_bytes);
         Cake {
             flow_mode: config.flow_mode,
             tin_of: config.diffserv_mode.tins(),
@@ -292,6 +66,10 @@ impl Cake {
             waiting: 0,
             bytes: 0,
             stream,
+            shaper: Shaper::new(config.bandwidth.map(|_| Pace::new(rate_bytes))),
+            framing: Framing::new(config),
+            ingress: config.ingress,
+            ack_filter: config.ack_filter,
         }
     }
 
@@ -300,9 +78,21 @@ impl Cake {
         self.stream = stream;
     }
 
+    /// When the next frame may leave, if any waits.
+    #[must_use]
+    pub fn held_until(&self) -> Time {
+        if self.waiting == 0 {
+            return Time::ZERO;
+        }
+        self.shaper.held_until()
+    }
+
     /// A frame joins its flow's queue; beyond the limit the longest loses frames.
-    pub fn enqueue(&mut self, now: Time, held: Held, effects: &mut Effects) {
+    pub fn enqueue(&mut self, now: Time, held: Held, frames: &FramePool, effects: &mut Effects) {
         let mode = self.flow_mode;
+        if self.waiting == 0 {
+            self.shaper.begin(now);
+        }
         let tin = &mut self.tins[self.tin_of[usize::from(held.frame.class & 7)]];
         let at = tin.flow_of(&held, mode);
         let bytes = u64::from(held.frame.frame_bytes);
@@ -315,18 +105,35 @@ impl Cake {
         tin.bytes += bytes;
         self.bytes += bytes;
         self.waiting += 1;
-        match flow.set {
+        if let Some(place) = ack_filter::said_again(self.ack_filter, &flow.queue, frames)
+            && let Some(acknowledgement) = flow.queue.remove(place)
+        {
+            let bytes = u64::from(acknowledgement.frame.frame_bytes);
+            flow.bytes -= bytes;
+            tin.bytes -= bytes;
+            self.bytes -= bytes;
+            self.waiting -= 1;
+            if self.ingress {
+                let counted = self
+                    .framing
+                    .counted_bytes(acknowledgement.frame.frame_bytes);
+                tin.charge_rate(now, counted);
+                self.shaper.charge(counted, true);
+            }
+            effects.drop(acknowledgement, DropCause::AckFilter);
+        }
+        match tin.flows[at].set {
             Set::None | Set::Decaying => {
-                if flow.set == Set::Decaying {
+                if tin.flows[at].set == Set::Decaying {
                     tin.decaying.retain(|other| *other != at);
                 }
-                flow.set = Set::Sparse;
+                tin.flows[at].set = Set::Sparse;
                 tin.sparse += 1;
                 tin.new.push_back(at);
                 tin.flows[at].deficit = tin.turn_of(at, mode, &mut self.stream);
             }
             Set::SparseWait => {
-                flow.set = Set::Bulk;
+                tin.flows[at].set = Set::Bulk;
                 tin.sparse -= 1;
                 tin.bulk += 1;
                 tin.count_bulk(at, mode, true);
@@ -364,11 +171,16 @@ impl Cake {
         tin.bytes -= bytes;
         self.bytes -= bytes;
         self.waiting -= 1;
+        if self.ingress {
+            let counted = self.framing.counted_bytes(held.frame.frame_bytes);
+            tin.charge_rate(now, counted);
+            self.shaper.charge(counted, true);
+        }
         effects.drop(held, cause);
         true
     }
 
-    /// The next frame, if any is left.
+    /// The next frame, if any is left that need not be held back.
     pub fn dequeue(
         &mut self,
         now: Time,
@@ -377,7 +189,7 @@ impl Cake {
     ) -> Option<Held> {
         // One queue that only fades is looked at before any that waits.
         let mut looks_at_fading = true;
-        while self.waiting > 0 {
+        while self.waiting > 0 && self.held_until() <= now {
             self.choose_tin(now)?;
             while let Some(at) = self.next_flow(&mut looks_at_fading) {
                 if let Some(held) = self.serve(at, now, frames, effects) {
@@ -395,7 +207,7 @@ impl Cake {
 
     /// Whose turn it is among the tins.
     fn choose_tin(&mut self, now: Time) -> Option<()> {
-        if self.tins[0].rate.is_some() {
+        if self.shaper.is_on() {
             let mut best: Option<(usize, Duration)> = None;
             for (at, tin) in self
                 .tins
@@ -483,20 +295,28 @@ impl Cake {
             self.bytes -= bytes;
             self.waiting -= 1;
             let books = (&mut *frames, &mut *effects);
+            let settings = tin.settings.among(if self.ingress { tin.bulk } else { 0 });
             let law = &mut flow.law;
-            let verdict = law.judge(&tin.settings, now, &mut held, books, &mut self.stream);
+            let verdict = law.judge(&settings, now, &mut held, books, &mut self.stream);
             // The last may be marked, and is not dropped.
-            if verdict == Verdict::Drops && !flow.queue.is_empty() {
+            let is_dropped = verdict == Verdict::Drops && !flow.queue.is_empty();
+            if is_dropped && !self.ingress {
                 effects.drop(held, DropCause::Early);
                 continue;
             }
-            flow.deficit -= bytes as i64;
+            let counted = self.framing.counted_bytes(held.frame.frame_bytes);
+            flow.deficit -= counted as i64;
             match flow.set {
                 Set::Sparse => tin.new.push_front(at),
                 Set::SparseWait | Set::Bulk => tin.old.push_front(at),
                 Set::None | Set::Decaying => {}
             }
-            tin.charge(now, held.frame.frame_bytes);
+            tin.charge(now, counted);
+            self.shaper.charge(counted, is_dropped);
+            if is_dropped {
+                effects.drop(held, DropCause::Early);
+                return None;
+            }
             return Some(held);
         }
     }

@@ -1,0 +1,133 @@
+//! Queue disciplines of single links.
+
+use crate::common::{plan, problem, warnings};
+
+/// A home behind a slow line: its router shapes what goes out.
+const HOME: &str = r#"
+name = "home"
+title = "A home behind a slow line"
+
+[network]
+topology = "explicit"
+host = [{ name = "home" }, { name = "server" }]
+switch = [
+  { name = "router", model = { preset = "plain-queued" } },
+  { name = "modem", model = { preset = "plain-queued" } },
+]
+link = [
+  { ends = ["home", "router"], rate = "1Gbit", delay = "10us", mtu = "1500B" },
+  { ends = ["router", "modem"], rate = "1Gbit", delay = "10us", mtu = "1500B", qdisc.forward = { kind = "cake", bandwidth = "18Mbit" } },
+  { ends = ["modem", "server"], rate = "20Mbit", delay = "10ms", mtu = "1500B" },
+]
+
+[stack]
+preset = "linux-7.2"
+tcp_ecn = 0
+
+[workload]
+kind = "bulk"
+pairs = { kind = "listed", list = [["home", "server"]] }
+duration = "1s"
+"#;
+
+#[test]
+fn what_no_port_can_have_is_refused() {
+    assert_eq!(plan(HOME, &[]).runs.len(), 1);
+    let refused = [
+        (
+            r#"network.link.0.qdisc={ forward = { kind = "fq-codel" } }"#,
+            "network.link[0].qdisc.forward: host \"home\" sends this way, and has no queue but its card's; the direction that a switch sends in; kernels have kernel.tc",
+        ),
+        (
+            "network.switch.router.model=plain",
+            "network.link[1].qdisc.forward: switch \"router\" sends this way, and has no queue that waits for its port",
+        ),
+        (
+            "network.link.1.qdisc.forward.rtt=0s",
+            "network.link[1].qdisc.forward.rtt: every delay is too long",
+        ),
+        (
+            "network.link.1.qdisc.forward.memlimit=1kB",
+            "network.link[1].qdisc.forward.memlimit: there is no room for one frame of 1518 bytes",
+        ),
+        (
+            "network.link.1.qdisc.forward.bandwidth=0bit",
+            "network.link[1].qdisc.forward.bandwidth: nothing would ever leave",
+        ),
+        (
+            "network.link.1.qdisc.forward.overhead=257",
+            "network.link[1].qdisc.forward.overhead: ",
+        ),
+        (
+            "network.link.1.qdisc.forward.mpu=257",
+            "network.link[1].qdisc.forward.mpu: ",
+        ),
+        (
+            r#"network.link.1.qdisc.forward={ kind = "cake", ingress = true }"#,
+            "network.link[1].qdisc.forward.ingress: without bandwidth nothing is counted",
+        ),
+        (
+            r#"network.link.1.qdisc.backward={ kind = "cobalt", sce = 1 }"#,
+            "network.link[1].qdisc.backward.sce: SCE marks ECN-capable packets only, and no host sends any",
+        ),
+        (
+            r#"network.link.1.qdisc.backward={ kind = "python", name = "mine" }"#,
+            "network.link[1].qdisc.backward.name: there is no [python.mine]",
+        ),
+    ];
+    for (set, told) in refused {
+        let found = problem(HOME, &[set]);
+        assert!(found.contains(told), "{set}: {found}");
+    }
+}
+
+#[test]
+fn a_rate_beyond_the_links_is_told() {
+    let told = |set: &str| warnings(HOME, &[set]);
+    assert_eq!(told("network.link.1.rate=18Mbit"), [""; 0]);
+    assert_eq!(
+        told("network.link.1.rate=17Mbit"),
+        ["the link itself has 17Mbit: 18Mbit holds nothing back"]
+    );
+    // A switch's own discipline is at all of its ports.
+    let queue = |rate: &str| {
+        let cake = format!(r#"{{ kind = "cake", bandwidth = "{rate}" }}"#);
+        told(&format!(
+            r#"network.switch.router.model={{ preset = "plain-queued", buffer = {{ queue = {cake} }} }}"#
+        ))
+    };
+    assert_eq!(queue("1Gbit"), [""; 0]);
+    assert_eq!(
+        queue("2Gbit"),
+        ["no link of switch \"router\" has more than 1Gbit: CAKE's 2Gbit hold nothing back"]
+    );
+}
+
+#[test]
+fn a_link_among_like_ones_may_have_its_own() {
+    let text = r#"
+name = "leaves"
+title = "A fabric with one slow port"
+
+[network]
+topology = "leaf-spine"
+leaves = 2
+spines = 2
+hosts = 2
+switch = "plain-queued"
+link = { rate = "10Gbit", delay = "1us", mtu = "1500B" }
+except = [{ ends = ["host0", "leaf0"], qdisc = { backward = { kind = "fq-codel" } } }]
+
+[workload]
+kind = "bulk"
+pairs = { kind = "listed", list = [["host3", "host0"]] }
+duration = "1ms"
+"#;
+    let plan = plan(text, &[]);
+    let links = plan.runs[0].network.links.iter();
+    let own: Vec<_> = links
+        .filter_map(|link| link.config.qdisc.as_ref())
+        .collect();
+    assert_eq!(own.len(), 1);
+    assert_eq!(own[0].iter().count(), 1);
+}
