@@ -128,6 +128,30 @@ class Priority(QueueDiscipline):
 """
 )
 
+SHAPER = (
+    HEAD
+    + """
+class Shaper(QueueDiscipline):
+    \"\"\"CAKE's shaper (cake_advance_shaper), in whole nanoseconds.\"\"\"
+
+    rate_bps = 50_000_000
+
+    def __init__(self):
+        self.next_ns = 0
+
+    def enqueue(self, q, packet):
+        if q.qlen == 0:
+            self.next_ns = max(self.next_ns, q.now_ns)
+
+    def due_ns(self, q, packet):
+        return self.next_ns
+
+    def dequeue(self, q, packet):
+        # Linux does not count the FCS.
+        self.next_ns += (packet.frame_bytes - 4) * 8_000_000_000 // self.rate_bps
+"""
+)
+
 NEXT = (
     HEAD
     + """
@@ -208,6 +232,15 @@ ECN = "stack.tcp_ecn=1"
             ["network.switch.buffer.scheduler={ strict = 2, priomap = [1, 0] }"],
             ["workload.priority=[0, 1]", "workload.connections=2", "workload.pair_window=1MB"],
         ),
+        (
+            SHAPER,
+            [],
+            [
+                "network.switch.buffer.queue={ kind = 'cake', bandwidth = '50Mbit', rtt = '100s',"
+                " diffserv_mode = 'besteffort', flow_mode = 'flowblind' }"
+            ],
+            ["network.switch.buffer.shared=64MB"],  # CAKE drops the first of what is too much
+        ),
     ],
 )
 def test_a_port_of_a_built_in_one_gives_its_tables(
@@ -220,7 +253,7 @@ def test_a_port_of_a_built_in_one_gives_its_tables(
     assert flows.equals(other.table("flows"))
     assert own.summary.equals(other.summary)
     [summary] = own.summary.iter_rows(named=True)
-    if program is not PRIORITY:
+    if program not in (PRIORITY, SHAPER):
         assert summary["switch_drops_mean"] + summary["marks_mean"] > 10
 
 
@@ -277,6 +310,8 @@ def test_a_program_that_is_none_is_told_before_a_run(
     [
         ("def rank(self, q, packet): return 0.5", "TypeError: a rank is a whole number of 64 bits"),
         ("def rank(self, q, packet): return 2**63", "TypeError: a rank is a whole number"),
+        ("def due_ns(self, q, packet): return q.now_ns + 0.5", "due_ns answers whole nanoseconds"),
+        ("def due_ns(self, q, packet): return -1", "since the run's beginning, and -1 are none"),
         ("def enqueue(self, q, packet): q.limit", "mine.py, line 5, in enqueue: AttributeError"),
         ("def dequeue(self, q, packet): packet.ecn = 'ce'", "line 5, in dequeue: AttributeError"),
         ("def dequeue(self, q): pass", "takes 2 positional arguments but 3 were given"),

@@ -33,6 +33,14 @@ class QueueDiscipline:
         """
         return 0
 
+    def due_ns(self, q: Queue, packet: Packet) -> int:  # noqa: ARG002  # what others go by
+        """When this frame, the first of those that wait, may leave, in `now_ns`'s time.
+
+        Asked anew whenever a frame has come or left, since that may change it; until then the port
+        sends nothing of this queue, free though it be. The frame is counted in `q`.
+        """
+        return 0
+
     def dequeue(self, q: Queue, packet: Packet) -> None:
         """A frame is the next to leave, and no longer counted in `q`. It may be marked or dropped;
         if it is dropped this is asked of the next.

@@ -246,13 +246,13 @@ impl Discipline {
     pub fn held_until(&self) -> Time {
         match self {
             Discipline::Cake(cake) => cake.held_until(),
+            Discipline::Own(own) => own.held_until(),
             Discipline::Fifo(_)
             | Discipline::Codel(_)
             | Discipline::FqCodel(_)
             | Discipline::Pie(_)
             | Discipline::Dualpi2(_)
-            | Discipline::Cobalt(_)
-            | Discipline::Own(_) => Time::ZERO,
+            | Discipline::Cobalt(_) => Time::ZERO,
         }
     }
 

@@ -3,7 +3,8 @@
 //!
 //! One queue, in the order of what a discipline answers for each frame as it comes (push-in first-out: Sivaraman et
 //! al., SIGCOMM 2016), first in, first out if it says nothing; frames may be marked or dropped as they come and as
-//! they are about to leave. Models nothing itself. Left out: dropping what waits in favour of what comes, and timers.
+//! they are about to leave, and the first may be held back until a time. Models nothing itself. Left out: dropping what
+//! waits in favour of what comes, and timers.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -41,6 +42,8 @@ pub struct Needs {
     pub rank: bool,
     /// Frames that are about to leave ([`OwnQueue::dequeue`]).
     pub dequeue: bool,
+    /// When the first may leave ([`OwnQueue::due`]).
+    pub due: bool,
 }
 
 /// The queue, as a discipline is told of it.
@@ -48,7 +51,7 @@ pub struct Needs {
 pub struct Look {
     /// The time.
     pub now: Time,
-    /// Frames that wait, that of the call not counted.
+    /// Frames that wait, that of the call not counted but where it stays.
     pub qlen: usize,
     /// Bytes of theirs.
     pub backlog_bytes: u64,
@@ -103,6 +106,10 @@ pub trait OwnQueue: fmt::Debug + Send + Sync {
     fn dequeue(&mut self, _look: &Look, _packet: &Packet) -> Verdict {
         Verdict::default()
     }
+    /// When this frame, the first of those that wait, may leave. Asked anew whenever a frame has come or left.
+    fn due(&mut self, _look: &Look, _packet: &Packet) -> Time {
+        Time::ZERO
+    }
     /// Another one in the same state.
     fn boxed_clone(&self) -> Box<dyn OwnQueue>;
 }
@@ -135,6 +142,8 @@ pub struct Own {
     /// By rank, and those of one rank as they came.
     queue: BTreeMap<(i64, u64), Held>,
     bytes: u64,
+    /// When the first may leave.
+    held_until: Time,
     /// Frames that have come.
     come: u64,
     frame_bytes_max: u32,
@@ -167,6 +176,7 @@ impl Own {
             discipline,
             queue: BTreeMap::new(),
             bytes: 0,
+            held_until: Time::ZERO,
             come: 0,
             frame_bytes_max,
         }
@@ -205,27 +215,49 @@ impl Own {
         self.bytes += u64::from(held.frame.frame_bytes);
         self.queue.insert((rank, self.come), held);
         self.come += 1;
+        self.ask_when(now, frames);
     }
 
-    /// The next frame, if any is left.
+    /// When the first frame may leave, if any waits.
+    #[must_use]
+    pub fn held_until(&self) -> Time {
+        self.held_until
+    }
+
+    /// Asks when the frame at the head may leave.
+    fn ask_when(&mut self, now: Time, frames: &FramePool) {
+        if !self.needs.due {
+            return;
+        }
+        let look = self.look(now);
+        self.held_until = match self.queue.first_key_value() {
+            Some(((rank, _), held)) => self.discipline.due(&look, &seen(held, frames, *rank)),
+            None => Time::ZERO,
+        };
+    }
+
+    /// The next frame, if any is left that need not be held back.
     pub fn dequeue(
         &mut self,
         now: Time,
         frames: &mut FramePool,
         effects: &mut Effects,
     ) -> Option<Held> {
-        loop {
+        while self.held_until <= now {
             let ((rank, _), mut held) = self.queue.pop_first()?;
             self.bytes -= u64::from(held.frame.frame_bytes);
-            if !self.needs.dequeue {
-                return Some(held);
-            }
-            let packet = seen(&held, frames, rank);
-            let verdict = self.discipline.dequeue(&self.look(now), &packet);
+            let verdict = if self.needs.dequeue {
+                let packet = seen(&held, frames, rank);
+                self.discipline.dequeue(&self.look(now), &packet)
+            } else {
+                Verdict::default()
+            };
+            self.ask_when(now, frames);
             if carried_out(verdict, &mut held, frames, effects) {
                 return Some(held);
             }
         }
+        None
     }
 
     /// The frame at the head.

@@ -22,6 +22,7 @@ impl OwnQueue for Mine {
             enqueue: true,
             rank: true,
             dequeue: true,
+            due: false,
         }
     }
 
@@ -48,12 +49,57 @@ impl OwnQueue for Mine {
     }
 }
 
+/// A frame every 10 us, short ones before long ones.
+#[derive(Clone, Debug)]
+struct Paced(Time);
+
+impl OwnQueue for Paced {
+    fn needs(&self) -> Needs {
+        Needs {
+            rank: true,
+            dequeue: true,
+            due: true,
+            ..Needs::default()
+        }
+    }
+
+    fn rank(&mut self, _look: &Look, packet: &Packet) -> i64 {
+        packet.frame_bytes.into()
+    }
+
+    fn dequeue(&mut self, look: &Look, packet: &Packet) -> Verdict {
+        let drop = packet.ecn == Ecn::Ce;
+        if !drop {
+            self.0 = look.now + Duration::from_us(10);
+        }
+        Verdict { mark: None, drop }
+    }
+
+    fn due(&mut self, look: &Look, packet: &Packet) -> Time {
+        assert!(look.qlen > 0 && look.backlog_bytes >= packet.frame_bytes.into());
+        // What is short need not wait.
+        if packet.payload_bytes < 100 {
+            look.now
+        } else {
+            self.0
+        }
+    }
+
+    fn boxed_clone(&self) -> Box<dyn OwnQueue> {
+        Box::new(self.clone())
+    }
+}
+
 #[derive(Debug)]
 struct Makes;
 
 impl MakeQueue for Makes {
     fn make(&self, name: &str, _seed: u64) -> Option<Box<dyn OwnQueue>> {
-        (name == "mine").then(|| Box::new(Mine) as Box<dyn OwnQueue>)
+        match name {
+            "mine" => Some(Box::new(Mine)),
+            "paced" => Some(Box::new(Paced(Time::ZERO))),
+            _ => None,
+        }
     }
 }
 
@@ -129,4 +175,33 @@ fn one_that_nobody_makes_is_first_in_first_out() {
     }
     let left = queue.dequeue(us(5000), &mut frames, &mut effects);
     assert_eq!(left.map(|held| held.since), Some(us(0)));
+}
+
+#[test]
+fn what_it_holds_back_leaves_when_it_is_due() {
+    let (mut frames, mut effects) = (FramePool::default(), Effects::default());
+    let mut queue = queue("paced");
+    for (payload, ecn) in [(1000, Ecn::NotEct), (1200, Ecn::Ce), (1448, Ecn::NotEct)] {
+        let held = held(&mut frames, us(0), 1, payload, ecn);
+        queue.enqueue(us(0), held, &mut frames, &mut effects);
+    }
+    assert_eq!(queue.held_until(), Time::ZERO);
+    assert!(queue.dequeue(us(0), &mut frames, &mut effects).is_some());
+    assert_eq!(queue.held_until(), us(10));
+    assert!(queue.dequeue(us(9), &mut frames, &mut effects).is_none());
+    // One that goes first, and need not wait.
+    let short = held(&mut frames, us(9), 2, 50, Ecn::NotEct);
+    queue.enqueue(us(9), short, &mut frames, &mut effects);
+    assert_eq!(queue.held_until(), us(9));
+    let left = queue.dequeue(us(9), &mut frames, &mut effects);
+    assert_eq!(left.map(|held| held.frame.payload_bytes), Some(50));
+    assert_eq!(queue.held_until(), us(19));
+    // The next is dropped, and the one after it is asked of.
+    let left = queue.dequeue(us(19), &mut frames, &mut effects);
+    assert_eq!(left.map(|held| held.frame.payload_bytes), Some(1448));
+    assert_eq!(effects.dropped_now.len(), 1);
+    assert_eq!(
+        (queue.held_until(), queue.waiting().count()),
+        (Time::ZERO, 0)
+    );
 }

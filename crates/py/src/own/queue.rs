@@ -9,6 +9,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use tailback_net::queue::own::{Look, MakeQueue, Needs, OwnQueue, Packet as Seen, Verdict};
+use tailback_units::Time;
 
 use super::{Failure, made, own_method};
 use crate::queue_view::{Packet, Queue};
@@ -40,6 +41,7 @@ struct Discipline {
     enqueue: Option<Py<PyAny>>,
     rank: Option<Py<PyAny>>,
     dequeue: Option<Py<PyAny>>,
+    due_ns: Option<Py<PyAny>>,
     failure: Arc<Failure>,
 }
 
@@ -56,6 +58,7 @@ impl Discipline {
             enqueue: own("enqueue")?,
             rank: own("rank")?,
             dequeue: own("dequeue")?,
+            due_ns: own("due_ns")?,
             failure: Arc::clone(failure),
         })
     }
@@ -86,12 +89,19 @@ impl Discipline {
     }
 }
 
+/// An answer, as Python shows it.
+fn said(answer: &Bound<'_, PyAny>) -> String {
+    let shown = answer.repr();
+    shown.map_or_else(|_| "this".to_owned(), |shown| shown.to_string())
+}
+
 impl OwnQueue for Discipline {
     fn needs(&self) -> Needs {
         Needs {
             enqueue: self.enqueue.is_some(),
             rank: self.rank.is_some(),
             dequeue: self.dequeue.is_some(),
+            due: self.due_ns.is_some(),
         }
     }
 
@@ -102,9 +112,9 @@ impl OwnQueue for Discipline {
     fn rank(&mut self, look: &Look, packet: &Seen) -> i64 {
         let asked = self.call(self.rank.as_ref(), (look, packet), |answer, _| {
             answer.extract::<i64>().map_err(|_| {
-                let said = answer.repr().map_or_else(|_| "this".to_owned(), |r| r.to_string());
                 PyTypeError::new_err(format!(
-                    "a rank is a whole number of 64 bits, and {said} is none: int() cuts a fraction off"
+                    "a rank is a whole number of 64 bits, and {} is none: int() cuts a fraction off",
+                    said(answer)
                 ))
             })
         });
@@ -113,6 +123,19 @@ impl OwnQueue for Discipline {
 
     fn dequeue(&mut self, look: &Look, packet: &Seen) -> Verdict {
         self.verdict(self.dequeue.as_ref(), look, packet)
+    }
+
+    fn due(&mut self, look: &Look, packet: &Seen) -> Time {
+        let asked = self.call(self.due_ns.as_ref(), (look, packet), |answer, _| {
+            answer.extract::<u64>().map_err(|_| {
+                PyTypeError::new_err(format!(
+                    "due_ns answers whole nanoseconds since the run's beginning, and {} are none: int() cuts a fraction off",
+                    said(answer)
+                ))
+            })
+        });
+        // A time beyond all runs is never.
+        asked.map_or(Time::ZERO, |ns| Time::from_ps(ns.saturating_mul(1000)))
     }
 
     /// Never called in a run: a queue is copied by tests alone, and Python's state would be shared.
