@@ -9,9 +9,12 @@ import pytest
 import tailback
 from helpers import OWN
 from tailback.analysis import View
+from tailback.analysis.findings import key_findings
+from tailback.analysis.words import number
 from tailback.cli.summary import print_summary
 from tailback.report import Plots
 from tailback.report.charts.nothing import NothingToDrawError
+from tailback.report.charts.totals import over_time
 from tailback.report.page.contents import contents
 from tailback.report.page.model import Page
 from tailback.results import Results
@@ -234,3 +237,20 @@ def test_senders_that_do_not_reach_their_rate_are_told_of(
     assert "asked of them" not in " ".join(contents(View(slow)).findings)
     print_summary(slow)
     assert "asked" not in capsys.readouterr().out
+
+
+def test_a_test_of_flents_is_of_the_delay_and_slow_rates_are_in_megabits(tmp_path: Path) -> None:
+    slow = SCENARIO | {"network": OWN["network"] | {"link": LINK | {"rate": "20Mbit"}}}
+    workload = {"kind": "flent", "test": "tcp_upload", "clients": 1, "length": "2s", "delay": "1s"}
+    found = tailback.run(tailback.Scenario(slow | {"workload": workload}), out=tmp_path / "flent")
+    view = View(found)
+    upload = max(found.summary.get_column("upload_gbps").to_list())
+    assert 0.01 < upload < 0.02
+    first, second, *_ = key_findings(view)
+    assert first.startswith("Round trip of a ping: ")
+    assert second.startswith("Bandwidth of the uploads: ")
+    assert f"{number(upload * 1e3)} Mb/s" in second
+    label = view.label("upload_gbps")
+    assert (label.axis, label.per_unit) == ("Bandwidth of the uploads (Mb/s)", 1e-3)
+    [chart] = (chart for _, chart in over_time(view))
+    assert "Throughput (Mb/s)" in chart.to_json()

@@ -40,6 +40,8 @@ _WORDS = {
 
 _BYTES = {"kB": 10**3, "MB": 10**6}
 """Units that are not the column's own, which is bytes."""
+_LEAST_GBPS = 0.1
+"""Rates below are told in Mb/s."""
 
 _STATISTICS = {
     "mean": "mean",
@@ -118,16 +120,25 @@ COUNTS = (
 
 @dataclass(frozen=True)
 class Label:
-    """A column in words."""
+    """A column in words.
+
+    Attributes:
+        text: what it is.
+        unit: what its values are told in.
+        statistic: of which draws or parts, if any.
+        per_unit: how much of the column's own unit is one of these: values are divided by it.
+    """
 
     text: str
     unit: str
     statistic: str = ""
+    per_unit: float = 1
 
-    @property
-    def per_unit(self) -> int:
-        """How much of the column's own unit is one of these: values are divided by it."""
-        return _BYTES.get(self.unit, 1)
+    def up_to(self, greatest: float) -> "Label":
+        """The same in a unit that suits values of which this is the greatest, in the column's."""
+        if self.unit == "Gb/s" and greatest < _LEAST_GBPS:
+            return replace(self, unit="Mb/s", per_unit=1e-3)
+        return self
 
     @property
     def axis(self) -> str:
@@ -150,14 +161,18 @@ class Label:
 def label(column: str) -> Label:
     """Return the words for a metric's column; an unknown one keeps its own name."""
     if column in _WORDS:
-        return Label(*_WORDS[column])
+        return _label(*_WORDS[column])
     stem, _, last = column.rpartition("_")
     if last in _STATISTICS and stem in _WORDS:
         text, unit = _WORDS[stem]
         # Counts are means already ("per transaction"), and the longest queue says so itself.
         said = unit.endswith("per transaction") or column == "queue_bytes_max"
-        return Label(text, unit, "" if said else _STATISTICS[last])
+        return _label(text, unit, "" if said else _STATISTICS[last])
     return Label(column.replace("_", " "), "")
+
+
+def _label(text: str, unit: str, statistic: str = "") -> Label:
+    return Label(text, unit, statistic, _BYTES.get(unit, 1))
 
 
 def of_whole_run(counted: Label) -> Label:

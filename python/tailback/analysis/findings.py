@@ -17,10 +17,12 @@ from tailback.analysis.view import COLOUR, DASH, GROUP, View
 from tailback.analysis.words import ALIKE, are_alike, counted, few, number, percent, written
 
 _METRIC = "completion_ms_mean"
+_OF_FLENT = ("ping_ms_mean", "upload_gbps", "download_gbps", "switch_drops")
 _OF_TIMED = (
     ("slowdown_median", "slowdown_p99", "query_ms_p99"),
     ("latency_us_mean", "latency_us_p99"),
     ("ping_ms_median", "ping_ms_p99", "loss_percent"),
+    _OF_FLENT,
     ("bandwidth_gbps_mean", "utilisation", "switch_drops"),
     ("goodput_mbps_mean", "loss_percent", "delay_us_p99"),
 )
@@ -167,7 +169,8 @@ def _span(points: pl.DataFrame, x: Axis, metric: str, words: Label) -> str:
 def key_findings(view: View) -> list[str]:
     """Return the report's first sentences: who is ahead, where curves cross, what is lost."""
     if view.timed:
-        of = next((ms for ms in _OF_TIMED if view.has(ms[0])), _OF_TIMED[-1])
+        known = (ms for ms in _OF_TIMED if view.has(ms[0]) and (ms != _OF_FLENT or view.of_flent))
+        of = next(known, _OF_TIMED[-1])
         wanted = [m for m in of if view.has(m)]
         said = (headline(view, metric) for metric in wanted)
         trips = _round_trips(view) if of is _OF_TIMED[-1] else []

@@ -82,6 +82,11 @@ class View:
         return str(self.results.manifest["scenario"]["workload"]["kind"]) == "command"
 
     @property
+    def of_flent(self) -> bool:
+        """Whether the runs are tests of Flent's, which are of the delay under load."""
+        return str(self.results.manifest["scenario"]["workload"]["kind"]) == "flent"
+
+    @property
     def until_last(self) -> bool:
         """Whether runs end with their last flow (`flows`): its time gives no rate of them all."""
         return str(self.results.manifest["scenario"]["workload"]["kind"]) == "flows"
@@ -99,6 +104,9 @@ class View:
     def label(self, column: str) -> Label:
         """The words for a metric's column: a timed run's counts are of the run."""
         found = label(column)
+        if column in self.summary.columns and self.summary.schema[column].is_numeric():
+            greatest = self.summary.get_column(column).max()
+            found = found.up_to(float(str(greatest or 0)))
         if not self.timed:
             return found
         return replace(found, unit=found.unit.removesuffix("per transaction").strip())

@@ -6,13 +6,13 @@ import altair as alt
 import polars as pl
 
 from tailback.analysis.axes import in_words
-from tailback.analysis.columns import axis_label
+from tailback.analysis.columns import Label, axis_label
 from tailback.analysis.view import View
 from tailback.report.charts.data import AnyChart, inline
 from tailback.report.charts.nothing import NothingToDrawError
 from tailback.report.theme import WIDTH
 
-_PANELS = (("gbps", "Throughput (Gb/s)"), ("ping_ms", "Ping (ms)"))
+_PANELS = (("gbps", Label("Throughput", "Gb/s")), ("ping_ms", Label("Ping", "ms")))
 _POINTS = 200
 """Points of a line at most: what is closer together is averaged."""
 _MARGIN = 52
@@ -86,10 +86,12 @@ def _chart(rows: pl.DataFrame, line: str | None) -> AnyChart:
     )
     legend = axis_label(line) if line else None
     panels = []
-    for column, title in _PANELS:
+    for column, words in _PANELS:
         known = frame.select("time_s", name, column).drop_nulls(column)
         if known.is_empty():
             continue
+        told = words.up_to(float(str(known.get_column(column).max())))
+        known, title = known.with_columns(pl.col(column) / told.per_unit), told.axis
         y = alt.Y(column, type="quantitative", title=title).axis(minExtent=_MARGIN, tickCount=4)
         panels.append(
             alt.Chart(inline(known))
