@@ -24,6 +24,7 @@ mod meaning_pushback;
 mod meaning_qdisc;
 mod meaning_switch;
 mod meaning_trace;
+mod meaning_way;
 mod model;
 mod nearest;
 mod network;

@@ -14,6 +14,7 @@ use tailback_net::switch::BufferConfig;
 use tailback_units::{Bytes, Duration, Rate};
 
 use crate::meaning_switch;
+use crate::meaning_way;
 use crate::period;
 use crate::problem::Finding;
 use crate::topology::{Link, Node, Switch, Topology};
@@ -230,42 +231,18 @@ pub(crate) fn network_findings(
     links: &[(String, Cow<'_, LinkConfig>)],
     topology: &Topology,
 ) -> Vec<Finding> {
-    let mut found = Vec::new();
-    for (path, link) in links {
-        for (direction, _) in directions(link) {
-            let here = topology.links.iter().filter(|one| one.config == **link);
-            let mut from = here.map(|one| match direction {
-                "forward" => one.a,
-                _ => one.b,
-            });
-            let wrong = from.find_map(|node| unfit(topology, node));
-            if let Some((reason, remedy)) = wrong {
-                let at = format!("{path}.qdisc.{direction}");
-                found.push(Finding::new(at, reason, remedy));
-            }
-        }
-    }
-    found
-}
-
-/// Why a node has no queue of this kind, and what would be right.
-fn unfit(topology: &Topology, from: Node) -> Option<(String, &'static str)> {
-    let name = topology.name(from);
-    let Node::Switch(number) = from else {
-        let reason = format!("host {name:?} sends this way, and has no queue but its card's");
-        let remedy = "the direction that a switch sends in; kernels have kernel.tc";
-        return Some((reason, remedy));
+    let own = |link: &LinkConfig| directions(link).map(|(direction, _)| direction).collect();
+    let unfit = |from, _| match from {
+        Node::Host(_) => Some((
+            format!(
+                "host {:?} sends this way, and has no queue but its card's",
+                topology.name(from)
+            ),
+            "the direction that a switch sends in; kernels have kernel.tc",
+        )),
+        Node::Switch(number) => meaning_way::queues_of(topology, number).err(),
     };
-    let is_queued = matches!(
-        topology.switches[number].config.buffer,
-        BufferConfig::Queued(_)
-    );
-    (!is_queued).then(|| {
-        let reason =
-            format!("switch {name:?} sends this way, and has no queue that waits for its port");
-        let remedy = "a switch whose buffer is of kind \"queued\", such as \"plain-queued\"";
-        (reason, remedy)
-    })
+    meaning_way::findings(links, topology, "qdisc", own, unfit)
 }
 
 /// Rates to which CAKE never has to hold anything back.

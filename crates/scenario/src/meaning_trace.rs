@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 
 use tailback_net::link::LinkConfig;
-use tailback_net::switch::BufferConfig;
 use tailback_net::trace::opportunities::Opportunities;
 use tailback_net::trace::rates::Rates;
 use tailback_net::trace::{LinkTraces, Trace};
 use tailback_units::{Duration, Rate};
 
 use crate::meaning_bucket;
+use crate::meaning_way;
 use crate::model::Scenario;
 use crate::nearest;
 use crate::path;
@@ -150,24 +150,12 @@ pub(crate) fn network_findings(
     links: &[(String, Cow<'_, LinkConfig>)],
     topology: &Topology,
 ) -> Vec<Finding> {
-    let mut found = Vec::new();
-    for (path, link) in links {
-        for (direction, _) in link.trace.iter().flat_map(directions) {
-            let mut here = topology.links.iter().filter(|one| one.config == **link);
-            let wrong = here.find_map(|one| {
-                let (from, to) = match direction {
-                    "forward" => (one.a, one.b),
-                    _ => (one.b, one.a),
-                };
-                unfit(topology, from, to)
-            });
-            if let Some((reason, remedy)) = wrong {
-                let at = format!("{path}.trace.{direction}");
-                found.push(Finding::new(at, reason, remedy));
-            }
-        }
-    }
-    found
+    let traced = |link: &LinkConfig| {
+        let named = link.trace.iter().flat_map(directions);
+        named.map(|(direction, _)| direction).collect()
+    };
+    let unfit = |from, to| unfit(topology, from, to);
+    meaning_way::findings(links, topology, "trace", traced, unfit)
 }
 
 /// Why a node's port to another cannot follow a trace, and what would be right.
@@ -177,13 +165,9 @@ fn unfit(topology: &Topology, from: Node, to: Node) -> Option<(String, &'static 
         let reason = format!("host {name:?} sends this way, and its card has the link's rate");
         return Some((reason, "a trace in the direction that a switch sends in"));
     };
-    let BufferConfig::Queued(queued) = &topology.switches[number].config.buffer else {
-        let reason =
-            format!("switch {name:?} sends this way, and has no queue that waits for its port");
-        return Some((
-            reason,
-            "a switch whose buffer is of kind \"queued\", such as \"plain-queued\"",
-        ));
+    let queued = match meaning_way::queues_of(topology, number) {
+        Ok(queued) => queued,
+        Err(unfit) => return Some(unfit),
     };
     if queued.service.is_empty() {
         return None;

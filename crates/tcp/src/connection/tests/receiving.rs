@@ -2,7 +2,7 @@
 
 use tailback_units::{Bytes, Duration};
 
-use crate::testing::{CLIENT, Fate, Net, SERVER, config, stack};
+use crate::testing::{CLIENT, Fate, Net, SERVER, config, stack, with_receiver_of_today};
 use crate::{Config, Stack};
 
 const MS: Duration = Duration::from_ms(1);
@@ -158,4 +158,26 @@ fn the_largest_tso_burst_fits_a_segment_field() {
     net.run_for(MS * 1000);
     assert_eq!(net.delivered[SERVER], 8_000_000);
     assert!(net.data(CLIENT).all(|s| s.segment.payload_bytes <= 8948));
+}
+
+#[test]
+fn a_late_read_is_measured_at_what_came_before_it() {
+    // tcp_rcv_space_adjust of 7.2 takes the last look at the clock.
+    let mut net = Net::of(with_receiver_of_today(stack()));
+    net.open();
+    net.write(CLIENT, 20 * 1448);
+    net.run_for(MS * 300);
+    net.reads[SERVER] = false;
+    net.write(CLIENT, 4 * 1448);
+    net.run_for(MS * 5);
+    let came = net.now;
+    net.run_for(MS * 500);
+    net.read(SERVER, u64::MAX);
+    let measured_us = u64::from(net.end(SERVER).receive.measured_at());
+    let came_us = came.as_ps() / 1_000_000;
+    // An acknowledgement may have been sent 40 ms later.
+    assert!(
+        (came_us - 5000..came_us + 41_000).contains(&measured_us),
+        "{measured_us} for {came_us}"
+    );
 }
