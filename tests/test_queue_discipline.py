@@ -257,6 +257,13 @@ def test_a_port_of_a_built_in_one_gives_its_tables(
         assert summary["switch_drops_mean"] + summary["marks_mean"] > 10
 
 
+def test_it_may_be_at_one_port_alone(tmp_path: Path) -> None:
+    at_one = "network.trunk.0.qdisc={ forward = { kind = 'python', name = 'mine' } }"
+    results = run(tmp_path, "one", scenario(tmp_path, STEP, at_one, DCTCP))
+    ports = results.table("ports").filter(pl.col("marks") > 0)
+    assert ports["link"].to_list() == ["switch0>switch1"]
+
+
 def test_it_is_told_what_is_so(tmp_path: Path) -> None:
     results = run(tmp_path, "told", scenario(tmp_path, NEXT, OWN, ECN))
     assert results.summary["marks_mean"].min() > 100

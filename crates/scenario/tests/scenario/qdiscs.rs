@@ -123,11 +123,21 @@ kind = "bulk"
 pairs = { kind = "listed", list = [["host3", "host0"]] }
 duration = "1ms"
 "#;
-    let plan = plan(text, &[]);
-    let links = plan.runs[0].network.links.iter();
-    let own: Vec<_> = links
-        .filter_map(|link| link.config.qdisc.as_ref())
-        .collect();
-    assert_eq!(own.len(), 1);
-    assert_eq!(own[0].iter().count(), 1);
+    // Said from either end.
+    let turned = r#"[{ ends = ["leaf0", "host0"], qdisc = { forward = { kind = "fq-codel" } } }]"#;
+    for set in [vec![], vec![format!("network.except={turned}")]] {
+        let set: Vec<&str> = set.iter().map(String::as_str).collect();
+        let plan = plan(text, &set);
+        let network = &plan.runs[0].network;
+        let own = network.links.iter().filter_map(|link| {
+            let both = link.config.qdisc.as_ref()?;
+            let sender = if both.forward.is_some() {
+                link.a
+            } else {
+                link.b
+            };
+            Some((network.name(sender), both.iter().count()))
+        });
+        assert_eq!(own.collect::<Vec<_>>(), [("leaf0", 1)]);
+    }
 }
