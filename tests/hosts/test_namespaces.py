@@ -453,6 +453,27 @@ interval = "500ms"
     assert "queue_bytes" not in intervals.columns
 
 
+def test_flents_tests(tmp_path: Path) -> None:
+    rrul = """
+[workload]
+kind = "flent"
+test = "rrul"
+length = "1s"
+delay = "300ms"
+step_size = "100ms"
+"""
+    results = tailback.run(scenario(tmp_path, rrul), out=tmp_path / "out", backend="namespaces")
+    summary = results.summary.row(0, named=True)
+    assert summary["pings"] == 4 * 16
+    # As in a measured window: real time.
+    for way in ("upload_gbps", "download_gbps"):
+        assert 0.25 * 0.2 * PAYLOAD_SHARE < summary[way] < 1.1 * 0.2 * PAYLOAD_SHARE
+    pings = results.table("pings").group_by("series").agg(pl.col("rtt_ms").count())
+    assert pings.filter(pl.col("rtt_ms") > 5).height == 4
+    before = results.table("intervals").filter(pl.col("time_s") < 0.25)
+    assert before["bandwidth_gbps"].sum() == 0
+
+
 def test_beside_the_simulator(tmp_path: Path, command: Command) -> None:
     wanted = scenario(tmp_path, BULK)
     for name in ("sim", "namespaces"):

@@ -117,7 +117,7 @@ def test_kernels_make_of_any_scenario_what_the_simulator_makes(tmp_path: Path, n
     if isinstance(switch, dict):
         switch.pop("flow_control", None)
     given = tailback.Scenario(drawn)
-    if drawn["workload"]["kind"] in ("bernoulli", "flent"):
+    if drawn["workload"]["kind"] == "bernoulli":
         with pytest.raises(InputError, match="modelled hosts only"):
             tailback.run(given, out=tmp_path / "k", backend="kernel")
         return

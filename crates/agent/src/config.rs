@@ -53,6 +53,9 @@ pub struct GuestConfig {
     /// When every connection is looked at for a measurement, ns, in the order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub looks_ns: Vec<u64>,
+    /// At which of these times the kernel's counters are read too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub counters_ns: Vec<u64>,
     /// It is there until a file of the name [`OVER`] is in its folder: its programs never end.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub until_over: bool,
@@ -364,6 +367,9 @@ pub struct Bulk {
     /// It is over then, ns, whatever is on its way; absent: when the sink has read all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_ns: Option<u64>,
+    /// Its connections are reset then, with what they have not sent: as a program that is killed leaves them.
+    #[serde(default)]
+    pub abort: bool,
     /// When it begins, ns.
     #[serde(default)]
     pub start_ns: u64,
@@ -403,6 +409,9 @@ pub struct Sink {
     /// Flows have no end of their own: nobody waits for what is on its way when it is over.
     #[serde(default)]
     pub endless: bool,
+    /// The sources reset their connections when they have done ([`Bulk::abort`]).
+    #[serde(default)]
+    pub aborted: bool,
 }
 
 /// Datagrams at a constant rate.
@@ -465,6 +474,9 @@ pub struct Ping {
     /// Payload beyond the ICMP header, bytes.
     #[serde(default = "ping_payload")]
     pub payload_bytes: u32,
+    /// Priority of requests, 0 to 7: the class selector in their IP headers, which answers have too.
+    #[serde(default)]
+    pub priority: u8,
     /// How long after the last request answers are waited for, ns.
     #[serde(default = "second_ns")]
     pub wait_ns: u64,

@@ -90,7 +90,7 @@ pub enum Record {
         /// The kernel's view.
         tcp_info: TcpInfo,
     },
-    /// The kernel's counters at the first and at the last of those times.
+    /// The kernel's counters at one of [`GuestConfig::counters_ns`](crate::GuestConfig::counters_ns).
     LookedCounters {
         /// When.
         time_ns: u64,

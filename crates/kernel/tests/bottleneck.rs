@@ -45,6 +45,7 @@ fn through(congestion_control: &str, ecn: &str, mark_above_bytes: Option<u64>) -
         window_bytes: None,
         priority: 0,
         end_ns: None,
+        abort: false,
         start_ns: 10_000_000,
         pace: None,
     });
@@ -55,6 +56,7 @@ fn through(congestion_control: &str, ecn: &str, mark_above_bytes: Option<u64>) -
         priority: 0,
         end_ns: None,
         endless: false,
+        aborted: false,
     });
     run(&folder, &options, star, &[vec![bulk], vec![sink]]).expect("the guests run")
 }

@@ -36,6 +36,7 @@ fn tasks(duration_ns: u64) -> [Vec<Task>; 2] {
         window_bytes: None,
         priority: 0,
         end_ns: None,
+        abort: false,
         start_ns: 10_000_000,
         pace: None,
     });
@@ -46,6 +47,7 @@ fn tasks(duration_ns: u64) -> [Vec<Task>; 2] {
         priority: 0,
         end_ns: None,
         endless: false,
+        aborted: false,
     });
     [vec![bulk], vec![sink]]
 }

@@ -28,6 +28,7 @@ fn a_ping_takes_what_the_wire_takes() {
         count: 3,
         interval_ns: 1_000_000_000,
         payload_bytes: 56,
+        priority: 0,
         wait_ns: 1_000_000_000,
         line: 0,
         start_ns: 100_000_000,

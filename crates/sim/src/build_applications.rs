@@ -93,10 +93,8 @@ pub(crate) fn applications(run: &Run, outside: &[bool]) -> (Vec<Endpoint>, Workl
             )
         }
         Spec::Iperf3(spec) => {
-            let app = MeasuredApp::new(
-                spec.measurement(run.seed, &spec.order(&run.network)),
-                outside,
-            );
+            let spec = spec.measurement(run.seed, &spec.order(&run.network));
+            let app = MeasuredApp::new(spec, outside);
             (Vec::new(), Workload::Measured(app))
         }
         Spec::Flent(spec) => {

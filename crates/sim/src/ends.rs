@@ -21,13 +21,10 @@ pub(crate) fn of_workload(run: &Run) -> Vec<usize> {
         Workload::Flows(flows) => of(flows.flows(run.seed, network)),
         Workload::RequestResponse(spec) => of(spec.flows(run.seed, network)),
         Workload::Exchange(exchange) => exchange.ends(network).to_vec(),
-        Workload::Iperf3(spec) => {
-            let flows = spec.measurement(run.seed, &spec.order(network)).flows;
-            of(flows.into_iter().map(|one| one.flow).collect())
-        }
-        Workload::Flent(spec) => {
-            let flows = spec.measurement(&spec.order(network)).flows;
-            of(flows.into_iter().map(|one| one.flow).collect())
+        Workload::Iperf3(_) | Workload::Flent(_) => {
+            let measurement = run.workload.measurement(run.seed, network);
+            let flows = measurement.into_iter().flat_map(|one| one.flows);
+            of(flows.map(|one| one.flow).collect())
         }
         Workload::Bernoulli(_) => {
             let hosts = network.hosts.len();

@@ -70,7 +70,8 @@ fn write(context: &Context<'_>, flow: &Counted, task: &config::Bulk) -> io::Resu
         other => other.map_err(|error| flow.said(&error))?,
     }
     if is_over(context, task.end_ns) {
-        return flow.record(context);
+        flow.record(context)?;
+        return if task.abort { flow.abort() } else { Ok(()) };
     }
     match flow.stream.shutdown(Shutdown::Write) {
         Err(error) if error.kind() == io::ErrorKind::NotConnected => {}
@@ -146,15 +147,18 @@ pub(super) fn sink(context: &Context<'_>, task: &config::Sink) -> io::Result<()>
                 flow => flow?,
             };
             keep(context, task.end_ns, &flows, &flow);
-            readers.push(scope.spawn(move || read(context, &flow, task.end_ns)));
+            readers.push(scope.spawn(move || read(context, &flow, task)));
         }
         join(readers)
     })
 }
 
-fn read(context: &Context<'_>, flow: &Counted, end_ns: Option<u64>) -> io::Result<()> {
-    until_over(context, flow, end_ns, || {
-        flow.skip(CHUNK_BYTES, context.clock)
+fn read(context: &Context<'_>, flow: &Counted, task: &config::Sink) -> io::Result<()> {
+    until_over(context, flow, task.end_ns, || {
+        match flow.skip(CHUNK_BYTES, context.clock) {
+            Err(error) if task.aborted && was_reset(&error) => Ok(0),
+            other => other,
+        }
     })?;
     let recorded = flow.record(context);
     // Closes this direction too, though the sampler may have the socket still.

@@ -129,7 +129,7 @@ pub fn run(config: &GuestConfig, folder: &Path, recorder: &Recorder) {
         time_ns: clock.now_ns(),
     });
     recorder.flush();
-    let sampler = Sampler::new(config.sample_interval_ns, &config.looks_ns);
+    let sampler = Sampler::new(config);
     let context = Context {
         config,
         folder,

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
-use super::socket::said;
+use super::socket::{said, set_priority};
 use super::{Clock, Context};
 use crate::config;
 use crate::record::Record;
@@ -30,6 +30,7 @@ pub(super) fn ping(context: &Context<'_>, task: &config::Ping) -> io::Result<()>
     if !context.address().is_unspecified() {
         socket.bind(&SockAddr::from(SocketAddrV4::new(context.address(), 0)))?;
     }
+    set_priority(&socket, task.priority)?;
     socket.connect(&SockAddr::from(SocketAddrV4::new(task.address, 0)))?;
     // A datagram socket like another, as far as sending and receiving go.
     let socket: UdpSocket = socket.into();

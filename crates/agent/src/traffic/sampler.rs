@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::Clock;
 use super::socket::Counted;
+use crate::config::GuestConfig;
 use crate::counters;
 use crate::mem_info;
 use crate::record::{Record, Recorder};
@@ -14,6 +15,7 @@ use crate::tcp_info::{self, TcpInfo};
 pub(super) struct Sampler {
     interval_ns: Option<u64>,
     looks_ns: Vec<u64>,
+    counters_ns: Vec<u64>,
     state: Mutex<State>,
     over: Condvar,
 }
@@ -26,10 +28,11 @@ struct State {
 }
 
 impl Sampler {
-    pub(super) fn new(interval_ns: Option<u64>, looks_ns: &[u64]) -> Sampler {
+    pub(super) fn new(config: &GuestConfig) -> Sampler {
         Sampler {
-            interval_ns: interval_ns.filter(|&ns| ns > 0),
-            looks_ns: looks_ns.to_vec(),
+            interval_ns: config.sample_interval_ns.filter(|&ns| ns > 0),
+            looks_ns: config.looks_ns.clone(),
+            counters_ns: config.counters_ns.clone(),
             state: Mutex::default(),
             over: Condvar::new(),
         }
@@ -73,10 +76,8 @@ impl Sampler {
         });
     }
 
-    /// Looks at all connections at the times of a measurement, and at the first and the last of them
-    /// at the kernel's counters.
+    /// Looks at all connections at the times of a measurement, and at some of them at the kernel's counters.
     pub(super) fn measure(&self, clock: Clock, recorder: &Recorder) {
-        let ends = [self.looks_ns.first(), self.looks_ns.last()];
         self.at(clock, self.looks_ns.iter().copied(), |time_ns, seen| {
             for (connection, tcp_info) in seen {
                 recorder.add(&Record::Look {
@@ -87,7 +88,7 @@ impl Sampler {
                     tcp_info,
                 });
             }
-            if ends.contains(&Some(&time_ns)) {
+            if self.counters_ns.contains(&time_ns) {
                 recorder.add(&Record::LookedCounters {
                     time_ns,
                     counters: counters::read(),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use socket2::{Domain, Protocol, SockAddr, Socket, Type};
+use socket2::{Domain, Protocol, SockAddr, SockRef, Socket, Type};
 
 use super::options::{self, Buffer};
 use super::{Clock, Context, sleep_ns};
@@ -61,12 +61,17 @@ impl Options<'_> {
         if let Some(bytes) = self.receive_buffer_bytes {
             options::set_buffer(socket.as_fd(), Buffer::Receive, bytes, config)?;
         }
-        if self.priority > 0 {
-            // Class selectors are the upper three bits of DSCP (RFC 2474, 4.2.2), DSCP those of TOS.
-            socket.set_tos_v4(u32::from(self.priority) << 5)?;
-        }
-        Ok(())
+        set_priority(socket, self.priority)
     }
+}
+
+/// Marks what a socket sends with the class selector of a priority, 0 to 7.
+pub(super) fn set_priority(socket: &Socket, priority: u8) -> io::Result<()> {
+    if priority > 0 {
+        // Class selectors are the upper three bits of DSCP (RFC 2474, 4.2.2), DSCP those of TOS.
+        socket.set_tos_v4(u32::from(priority) << 5)?;
+    }
+    Ok(())
 }
 
 /// Connects, and counts from then on; where nobody listens yet, tries again.
@@ -316,6 +321,12 @@ impl Counted {
     /// Bytes that the application has read.
     pub(super) fn read_bytes(&self) -> u64 {
         self.read.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Resets the connection, whoever else holds it; what it has not sent is thrown away.
+    pub(super) fn abort(&self) -> io::Result<()> {
+        SockRef::from(&self.stream).set_linger(Some(Duration::ZERO))?;
+        sys::close_for_all(&self.stream)
     }
 
     /// Segments retransmitted and retransmission timeouts so far.

@@ -53,6 +53,7 @@ fn config_of(
         socket_options,
         commands: Vec::new(),
         sample_interval_ns: Some(1_000_000),
+        counters_ns: looks_ns.iter().step_by(2).copied().collect(),
         looks_ns,
         tasks,
     }
@@ -158,6 +159,7 @@ fn bulk_flows_arrive_whole() {
                 priority: 0,
                 end_ns: None,
                 endless: false,
+                aborted: false,
             }),
             Task::Bulk(config::Bulk {
                 address: Ipv4Addr::LOCALHOST,
@@ -169,6 +171,7 @@ fn bulk_flows_arrive_whole() {
                 window_bytes: Some(1 << 20),
                 priority: 0,
                 end_ns: None,
+                abort: false,
                 start_ns: 0,
                 pace: None,
             }),
@@ -203,7 +206,7 @@ fn sockets_are_as_the_scenario_says_and_else_as_the_kernel_has_them() {
             folder: &folder,
             recorder: &Recorder::create(&folder.join("results.jsonl")).unwrap(),
             clock: Clock { epoch_ns: 0 },
-            sampler: &Sampler::new(None, &[]),
+            sampler: &Sampler::new(&config),
         };
         let port = free_port();
         let listener = socket::listen(&context, port, socket::Options::default()).unwrap();
@@ -230,6 +233,7 @@ fn a_duration_ends_a_flow() {
                 priority: 0,
                 end_ns: None,
                 endless: false,
+                aborted: false,
             }),
             Task::Bulk(config::Bulk {
                 address: Ipv4Addr::LOCALHOST,
@@ -241,6 +245,7 @@ fn a_duration_ends_a_flow() {
                 window_bytes: None,
                 priority: 0,
                 end_ns: None,
+                abort: false,
                 start_ns: 0,
                 pace: None,
             }),
@@ -262,7 +267,7 @@ fn a_flow_with_an_end_is_over_then_and_looked_at_before() {
     let at = |ms: u64| now_ns + ms * 1_000_000;
     let records = run_and_look(
         "end",
-        vec![at(100), at(300)],
+        vec![at(100), at(200), at(300)],
         vec![
             // A connection more than will come is not waited for.
             Task::Sink(config::Sink {
@@ -272,6 +277,7 @@ fn a_flow_with_an_end_is_over_then_and_looked_at_before() {
                 priority: 0,
                 end_ns: Some(at(800)),
                 endless: false,
+                aborted: false,
             }),
             Task::Bulk(config::Bulk {
                 address: Ipv4Addr::LOCALHOST,
@@ -283,6 +289,7 @@ fn a_flow_with_an_end_is_over_then_and_looked_at_before() {
                 window_bytes: None,
                 priority: 0,
                 end_ns: Some(at(800)),
+                abort: false,
                 start_ns: 0,
                 pace: None,
             }),
@@ -301,20 +308,101 @@ fn a_flow_with_an_end_is_over_then_and_looked_at_before() {
         })
         .collect();
     let times: Vec<u64> = looks.iter().map(|(time_ns, _)| *time_ns).collect();
-    assert_eq!(times, [at(100), at(100), at(300), at(300)], "{records:?}");
+    let each = [100, 100, 200, 200, 300, 300].map(at);
+    assert_eq!(times, each, "{records:?}");
     for flow in 0..2 {
-        assert!(looks[flow].1 < looks[flow + 2].1, "{looks:?}");
+        assert!(looks[flow].1 < looks[flow + 4].1, "{looks:?}");
     }
-    let counters = records
-        .iter()
-        .filter(|r| matches!(r, Record::LookedCounters { .. }));
-    assert_eq!(counters.count(), 2);
+    let counted = records.iter().filter_map(|record| match record {
+        Record::LookedCounters { time_ns, .. } => Some(*time_ns),
+        _ => None,
+    });
+    assert_eq!(counted.collect::<Vec<u64>>(), [at(100), at(300)]);
     assert_eq!(
         flows(&records, true).len() + flows(&records, false).len(),
         4
     );
     assert!(matches!(records.last(), Some(Record::Done { .. })));
     assert!(!records.iter().any(|r| matches!(r, Record::Error { .. })));
+}
+
+#[test]
+fn flows_that_are_aborted_end_their_receiver_too() {
+    let port = free_port();
+    let now_ns = Clock { epoch_ns: 0 }.now_ns();
+    let at = |ms: u64| now_ns + ms * 1_000_000;
+    let began = std::time::Instant::now();
+    let records = run_tasks(
+        "abort",
+        vec![
+            Task::Sink(config::Sink {
+                port,
+                connections: 2,
+                window_bytes: None,
+                priority: 0,
+                end_ns: Some(at(60_000)),
+                endless: true,
+                aborted: true,
+            }),
+            Task::Bulk(config::Bulk {
+                address: Ipv4Addr::LOCALHOST,
+                port,
+                flows: 2,
+                bytes: None,
+                duration_ns: None,
+                congestion_control: None,
+                window_bytes: None,
+                priority: 5,
+                end_ns: Some(at(300)),
+                abort: true,
+                start_ns: 0,
+                pace: None,
+            }),
+        ],
+    );
+    assert!(began.elapsed() < Duration::from_secs(30));
+    assert!(
+        !records.iter().any(|r| matches!(r, Record::Error { .. })),
+        "{records:?}"
+    );
+    let (sent, read) = (flows(&records, true), flows(&records, false));
+    assert_eq!((sent.len(), read.len()), (2, 2));
+}
+
+#[test]
+fn what_a_flow_that_is_aborted_has_not_sent_is_thrown_away() {
+    let end_of = |abort: bool| {
+        let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let clock = Clock { epoch_ns: 0 };
+        let end_ns = clock.now_ns() + 300_000_000;
+        let receiver = thread::spawn(move || {
+            let mut stream = listener.accept().unwrap().0;
+            // Reads what has come when the sender has done.
+            clock.sleep_until(end_ns + 300_000_000);
+            std::io::copy(&mut stream, &mut std::io::sink()).map_err(|error| error.kind())
+        });
+        let send = Task::Bulk(config::Bulk {
+            address: Ipv4Addr::LOCALHOST,
+            port,
+            flows: 1,
+            bytes: None,
+            duration_ns: None,
+            congestion_control: None,
+            window_bytes: None,
+            priority: 0,
+            end_ns: Some(end_ns),
+            abort,
+            start_ns: 0,
+            pace: None,
+        });
+        let records = run_tasks(&format!("thrown-{abort}"), vec![send]);
+        assert_eq!(flows(&records, true).len(), 1, "{records:?}");
+        let written_bytes = flows(&records, true)[0].written_bytes;
+        receiver.join().unwrap().map(|bytes| bytes == written_bytes)
+    };
+    assert_eq!(end_of(true), Err(std::io::ErrorKind::ConnectionReset));
+    assert_eq!(end_of(false), Ok(true));
 }
 
 #[test]
@@ -340,6 +428,7 @@ fn flows_whose_receiver_ends_a_moment_before_have_not_failed() {
         window_bytes: None,
         priority: 0,
         end_ns: Some(end_ns),
+        abort: false,
         start_ns: 0,
         pace: None,
     });
@@ -403,7 +492,7 @@ fn on_a_machine_that_others_use_only_the_runs_hosts_are_served() {
         folder: &folder,
         recorder: &Recorder::create(&folder.join("results.jsonl")).unwrap(),
         clock: Clock { epoch_ns: 0 },
-        sampler: &Sampler::new(None, &[]),
+        sampler: &Sampler::new(&config),
     };
     let port = free_port();
     let listener = socket::listen(&context, port, socket::Options::default()).unwrap();
@@ -438,13 +527,14 @@ fn on_a_machine_that_others_use_only_the_runs_hosts_are_served() {
 fn in_context(name: &str, task: impl FnOnce(&Context<'_>)) {
     let folder = std::env::temp_dir().join(format!("tailback-agent-{}-{name}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
+    let config = config_of(name, SocketOptions::new(), Vec::new(), Vec::new());
     task(&Context {
         ends: Ends::default(),
-        config: &config_of(name, SocketOptions::new(), Vec::new(), Vec::new()),
+        config: &config,
         folder: &folder,
         recorder: &Recorder::create(&folder.join("results.jsonl")).unwrap(),
         clock: Clock { epoch_ns: 0 },
-        sampler: &Sampler::new(None, &[]),
+        sampler: &Sampler::new(&config),
     });
     fs::remove_dir_all(folder).unwrap();
 }
@@ -526,6 +616,7 @@ fn who_gets_no_answer_says_to_whom_it_could_not_connect() {
         window_bytes: None,
         priority: 0,
         end_ns: None,
+        abort: false,
         start_ns: 0,
         pace: None,
     });

@@ -192,6 +192,7 @@ pub fn prepare(
             commands: options.commands.clone(),
             sample_interval_ns: None,
             looks_ns: Vec::new(),
+            counters_ns: Vec::new(),
             tasks: tasks.clone(),
         };
         let text = serde_json::to_string(&config).expect("a configuration is JSON");

@@ -190,6 +190,16 @@ impl Workload {
         }
     }
 
+    /// What a workload that measures by itself comes down to, with the starts of a seed.
+    #[must_use]
+    pub fn measurement(&self, seed: u64, network: &Topology) -> Option<Measurement> {
+        match self {
+            Workload::Iperf3(spec) => Some(spec.measurement(seed, &spec.order(network))),
+            Workload::Flent(spec) => Some(spec.measurement(&spec.order(network))),
+            _ => None,
+        }
+    }
+
     /// What a workload that measures by itself looks at.
     pub(crate) fn looks(&self) -> Vec<Look> {
         match self {

@@ -24,13 +24,13 @@ fn end(run: &Run, after_look: Duration) -> Option<Time> {
         Workload::RequestResponse(spec) => Some(spec.end()),
         Workload::Exchange(spec) => Some(Time::ZERO + spec.duration),
         Workload::Iperf3(spec) => Some(spec.end() + after_look),
+        Workload::Flent(spec) => Some(spec.end() + after_look),
         Workload::Ping(spec) => Some(ping_end(run, spec)),
         Workload::Udp(spec) => Some(udp_end(run, spec)),
         Workload::Incast(_)
         | Workload::Collective(_)
         | Workload::Flows(_)
         | Workload::Command(_)
-        | Workload::Flent(_)
         | Workload::Bernoulli(_) => None,
     }
 }
@@ -77,6 +77,7 @@ pub(super) fn tasks(run: &Run, after_look: Duration, at: &Addresses) -> Vec<(usi
             window_bytes: None,
             priority: flow.priority,
             end_ns,
+            abort: false,
             start_ns: kernel_ns(flow.start),
             pace: one.pace.map(|pace| Pace {
                 block_bytes: pace.block_bytes,
@@ -90,6 +91,7 @@ pub(super) fn tasks(run: &Run, after_look: Duration, at: &Addresses) -> Vec<(usi
             priority: flow.priority,
             end_ns,
             endless: flow.bytes.is_none(),
+            aborted: false,
         });
         tasks.push((flow.source, send));
         tasks.push((flow.destination, receive));

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use tailback_agent::config::{self, GuestConfig, Interface, Neighbour, Offloads, Task};
-use tailback_scenario::{LinuxValue, Node, Run, SocketConfig, Workload};
+use tailback_scenario::{LinuxValue, Node, Run, SocketConfig};
 use tailback_wire::plan;
 
 use super::addresses::Addresses;
 use super::measured;
-use super::tasks::{kernel_ns, ns};
+use super::tasks::ns;
 
 /// Bits of the network's part in all addresses of the plan.
 const PREFIX_LENGTH: u8 = 8;
@@ -24,6 +24,7 @@ pub(super) fn of(
     let host = &run.network.hosts[number];
     let kernel = &host.kernel;
     let others = (0..run.network.hosts.len()).filter(|other| *other != number);
+    let (looks_ns, counters_ns) = measured::looks_ns(run);
     GuestConfig {
         host: host.name.clone(),
         seed: run.seed,
@@ -58,14 +59,8 @@ pub(super) fn of(
             .flat_map(|(program, lines)| lines.iter().map(move |line| words(program, line)))
             .collect(),
         sample_interval_ns: kernel.sample_interval.map(ns),
-        looks_ns: match &run.workload {
-            Workload::Iperf3(spec) => measured::looks(spec).into_iter().map(kernel_ns).collect(),
-            Workload::Bulk(bulk) if !bulk.omit.is_zero() => vec![kernel_ns(bulk.begin())],
-            Workload::RequestResponse(spec) if !spec.omit.is_zero() => {
-                vec![kernel_ns(spec.begin())]
-            }
-            _ => Vec::new(),
-        },
+        looks_ns,
+        counters_ns,
         tasks,
     }
 }

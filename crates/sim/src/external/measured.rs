@@ -1,26 +1,43 @@
 //! What guests told of workloads `iperf3`, `ping` and `udp`, put into the world as if its own hosts had seen
 //! it: what is counted in a window of time, and every datagram.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tailback_agent::Record;
 use tailback_net::frame::EndpointId;
-use tailback_scenario::{Flow, Iperf3, Run};
+use tailback_scenario::{Flow, Measurement, Run, Workload};
 use tailback_units::{Duration, Time};
 use tailback_wire::plan;
 
-use super::results::{Records, at, listening};
+use super::results::{self, Records, at, is_sender, listening};
+use super::tasks::kernel_ns;
 use super::to_world;
 use crate::workload::Request;
 use crate::world::{Told, ToldBySender, World};
 
 /// Times at which guests look at their connections, on the world's clock: the window's ends and
-/// those of its intervals.
-pub(super) fn looks(spec: &Iperf3) -> Vec<Time> {
-    let (begin, end) = (spec.begin(), spec.end());
+/// those of the intervals.
+fn looks(spec: &Measurement) -> BTreeSet<Time> {
     let step = spec.interval.as_ps().max(1) as usize;
-    let steps = (begin.as_ps()..end.as_ps()).step_by(step);
-    steps.map(Time::from_ps).chain([end]).collect()
+    let steps = (spec.begin.as_ps()..spec.end.as_ps()).step_by(step);
+    let steps = steps.map(Time::from_ps);
+    steps.chain([spec.load.0, spec.load.1, spec.end]).collect()
+}
+
+/// When guests look at their connections, and when at what their kernels count too, on the kernels' clock.
+pub(super) fn looks_ns(run: &Run) -> (Vec<u64>, Vec<u64>) {
+    let once = |at: Time| (vec![kernel_ns(at)], vec![kernel_ns(at)]);
+    match &run.workload {
+        Workload::Bulk(bulk) if !bulk.omit.is_zero() => once(bulk.begin()),
+        Workload::RequestResponse(spec) if !spec.omit.is_zero() => once(spec.begin()),
+        other => other
+            .measurement(run.seed, &run.network)
+            .map(|spec| {
+                let all = looks(&spec).into_iter().map(kernel_ns).collect();
+                (all, [spec.load.0, spec.load.1].map(kernel_ns).to_vec())
+            })
+            .unwrap_or_default(),
+    }
 }
 
 /// What guests saw of each of these flows at the times at which they looked; `sends` is the end that sends.
@@ -66,20 +83,16 @@ pub(super) fn fill_omitted(world: &mut World, flows: &[Flow], records: &Records)
 }
 
 /// Puts into the world what guests told of a measured window.
-pub(super) fn fill_window(world: &mut World, run: &Run, spec: &Iperf3, records: &Records) {
-    let ends = [spec.begin(), spec.end()];
-    let flows = spec.measurement(run.seed, &spec.order(&run.network)).flows;
-    let flows: Vec<Flow> = flows.iter().map(|one| one.flow).collect();
+pub(super) fn fill_window(world: &mut World, spec: &Measurement, records: &Records) {
+    let ends = [spec.load.0, spec.load.1];
+    let flows: Vec<Flow> = spec.flows.iter().map(|one| one.flow).collect();
     let mut pings = Vec::new();
     for records in records.values() {
         let mut counters = Vec::new();
         for record in records {
             match record {
                 Record::LookedCounters { counters: read, .. } => counters.push(read),
-                Record::Ping {
-                    sent_ns, rtt_ns, ..
-                } => pings.push((at(*sent_ns), rtt_ns.map(|ns| Duration::from_ps(ns * 1000)))),
-                _ => {}
+                _ => pings.extend(request(record)),
             }
         }
         if let ([first, .., last], Some(whole)) =
@@ -96,12 +109,22 @@ pub(super) fn fill_window(world: &mut World, run: &Run, spec: &Iperf3, records: 
                 count("TcpExt.TCPSackRecovery") + count("TcpExt.TCPRenoRecovery");
         }
     }
-    for (flow, looks) in looked(&flows, world.workload.sender(), records) {
+    let mut told = looked(&flows, world.workload.sender(), records);
+    // What came after the last look at a connection that was reset.
+    for end in results::flows(records).filter(|end| !is_sender(end, world.workload.sender())) {
+        let number = results::number(end) as usize;
+        if number >= flows.len() {
+            continue;
+        }
+        let looks = told.entry(number).or_default();
+        looks.entry(at(end.last_byte_ns)).or_default().read_bytes = Some(end.read_bytes);
+    }
+    for (flow, looks) in told {
         if flow < world.begun_flows() {
             world.told_of_flow(flow, &looks, ends);
         }
     }
-    world.workload.pinged_outside(&pings);
+    world.workload.pinged_outside(pings);
 }
 
 /// The time on the world's clock, to the nanosecond, for which a guest was told to look.
@@ -109,25 +132,28 @@ fn look_time(ns: u64) -> Time {
     to_world(Time::from_ps(ns * 1000))
 }
 
+/// A ping, as a guest told of it.
+fn request(record: &Record) -> Option<Request> {
+    let Record::Ping {
+        line,
+        sequence,
+        sent_ns,
+        rtt_ns,
+    } = record
+    else {
+        return None;
+    };
+    Some(Request {
+        sent: at(*sent_ns),
+        pair: *line as usize,
+        sequence: *sequence,
+        rtt: rtt_ns.map(|ns| Duration::from_ps(ns * 1000)),
+    })
+}
+
 /// Puts into the world what guests told of pings.
 pub(super) fn fill_pings(world: &mut World, records: &Records) {
-    let requests = records
-        .values()
-        .flatten()
-        .filter_map(|record| match record {
-            Record::Ping {
-                line,
-                sequence,
-                sent_ns,
-                rtt_ns,
-            } => Some(Request {
-                sent: at(*sent_ns),
-                pair: *line as usize,
-                sequence: *sequence,
-                rtt: rtt_ns.map(|ns| Duration::from_ps(ns * 1000)),
-            }),
-            _ => None,
-        });
+    let requests = records.values().flatten().filter_map(request);
     world.workload.requested_outside(requests);
 }
 

@@ -123,20 +123,25 @@ fn of_workload(run: &Run, outside: &[bool]) -> Vec<String> {
     let modelled_only = |name: &str| {
         format!(
             "the workload {name:?} runs on modelled hosts only: kernels have no agent for it; use \
-             incast, bulk, flows, request-response, collective, exchange, iperf3, udp, ping or command"
+             incast, bulk, flows, request-response, collective, exchange, iperf3, flent, udp, ping or command"
         )
     };
     let name = |host: usize| run.network.hosts[host].name.as_str();
     let said = match &run.workload {
         Workload::Bernoulli(_) => Some(modelled_only("bernoulli")),
-        Workload::Flent(_) => Some(modelled_only("flent")),
-        Workload::Iperf3(spec) if !spec.ping_interval.is_zero() => {
-            let pings = spec.measurement(run.seed, &spec.order(&run.network)).pings;
-            let apart = |line: &&PingLine| outside[line.source] != outside[line.destination];
-            pings.iter().find(apart).map(|line| {
+        Workload::Iperf3(_) | Workload::Flent(_) => {
+            let measurement = run.workload.measurement(run.seed, &run.network);
+            let measurement = measurement.filter(|spec| !spec.ping_interval.is_zero());
+            let pings = measurement.into_iter().flat_map(|spec| spec.pings);
+            let apart = |line: &PingLine| outside[line.source] != outside[line.destination];
+            let without = match &run.workload {
+                Workload::Iperf3(_) => ", or set workload.ping_interval to \"0s\"",
+                _ => "",
+            };
+            pings.into_iter().find(apart).map(|line| {
                 format!(
                     "pings go from {} to {}, of which one is a kernel and one is modelled: make both \
-                     alike, or set workload.ping_interval to \"0s\"",
+                     alike{without}",
                     name(line.source),
                     name(line.destination)
                 )

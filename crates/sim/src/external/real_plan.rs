@@ -240,9 +240,9 @@ pub(super) fn refused_of_hosts(run: &Run) -> Vec<String> {
     let mut refused = Vec::new();
     let mut refuse = |what: String| refused.push(what);
     match &run.workload {
-        Workload::Flent(_) | Workload::Bernoulli(_) => refuse(
-            "the workloads flent and bernoulli run on modelled hosts only (use incast, bulk, flows, \
-             request-response, exchange, iperf3, udp, ping or command)"
+        Workload::Bernoulli(_) => refuse(
+            "the workload bernoulli runs on modelled hosts only (use incast, bulk, flows, \
+             request-response, collective, exchange, iperf3, flent, udp, ping or command)"
                 .to_owned(),
         ),
         Workload::Udp(udp) if udp.ecn => {
@@ -478,6 +478,7 @@ pub(super) fn least(run: &Run) -> Duration {
         Workload::RequestResponse(spec) => until(spec.end()),
         Workload::Exchange(exchange) => exchange.duration,
         Workload::Iperf3(spec) => until(spec.end()),
+        Workload::Flent(spec) => until(spec.end()),
         Workload::Udp(udp) => until(tasks::udp_end(run, udp)),
         Workload::Ping(spec) => {
             let pingers = spec.pingers(run.seed, network);
@@ -490,7 +491,7 @@ pub(super) fn least(run: &Run) -> Duration {
             let starts = commands.command.iter().map(|command| command.start);
             starts.max().unwrap_or_default()
         }
-        Workload::Bulk(_) | Workload::Flent(_) | Workload::Bernoulli(_) => Duration::ZERO,
+        Workload::Bulk(_) | Workload::Bernoulli(_) => Duration::ZERO,
     };
     START + workload
 }

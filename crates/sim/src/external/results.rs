@@ -33,7 +33,12 @@ pub(super) fn at(ns: u64) -> Time {
 pub(super) fn fill(world: &mut World, run: &Run, log: &[(Time, Totals)], records: &Records) {
     beside::fill(world, run, records);
     match &run.workload {
-        Workload::Iperf3(spec) => return measured::fill_window(world, run, spec, records),
+        Workload::Iperf3(_) | Workload::Flent(_) => {
+            if let Some(spec) = run.workload.measurement(run.seed, &run.network) {
+                measured::fill_window(world, &spec, records);
+            }
+            return;
+        }
         Workload::Udp(_) => return measured::fill_datagrams(world, records),
         Workload::Ping(_) => {
             measured::fill_pings(world, records);
@@ -290,7 +295,7 @@ pub(super) fn complete(
     // What is counted in a window of time is in the tables already.
     let in_window = matches!(
         run.workload,
-        Workload::Iperf3(_) | Workload::Udp(_) | Workload::Ping(_)
+        Workload::Iperf3(_) | Workload::Flent(_) | Workload::Udp(_) | Workload::Ping(_)
     );
     let by_iteration = matches!(run.workload, Workload::Incast(_) | Workload::Collective(_));
     // What programs transfer nobody sees: their bytes and flows would be zeros that are no measurements.

@@ -8,8 +8,8 @@ use tailback_agent::config::{
     UdpSink, UdpSource,
 };
 use tailback_scenario::{
-    Collective, Deed, End, Exchange, Flow, Gaps, Incast, Iperf3, Lane, Ping as PingSpec, Pinger,
-    Rank, RequestResponse, Run, TimedAction, Udp, Workload,
+    Collective, Deed, End, Exchange, Flow, Gaps, Incast, Lane, Measurement, Ping as PingSpec,
+    Pinger, Rank, RequestResponse, Run, TimedAction, Udp, Workload,
 };
 use tailback_units::{Duration, Time};
 
@@ -56,13 +56,16 @@ fn workload_tasks(run: &Run, after_look: Duration, at: &Addresses) -> Vec<(usize
             .into_iter()
             .map(|end| exchange_task(run, exchange, end, at))
             .collect(),
-        Workload::Iperf3(spec) => iperf3_tasks(run, spec, after_look, at),
+        Workload::Iperf3(_) | Workload::Flent(_) => {
+            let measurement = run.workload.measurement(run.seed, &run.network);
+            measurement.map_or_else(Vec::new, |spec| measured_tasks(&spec, after_look, at))
+        }
         Workload::Udp(udp) => udp_tasks(run, udp, at),
         Workload::RequestResponse(spec) => request_tasks(run, spec, at),
         Workload::Ping(spec) => ping_tasks(run, spec, at),
         Workload::Collective(spec) => collective_tasks(run, spec, at),
         // Refused before it comes here.
-        Workload::Flent(_) | Workload::Bernoulli(_) => Vec::new(),
+        Workload::Bernoulli(_) => Vec::new(),
         Workload::Command(commands) => {
             let hosts = &run.network.hosts;
             let number = |name: &str| hosts.iter().position(|host| host.name == name);
@@ -156,17 +159,12 @@ fn exchange_task(run: &Run, exchange: &Exchange, end: End, at: &Addresses) -> (u
     (host, task)
 }
 
-fn iperf3_tasks(
-    run: &Run,
-    spec: &Iperf3,
-    after_look: Duration,
-    at: &Addresses,
-) -> Vec<(usize, Task)> {
-    let end_ns = Some(kernel_ns(spec.end() + after_look));
+/// Senders that stop before the run ends reset their connections, as the model's do.
+fn measured_tasks(spec: &Measurement, after_look: Duration, at: &Addresses) -> Vec<(usize, Task)> {
+    let end_ns = Some(kernel_ns(spec.end + after_look));
+    let stops = spec.load.1 < spec.end;
     let mut tasks = Vec::new();
-    let measurement = spec.measurement(run.seed, &spec.order(&run.network));
-    let flows = &measurement.flows;
-    for (number, flow) in flows.iter().map(|one| one.flow).enumerate() {
+    for (number, flow) in spec.flows.iter().map(|one| one.flow).enumerate() {
         let send = Task::Bulk(Bulk {
             address: at.of(flow.destination),
             port: port(number, at),
@@ -176,7 +174,8 @@ fn iperf3_tasks(
             congestion_control: None,
             window_bytes: None,
             priority: flow.priority,
-            end_ns,
+            end_ns: Some(kernel_ns(spec.load.1 + after_look)),
+            abort: stops,
             start_ns: kernel_ns(flow.start),
             pace: None,
         });
@@ -187,30 +186,42 @@ fn iperf3_tasks(
             priority: flow.priority,
             end_ns,
             endless: true,
+            aborted: stops,
         });
         tasks.push((flow.source, send));
         tasks.push((flow.destination, receive));
     }
-    let pings = (!spec.ping_interval.is_zero()).then_some(&measurement.pings);
-    for line in pings.into_iter().flatten() {
-        let count = spec.duration.as_ps().div_ceil(spec.ping_interval.as_ps());
+    if spec.ping_interval.is_zero() {
+        return tasks;
+    }
+    let count = spec.end.since(spec.begin).as_ps();
+    let count = count.div_ceil(spec.ping_interval.as_ps());
+    for (number, line) in spec.pings.iter().enumerate() {
         let ping = Task::Ping(Ping {
             address: at.of(line.destination),
             count: count as u32,
             interval_ns: ns(spec.ping_interval),
             payload_bytes: PING_PAYLOAD_BYTES,
-            start_ns: kernel_ns(spec.begin()),
+            priority: line.priority,
+            start_ns: kernel_ns(spec.begin),
             wait_ns: ns(PING_WAIT),
-            line: 0,
+            line: number as u32,
         });
         tasks.push((line.source, ping));
+    }
+    if stops {
+        // Who answers may have nothing else to do by then.
+        let answering: BTreeSet<usize> = spec.pings.iter().map(|line| line.destination).collect();
+        let end_ns = kernel_ns(spec.end + after_look);
+        let stay = |host: usize| (host, Task::Stay(Stay { end_ns }));
+        tasks.extend(answering.into_iter().map(stay));
     }
     tasks
 }
 
 /// As ping(8) sends, and the model.
 const PING_PAYLOAD_BYTES: u32 = 56;
-/// How long after the last of an iperf3's pings answers are waited for. [assumed]
+/// How long after the last ping beside flows that are measured answers are waited for. [assumed]
 const PING_WAIT: Duration = Duration::from_secs(1);
 
 fn ping_tasks(run: &Run, spec: &PingSpec, at: &Addresses) -> Vec<(usize, Task)> {
@@ -220,6 +231,7 @@ fn ping_tasks(run: &Run, spec: &PingSpec, at: &Addresses) -> Vec<(usize, Task)> 
             count: one.count,
             interval_ns: ns(spec.interval),
             payload_bytes: spec.size.get() as u32,
+            priority: 0,
             wait_ns: ns(spec.wait),
             line: line as u32,
             start_ns: kernel_ns(one.start),
@@ -365,6 +377,7 @@ fn flow_tasks(
             window_bytes,
             priority: flow.priority,
             end_ns,
+            abort: false,
             start_ns: kernel_ns(flow.start),
             pace: None,
         });
@@ -375,6 +388,7 @@ fn flow_tasks(
             priority: flow.priority,
             end_ns,
             endless: flow.bytes.is_none(),
+            aborted: false,
         });
         tasks.push((flow.source, send));
         tasks.push((flow.destination, receive));

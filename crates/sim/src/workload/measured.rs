@@ -10,7 +10,7 @@ use tailback_net::frame::EndpointId;
 use tailback_scenario::Measurement;
 use tailback_units::{Duration, Time};
 
-use super::{Action, Ending, Notice};
+use super::{Action, Ending, Notice, Request};
 
 /// Bytes that a sender wants to send: more than any run carries.
 const ENDLESS: u64 = 1 << 62;
@@ -62,13 +62,16 @@ pub(crate) struct MeasuredApp {
 impl MeasuredApp {
     /// `outside` are the hosts that are not modelled, by their numbers; missing: they are.
     pub(crate) fn new(spec: Measurement, outside: &[bool]) -> MeasuredApp {
+        // All go to one host, and to one of its own kind.
+        let first = spec.pings.first().map(|line| line.source);
+        let pings_outside = first.is_some_and(|host| outside.get(host) == Some(&true));
         MeasuredApp {
-            pings_outside: outside.get(1) == Some(&true),
+            pings_outside,
             opened: 0,
             begun: false,
             stopped: false,
             done: false,
-            next_ping: if spec.ping_interval.is_zero() || outside.get(1) == Some(&true) {
+            next_ping: if spec.ping_interval.is_zero() || pings_outside {
                 Time::NEVER
             } else {
                 spec.begin
@@ -203,20 +206,30 @@ impl MeasuredApp {
         }
     }
 
-    /// Pings that a host outside has sent, each with its time, and its round trip if it was answered.
-    pub(super) fn pinged_outside(&mut self, pings: &[(Time, Option<Duration>)]) {
+    /// Pings that hosts outside have sent, those of a line in any order.
+    pub(super) fn pinged_outside(&mut self, pings: Vec<Request>) {
         if !self.pings_outside {
             return;
         }
-        self.pinged = pings.iter().map(|(at, _)| Some(*at)).collect();
-        self.last_answered = vec![pings.iter().rposition(|(_, rtt)| rtt.is_some())];
-        let answered = pings.iter().filter_map(|(at, rtt)| Some((*at, (*rtt)?)));
-        let answer = |(sent, rtt)| Answer {
-            line: 0,
-            sent,
-            at: sent + rtt,
-        };
-        self.answers = answered.map(answer).collect();
+        let lines = self.last_answered.len();
+        for ping in pings.iter().filter(|ping| ping.pair < lines) {
+            let round = ping.sequence as usize;
+            let sent = self.pinged.len().max((round + 1) * lines);
+            self.pinged.resize(sent, None);
+            self.pinged[round * lines + ping.pair] = Some(ping.sent);
+            // What comes after the end nobody here sees.
+            let in_time = |rtt: &Duration| ping.sent + *rtt < self.spec.end;
+            if let Some(rtt) = ping.rtt.filter(in_time) {
+                let last = &mut self.last_answered[ping.pair];
+                *last = (*last).max(Some(round));
+                self.answers.push(Answer {
+                    line: ping.pair,
+                    sent: ping.sent,
+                    at: ping.sent + rtt,
+                });
+            }
+        }
+        self.answers.sort_by_key(|answer| (answer.at, answer.line));
     }
 
     pub(super) fn is_done(&self) -> bool {

@@ -262,7 +262,7 @@ impl Workload {
     }
 
     /// A host outside has sent these pings.
-    pub(crate) fn pinged_outside(&mut self, pings: &[(Time, Option<Duration>)]) {
+    pub(crate) fn pinged_outside(&mut self, pings: Vec<Request>) {
         if let Workload::Measured(app) = self {
             app.pinged_outside(pings);
         }

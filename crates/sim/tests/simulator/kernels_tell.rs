@@ -103,3 +103,72 @@ fn a_ping_that_is_on_its_way_is_not_lost() {
     assert!(measure(&outcome, "summary", "ping_ms_mean")[0].is_nan());
     assert!(measure(&outcome, "summary", "ping_ms_max")[0].is_nan());
 }
+
+/// Flent's busiest test, in a network whose switches send what is marked CS5 and EF first.
+const RRUL: &str = r#"
+name = "rrul"
+host = "uml-virtio"
+stack = "linux-7.2"
+[network]
+topology = "dumbbell"
+pairs = 1
+link = { rate = "100Mbit", delay = "1us", mtu = "1500B" }
+trunk = [{ rate = "10Mbit", delay = "10ms", mtu = "1500B" }]
+[network.switch]
+preset = "plain-queued"
+buffer = { scheduler = { strict = 2, priomap = [1, 1, 1, 1, 1, 0, 0, 0] } }
+[workload]
+kind = "flent"
+test = "rrul"
+length = "1s"
+delay = "100ms"
+step_size = "50ms"
+"#;
+
+#[test]
+fn flents_tests_are_told_as_those_of_models() {
+    let told = [false, true].map(|kernels| {
+        let outcome = run(RRUL, &[], |_| kernels).expect("it runs");
+        let each = |table: &str, name: &str| measure(&outcome, table, name).to_vec();
+        // Load is from 100 ms on; what is under way as it ends comes a while later.
+        let rows = || each("intervals", "time_s").into_iter();
+        let within = |from: f64, until: f64| -> f64 {
+            let rows = rows().zip(each("intervals", "bandwidth_gbps"));
+            let rows = rows.filter(|(at, _)| *at > from && *at < until);
+            rows.map(|(_, gbps)| gbps).sum()
+        };
+        assert_eq!(within(0.0, 0.11), 0.0, "{kernels}");
+        assert!(within(0.11, 1.11) > 0.1, "{kernels}");
+        assert!(within(1.11, 1.16) > 0.0, "{kernels}");
+        assert_eq!(rows().count(), 8 * 23, "{kernels}");
+        // First what is marked so, pings too.
+        let by_mark = |mark: &str| -> f64 {
+            let series = names(&outcome, "flows", "series");
+            let flows = series.iter().zip(each("flows", "bandwidth_gbps"));
+            let marked = flows.filter(|(series, _)| series.ends_with(mark));
+            marked.map(|(_, gbps)| gbps).sum()
+        };
+        let first = by_mark("EF") + by_mark("CS5");
+        let rest = by_mark("BE") + by_mark("BK");
+        assert!(first > 4.0 * rest, "{kernels}: {first} {rest}");
+        let answered = |wanted: &str| {
+            let series = names(&outcome, "pings", "series");
+            series.iter().filter(|one| *one == wanted).count()
+        };
+        assert_eq!(answered("Ping (ms) UDP EF"), 24, "{kernels}");
+        assert!(answered("Ping (ms) ICMP") < 24, "{kernels}");
+        assert_eq!(sum(&outcome, "summary", "pings"), 4.0 * 24.0, "{kernels}");
+        ["upload_gbps", "download_gbps"].map(|way| each("summary", way)[0])
+    });
+    let [models, kernels] = told;
+    for (model, kernel) in models.into_iter().zip(kernels) {
+        assert!((kernel / model - 1.0).abs() < 0.1, "{told:?}");
+    }
+}
+
+#[test]
+fn pings_between_a_kernel_and_a_model_are_refused() {
+    let refused = run(RRUL, &[], |host| host == 0).expect_err("one is modelled");
+    let wanted = "of which one is a kernel and one is modelled: make both alike";
+    assert!(refused.to_string().ends_with(wanted), "{refused}");
+}
