@@ -94,6 +94,9 @@ pub struct Interface {
     /// Offloads to switch; what is absent stays as the driver has it.
     #[serde(default)]
     pub offloads: Offloads,
+    /// The card is handed all that its ring holds, and its driver's byte queue limits hold nothing back.
+    #[serde(default)]
+    pub whole_ring: bool,
 }
 
 /// Offloads of an interface, as `ethtool -K` names them; absent: as the driver has it.

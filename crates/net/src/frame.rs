@@ -15,6 +15,8 @@ pub const TIMESTAMPS_BYTES: u32 = 12;
 pub const UDP_HEADER_BYTES: u32 = 8;
 /// Ethernet header and FCS around a packet, bytes (IEEE 802.3 clause 3).
 pub const ETHERNET_BYTES: u32 = 18;
+/// The FCS among them, which a kernel does not count (IEEE 802.3 clause 3).
+pub const FCS_BYTES: u32 = 4;
 /// Smallest frame, bytes (IEEE 802.3 clause 3).
 pub const FRAME_BYTES_MIN: u32 = 64;
 /// Preamble, start delimiter and inter-frame gap, bytes (IEEE 802.3 clauses 3 and 4).

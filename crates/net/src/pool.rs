@@ -18,6 +18,12 @@ pub struct FrameId(u32);
 impl FrameId {
     /// No place.
     pub const NONE: FrameId = FrameId(u32::MAX);
+
+    /// Its place: those of frames that are gone are used anew.
+    #[must_use]
+    pub fn place(self) -> usize {
+        self.0 as usize
+    }
 }
 
 /// A frame on its way, as links and switches see it: 24 bytes.

@@ -304,7 +304,14 @@ fn programs(run: &Run, host: &Host) -> Vec<String> {
     let mut programs = Vec::new();
     let kernel = &host.kernel;
     let uses_ip = !kernel.ip.is_empty() || kernel.gso_max_segs.is_some();
-    for (program, is_used) in [("ip", uses_ip), ("tc", !kernel.tc.is_empty())] {
+    let number = run
+        .network
+        .hosts
+        .iter()
+        .position(|one| one.name == host.name);
+    let uses_tc = !kernel.tc.is_empty()
+        || number.is_some_and(|number| run.network.host_qdisc(number).is_some());
+    for (program, is_used) in [("ip", uses_ip), ("tc", uses_tc)] {
         if is_used {
             programs.push(program.to_owned());
         }

@@ -11,10 +11,11 @@ use tailback_net::queue::fq_codel::FqCodelConfig;
 use tailback_net::queue::pie::PieConfig;
 use tailback_net::queue::{LinkQdiscs, QueueConfig};
 use tailback_net::switch::BufferConfig;
+use tailback_tcp::Pacing;
 use tailback_units::{Bytes, Duration, Rate};
 
 use crate::meaning_switch;
-use crate::meaning_way;
+use crate::meaning_way::{self, Unfit};
 use crate::period;
 use crate::problem::Finding;
 use crate::topology::{Link, Node, Switch, Topology};
@@ -233,16 +234,47 @@ pub(crate) fn network_findings(
 ) -> Vec<Finding> {
     let own = |link: &LinkConfig| directions(link).map(|(direction, _)| direction).collect();
     let unfit = |from, _| match from {
-        Node::Host(_) => Some((
-            format!(
-                "host {:?} sends this way, and has no queue but its card's",
-                topology.name(from)
-            ),
-            "the direction that a switch sends in; kernels have kernel.tc",
-        )),
+        Node::Host(number) => unfit_host(topology, number),
         Node::Switch(number) => meaning_way::queues_of(topology, number).err(),
     };
     meaning_way::findings(links, topology, "qdisc", own, unfit)
+}
+
+/// Why the interface of a host can have no discipline of its own.
+fn unfit_host(topology: &Topology, number: usize) -> Option<Unfit> {
+    let host = &topology.hosts[number];
+    let mut hosts = topology.hosts.iter();
+    let why = if hosts.any(|host| host.config.machine.is_some()) {
+        Some((
+            "in its network is a host that is a machine with parts, whose interface has no queue but pfifo_fast",
+            "hosts without host.machine, or the direction that a switch sends in",
+        ))
+    } else if host.config.dcqcn.is_some() {
+        Some((
+            "has a card that speaks DCQCN, which limits flows by itself",
+            "host.dcqcn or a qdisc, not both",
+        ))
+    } else if host.stack.pacing == Pacing::Fq {
+        Some((
+            "has sch_fq at its interface already, which paces (stack.pacing = \"fq\")",
+            "stack.pacing = \"internal\", or no qdisc of its own",
+        ))
+    } else if topology
+        .switches
+        .iter()
+        .any(|switch| switch.config.pushes_back())
+    {
+        Some((
+            "obeys switches that push back, and its card has no other queue before it",
+            "switches without flow_control and congestion_management, or no qdisc of its own",
+        ))
+    } else {
+        None
+    };
+    why.map(|(what, remedy)| {
+        let name = topology.name(Node::Host(number));
+        (format!("host {name:?} sends this way, and {what}"), remedy)
+    })
 }
 
 /// Rates to which CAKE never has to hold anything back.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use tailback_net::host::HostConfig;
 use tailback_net::link::LinkConfig;
+use tailback_net::queue::QueueConfig;
 use tailback_net::switch::SwitchConfig;
 use tailback_net::trace::{LinkTraces, Trace};
 use tailback_tcp::Stack;
@@ -141,6 +142,17 @@ impl Topology {
             .enumerate()
             .filter(move |(_, link)| link.a == node || link.b == node)
             .map(|(i, _)| i)
+    }
+
+    /// The queue discipline that a host's end of its link has, if it has one of its own.
+    #[must_use]
+    pub fn host_qdisc(&self, host: usize) -> Option<&QueueConfig> {
+        let link = &self.links[self.links_of(Node::Host(host)).next()?];
+        let both = link.config.qdisc.as_ref()?;
+        match link.a == Node::Host(host) {
+            true => both.forward.as_ref(),
+            false => both.backward.as_ref(),
+        }
     }
 
     /// The VLANs that a host is in; empty: all.

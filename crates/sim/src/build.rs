@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tailback_net::frame::{ETHERNET_BYTES, EndpointId, HostId, IP_HEADER_BYTES, TCP_HEADER_BYTES};
-use tailback_net::host::{HostPort, Machine, PageBuffers, ReceiveRing, TransmitQueue};
+use tailback_net::host::{HostPort, HostQdisc, Machine, PageBuffers, ReceiveRing, TransmitQueue};
 use tailback_net::impairment::script::Direction;
 use tailback_net::link::Link;
 use tailback_net::marking::Marker;
@@ -44,7 +44,7 @@ pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
     let switches = switches(run, &wiring, routes, &links);
     let ports: usize = switches.iter().map(|s| s.ports.len()).sum();
     let first_card = (links.len() + ports) as u32;
-    let pushback = pushback(run, &wiring, &links, first_card);
+    let pushback = pushback(run, (&wiring, &links), outside, first_card);
     let cards = pushback.as_ref().map_or(0, |p| p.ranks());
     let first_machine = first_card + cards as u32;
     let hosts = hosts(run, &wiring, outside, first_machine);
@@ -376,29 +376,47 @@ fn switches(
 /// Cards for all hosts, if any switch pushes back.
 fn pushback(
     run: &Run,
-    wiring: &Wiring,
-    links: &[LinkState],
+    (wiring, links): (&Wiring, &[LinkState]),
+    outside: &[bool],
     first_card: u32,
 ) -> Option<Box<PushBack>> {
     let hosts = &run.network.hosts;
     let mut switches = run.network.switches.iter();
-    if !switches.any(|switch| switch.config.pushes_back())
-        && hosts.iter().all(|host| host.config.dcqcn.is_none())
-    {
+    let stops = switches.any(|switch| switch.config.pushes_back())
+        || hosts.iter().any(|host| host.config.dcqcn.is_some());
+    let own = |host: usize| match is_outside(outside, host) {
+        true => None,
+        false => host_qdisc(run, wiring, host),
+    };
+    if !stops && (0..hosts.len()).all(|host| own(host).is_none()) {
         return None;
     }
     let line = |host| links[wiring.uplink(host) as usize].link.rate();
     let cards = (0..hosts.len())
         .map(|host| {
             let port = HostPort::new(line(host), run.seed, host as u64);
-            Card::new(port, hosts[host].config.dcqcn.as_deref())
+            Card::new(port, hosts[host].config.dcqcn.as_deref()).behind(own(host))
         })
         .collect();
     // The scenario's checks see to it that all have the same.
     let mut switches = run.network.switches.iter();
     let config =
         switches.find_map(|switch| switch.config.congestion_management.as_deref().cloned());
-    Some(Box::new(PushBack::new(cards, first_card, config)))
+    Some(Box::new(PushBack::new(cards, first_card, config, stops)))
+}
+
+/// What packets of a host wait under, if its end of its link has a discipline of its own.
+fn host_qdisc(run: &Run, wiring: &Wiring, host: usize) -> Option<HostQdisc> {
+    let uplink = wiring.uplink(host);
+    let config = run.network.host_qdisc(host)?;
+    let packets = run.network.hosts[host].config.tx_queue_packets;
+    let stream = Stream::new(run.seed, "host-qdisc", host as u64);
+    Some(HostQdisc::new(
+        config,
+        frame_bytes_max(run, uplink),
+        packets,
+        stream,
+    ))
 }
 
 fn port(out_link: u32) -> PortState {

@@ -43,13 +43,18 @@ pub(crate) fn table(world: &World) -> Option<Table> {
         }
     }
     let mut cards = world.pushback.iter().flat_map(|p| &p.cards);
-    if rows.is_empty() && !cards.any(Card::speaks_dcqcn) {
+    let speaks = |card: &Card| card.speaks_dcqcn() || card.qdisc.is_some();
+    if rows.is_empty() && !cards.any(speaks) {
         return None;
     }
+    let stops = world.pushback.as_ref().is_some_and(|p| p.stops);
     let cards = world.pushback.iter().flat_map(|p| &p.cards);
     for (host, card) in world.hosts.iter().zip(cards) {
+        if !stops && card.qdisc.is_none() {
+            continue;
+        }
         let (pauses_received, paused) = counted(world, &card.port.paused);
-        rows.push(Row {
+        let mut row = Row {
             place: host.name.clone(),
             link: world.links[host.uplink as usize].name().to_string(),
             drops: host.queue.refused().frames,
@@ -57,7 +62,14 @@ pub(crate) fn table(world: &World) -> Option<Table> {
             paused,
             congestion_messages: card.cnps(),
             ..Row::default()
-        });
+        };
+        if let Some(interface) = &card.qdisc {
+            let lost = interface.qdisc.losses().map(|(_, lost)| lost.frames);
+            row.drops += lost.sum::<u64>();
+            row.marks = interface.qdisc.marked();
+            row.queue_bytes_max = interface.qdisc.bytes_max();
+        }
+        rows.push(row);
     }
     let count = |value: fn(&Row) -> u64| rows.iter().map(value);
     // Of the whole run: a workload may be measured in a part of it.

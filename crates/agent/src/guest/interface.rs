@@ -1,5 +1,6 @@
 //! The guest's interface: MTU, offloads, address, neighbours.
 
+use std::fs;
 use std::io;
 use std::net::{Ipv4Addr, UdpSocket};
 use std::os::fd::AsFd;
@@ -29,6 +30,11 @@ pub(super) fn set_up(config: &GuestConfig) -> Result<(), String> {
         .map_err(failed(&format!("MTU {}", interface.mtu_bytes)))?;
     for (what, command, value) in offloads(interface.offloads) {
         sys::ethtool(socket, name, command, u32::from(value)).map_err(failed(what))?;
+    }
+    if interface.whole_ring {
+        let limit = format!("/sys/class/net/{name}/queues/tx-0/byte_queue_limits/limit_min");
+        // More than any ring holds.
+        fs::write(limit, "max").map_err(failed("byte queue limits"))?;
     }
     let mask = mask(interface.prefix_length);
     sys::set_address(socket, name, interface.address, mask)

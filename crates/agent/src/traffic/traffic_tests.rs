@@ -42,6 +42,7 @@ fn config_of(
             prefix_length: 8,
             mtu_bytes: 65_536,
             offloads: config::Offloads::default(),
+            whole_ring: false,
         },
         peers: Vec::new(),
         keep_sysctls: false,

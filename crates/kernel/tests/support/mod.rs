@@ -174,6 +174,7 @@ pub fn prepare(
                     tso: offload,
                     ..Offloads::default()
                 },
+                whole_ring: true,
             },
             peers: Vec::new(),
             keep_sysctls: false,

@@ -8,10 +8,8 @@
 use std::collections::VecDeque;
 
 use super::HostConfig;
-use crate::frame::ETHERNET_BYTES;
+use crate::frame::{ETHERNET_BYTES, FCS_BYTES};
 
-/// Bytes of a frame's check sequence, which the card keeps to itself.
-const FCS_BYTES: u32 = 4;
 /// What stands before a frame in its first buffer (struct virtio_net_hdr_mrg_rxbuf), bytes.
 const HEADER_BYTES: u32 = 12;
 /// Payload that a buffer is made for at least (GOOD_PACKET_LEN): 1500, Ethernet's header and a VLAN's tag, bytes.

@@ -6,11 +6,13 @@
 //! Left out: cores, scheduling, NAPI budgets; those are a model of their own, [`machine`].
 
 mod buffers;
+mod byte_queue_limit;
 mod gap;
 pub mod joining;
 pub mod machine;
 mod moderation;
 mod port;
+mod qdisc;
 mod receive;
 mod scaling;
 mod transmit;
@@ -22,9 +24,11 @@ use tailback_units::{Bytes, Duration};
 use crate::l2cm::dcqcn::DcqcnConfig;
 
 pub use buffers::{FrameMemory, PageBuffers};
+pub use byte_queue_limit::ByteQueueLimit;
 pub use machine::{Machine, MachineConfig};
 pub use moderation::ModerationConfig;
 pub use port::{HostPort, Next};
+pub use qdisc::HostQdisc;
 pub use receive::ReceiveRing;
 pub use scaling::Scaling;
 pub use transmit::TransmitQueue;

@@ -78,7 +78,7 @@ impl Default for QueueConfig {
 }
 
 /// The disciplines of the two ports that a link joins, in place of those of their switches, as `tc qdisc` sets one
-/// for an interface.
+/// for an interface; at a host's end, of the host's.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkQdiscs {

@@ -35,10 +35,6 @@ fn what_no_port_can_have_is_refused() {
     assert_eq!(plan(HOME, &[]).runs.len(), 1);
     let refused = [
         (
-            r#"network.link.0.qdisc={ forward = { kind = "fq-codel" } }"#,
-            "network.link[0].qdisc.forward: host \"home\" sends this way, and has no queue but its card's; the direction that a switch sends in; kernels have kernel.tc",
-        ),
-        (
             "network.switch.router.model=plain",
             "network.link[1].qdisc.forward: switch \"router\" sends this way, and has no queue that waits for its port",
         ),
@@ -78,6 +74,46 @@ fn what_no_port_can_have_is_refused() {
     for (set, told) in refused {
         let found = problem(HOME, &[set]);
         assert!(found.contains(told), "{set}: {found}");
+    }
+}
+
+/// What the interface of a host has to have beside a discipline of its own for that to be refused, and why.
+const UNFIT: [(&[&str], &str); 4] = [
+    (
+        &["host={ preset = \"server-25g-machine\" }"],
+        "in its network is a host that is a machine with parts",
+    ),
+    (
+        &[
+            "host={ preset = \"server-25g\", dcqcn = {} }",
+            "stack.tcp_ecn=1",
+        ],
+        "has a card that speaks DCQCN",
+    ),
+    (&["stack.pacing=fq"], "has sch_fq at its interface already"),
+    (
+        &[
+            "network.switch.router.model={ preset = \"plain-queued\", flow_control = { kind = \"pause\", high_watermark = \"130KB\", low_watermark = \"110KB\" } }",
+        ],
+        "obeys switches that push back",
+    ),
+];
+
+#[test]
+fn a_hosts_own_is_refused_where_its_card_has_other_queues() {
+    let fq_codel = r#"network.link.0.qdisc={ forward = { kind = "fq-codel" } }"#;
+    assert_eq!(plan(HOME, &[fq_codel]).runs[0].network.host_qdisc(1), None);
+    assert!(
+        plan(HOME, &[fq_codel]).runs[0]
+            .network
+            .host_qdisc(0)
+            .is_some()
+    );
+    for (beside, why) in UNFIT {
+        let found = problem(HOME, &[&[fq_codel][..], beside].concat());
+        let wanted =
+            format!("network.link[0].qdisc.forward: host \"home\" sends this way, and {why}");
+        assert!(found.contains(&wanted), "{beside:?}: {found}");
     }
 }
 

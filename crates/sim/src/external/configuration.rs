@@ -40,6 +40,7 @@ pub(super) fn of(
                 gro: kernel.offloads.gro,
                 ..Offloads::default()
             },
+            whole_ring: false,
         },
         neighbours: others
             .map(|other| Neighbour {

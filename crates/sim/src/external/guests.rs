@@ -15,7 +15,7 @@ use tailback_scenario::Run;
 use tailback_units::{Bytes, Duration};
 use tailback_wire::plan;
 
-use super::{addresses::Addresses, configuration, tasks::tasks};
+use super::{addresses::Addresses, configuration, tasks::tasks, tc};
 use crate::SimError;
 
 /// Time of day at the kernels' time zero, ns since 1970: a constant (2023-11-14), for repeats.
@@ -99,6 +99,12 @@ impl<'a> Guests<'a> {
                 let line = format!("link set dev eth0 gso_max_segs {segments}");
                 config.commands.insert(0, configuration::words("ip", &line));
             }
+            // What it cannot have was refused before.
+            if let Some(Ok(line)) = tc::of_host(self.run, guest.host) {
+                config.commands.insert(0, configuration::words("tc", &line));
+            }
+            // Where nothing but pfifo_fast waits before the card, it is the same where packets wait.
+            config.interface.whole_ring = config.commands.iter().all(|line| line[0] != "tc");
             let memory = kernel.memory;
             config
                 .profile_sysctls

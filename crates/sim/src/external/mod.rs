@@ -25,6 +25,7 @@ mod repairs;
 mod results;
 mod still;
 mod tasks;
+mod tc;
 mod told;
 
 use std::path::PathBuf;

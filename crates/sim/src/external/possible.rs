@@ -3,7 +3,7 @@
 use tailback_scenario::{PingLine, Run, Workload};
 use tailback_wire::plan;
 
-use super::{beside, datagram};
+use super::{beside, datagram, tc};
 use crate::{SimError, ends};
 
 /// The first port that a kernel chooses by itself (net.ipv4.ip_local_port_range).
@@ -91,6 +91,16 @@ fn refused(run: &Run, outside: &[bool]) -> Vec<String> {
     }
     if let Some(what) = beside::refused(run, is_outside) {
         refuse(what);
+    }
+    for (number, host) in run.network.hosts.iter().enumerate() {
+        if is_outside(number)
+            && let Some(Err(why)) = tc::of_host(run, number)
+        {
+            refuse(format!(
+                "host {}, a kernel, cannot have the qdisc that its link gives it: {why}",
+                host.name
+            ));
+        }
     }
     let ends = ends::all(run);
     let mut beyond = ends.chunks(2).skip(CONNECTIONS_MAX);

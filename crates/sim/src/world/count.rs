@@ -56,6 +56,10 @@ impl World {
             timeouts: self.retired.timeouts,
             fast_recoveries: self.retired.fast_recoveries,
         };
+        for one in self.interfaces_with_qdisc() {
+            totals.host_drops += one.qdisc.losses().map(|(_, lost)| lost.frames).sum::<u64>();
+            totals.marks += one.qdisc.marked();
+        }
         // Flows beside the workload are none of its business.
         for endpoint in &self.endpoints[..self.begun_endpoints as usize] {
             if endpoint.listens {

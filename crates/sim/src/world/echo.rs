@@ -110,7 +110,6 @@ impl World {
                 .admits_beside(waiting, payload_bytes, bytes);
             if admitted {
                 let flight = self.frames.put(now, &frame);
-                self.ledger.sent.count(&flight);
                 self.put_at_card(host, flight);
             }
             return admitted.then_some(now);

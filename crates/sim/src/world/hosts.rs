@@ -498,9 +498,33 @@ impl World {
     /// The rest of [`World::drive`] on a host whose card holds frames back.
     #[cold]
     fn drive_by_card(&mut self, id: EndpointId, noticed: bool) {
+        let host = usize::from(self.endpoints[id.0 as usize].host.0);
+        if self.queue_at_qdisc(host, id) {
+            self.serve_card(host);
+        } else if self
+            .pushback
+            .as_ref()
+            .is_some_and(|pushback| pushback.stops)
+        {
+            self.queue_all_at_card(host, id);
+            self.serve_card(host);
+        } else {
+            self.send_all(id);
+        }
+        self.endpoints[id.0 as usize].arm(
+            self.first_timer + id.0,
+            &mut self.calendar,
+            &mut self.lead,
+        );
+        if noticed && !self.actions.is_empty() {
+            self.do_actions();
+        }
+    }
+
+    /// All that an endpoint's connection has to send waits at its host's card.
+    fn queue_all_at_card(&mut self, host: usize, id: EndpointId) {
         let now = self.now;
         let endpoint = &self.endpoints[id.0 as usize];
-        let host = usize::from(endpoint.host.0);
         let to = (endpoint.peer, endpoint.peer_host);
         loop {
             let endpoint = &mut self.endpoints[id.0 as usize];
@@ -533,15 +557,6 @@ impl World {
             if let Some(left) = left {
                 self.hosts[host].sent(now, id, left, payload_bytes);
             }
-        }
-        self.serve_card(host);
-        self.endpoints[id.0 as usize].arm(
-            self.first_timer + id.0,
-            &mut self.calendar,
-            &mut self.lead,
-        );
-        if noticed && !self.actions.is_empty() {
-            self.do_actions();
         }
     }
 }

@@ -172,6 +172,11 @@ impl World {
             underway += 1;
             add(1, u64::from(frame.payload_bytes));
         }
+        // What waits under a host's own discipline has not been sent yet.
+        let interfaces = self.interfaces_with_qdisc();
+        underway += interfaces
+            .map(|one| one.qdisc.waiting().count())
+            .sum::<usize>();
         if underway != self.frames.len() {
             return Err(SimError::Conservation(format!(
                 "{} frames are held, but {underway} are on their way",
@@ -263,6 +268,15 @@ impl World {
                 row(host.name.clone(), cause, lost);
             }
             row(host.name.clone(), "tx-queue-full", host.queue.refused());
+        }
+        for (host, card) in self
+            .hosts
+            .iter()
+            .zip(self.pushback.iter().flat_map(|p| &p.cards))
+        {
+            for (cause, lost) in card.qdisc.iter().flat_map(|one| one.qdisc.losses()) {
+                row(host.name.clone(), cause.name(), lost);
+            }
         }
         let lost = |frames, payload_bytes| Losses {
             frames,

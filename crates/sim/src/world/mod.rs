@@ -21,6 +21,7 @@ mod endpoint;
 mod flow;
 mod gro;
 mod held;
+mod host_qdisc;
 mod hosts;
 mod interfaces;
 mod lead;

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use tailback_net::flow_control::{PauseFrame, quanta_time};
 use tailback_net::frame::{EndpointId, FRAME_BYTES_MIN, GAP_BYTES, HostId};
-use tailback_net::host::{HostPort, Next};
+use tailback_net::host::{HostPort, HostQdisc, Next};
 use tailback_net::l2cm::dcqcn::DcqcnConfig;
 use tailback_net::l2cm::{Feedback, L2cmConfig};
 use tailback_net::pool::Flight;
@@ -21,6 +21,7 @@ use super::World;
 use super::cut::Cut;
 use super::dcqcn::Dcqcn;
 use super::echo::Stray;
+use super::host_qdisc::Interface;
 use super::network::{Sink, SwitchBuffer};
 
 /// Bytes of line time of a PAUSE frame or a switch's congestion message.
@@ -32,11 +33,14 @@ pub(crate) struct PushBack {
     /// The hosts' cards.
     pub(crate) cards: Vec<Card>,
     /// Calendar rank of the first host's card.
-    first_card: u32,
+    pub(super) first_card: u32,
     /// Messages on their way, by when they take effect and their number.
     messages: BTreeMap<(Time, u64), Message>,
     number: u64,
     config: Option<L2cmConfig>,
+    /// Whether anybody stops cards or tells them to send less: else those alone hold packets that have a discipline
+    /// before them.
+    pub(crate) stops: bool,
     /// Congestion messages and PAUSE frames sent.
     pub(crate) notices: u64,
     pub(crate) pauses: u64,
@@ -52,8 +56,10 @@ pub(crate) struct Card {
     pub(crate) port: HostPort,
     /// If it speaks DCQCN.
     pub(super) dcqcn: Option<Box<Dcqcn>>,
+    /// What packets wait under before it has them, if the interface has a discipline of its own.
+    pub(crate) qdisc: Option<Box<Interface>>,
     /// When the calendar will look at it.
-    armed: Time,
+    pub(super) armed: Time,
 }
 
 impl Card {
@@ -62,8 +68,15 @@ impl Card {
         Card {
             port,
             dcqcn: dcqcn.map(|config| Box::new(Dcqcn::new(config))),
+            qdisc: None,
             armed: Time::NEVER,
         }
+    }
+
+    /// The same with a queue discipline before it.
+    pub(crate) fn behind(self, qdisc: Option<HostQdisc>) -> Card {
+        let qdisc = qdisc.map(|qdisc| Box::new(Interface::new(qdisc)));
+        Card { qdisc, ..self }
     }
 
     /// Whether it does.
@@ -96,8 +109,14 @@ pub(super) enum Message {
 
 impl PushBack {
     /// Cards from calendar rank `first_card` on; then comes the rank of messages.
-    pub(crate) fn new(cards: Vec<Card>, first_card: u32, config: Option<L2cmConfig>) -> PushBack {
+    pub(crate) fn new(
+        cards: Vec<Card>,
+        first_card: u32,
+        config: Option<L2cmConfig>,
+        stops: bool,
+    ) -> PushBack {
         PushBack {
+            stops,
             cards,
             first_card,
             messages: BTreeMap::new(),
@@ -326,15 +345,25 @@ impl World {
 
     /// Puts one frame at a host's card.
     pub(super) fn put_at_card(&mut self, host: usize, flight: Flight) {
-        if let Some(pushback) = &mut self.pushback {
-            pushback.cards[host].port.push(flight);
+        let Some(pushback) = &mut self.pushback else {
+            return;
+        };
+        let card = &mut pushback.cards[host];
+        match &mut card.qdisc {
+            None => {
+                self.ledger.sent.count(&flight);
+                card.port.push(flight);
+            }
+            Some(interface) => interface.enqueue(self.now, flight, None, &mut self.frames),
         }
         self.serve_card(host);
     }
 
-    /// Frames of a class that wait at a host's card.
+    /// Frames of a class that wait at a host's card, if any wait there.
     pub(super) fn waiting_at_card(&self, host: usize, class: u8) -> Option<usize> {
-        Some(self.pushback.as_ref()?.cards[host].port.len_of(class))
+        let pushback = self.pushback.as_ref()?;
+        let card = &pushback.cards[host];
+        (pushback.stops || card.qdisc.is_some()).then(|| card.port.len_of(class))
     }
 
     /// Lets a card send what it may, and comes back when it may send more.
@@ -343,6 +372,9 @@ impl World {
         let Some(pushback) = &mut self.pushback else {
             return;
         };
+        if pushback.cards[host].qdisc.is_some() {
+            return self.serve_qdisc(host);
+        }
         let rank = pushback.first_card + host as u32;
         let card = &mut pushback.cards[host];
         if card.armed <= now {

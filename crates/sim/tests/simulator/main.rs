@@ -14,6 +14,7 @@ mod flent;
 mod flow_ends;
 mod golden;
 mod gro;
+mod host_qdiscs;
 mod kernels;
 mod kernels_beside;
 mod kernels_tables;

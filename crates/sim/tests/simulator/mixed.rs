@@ -18,6 +18,19 @@ const QUEUES: &[&str] = &[
     r#"kind = "cobalt", sce = 64"#,
 ];
 
+/// Disciplines of the hosts' own interfaces.
+const AT_HOSTS: &[&str] = &[
+    "",
+    "",
+    r#", qdisc = { forward = { kind = "fifo" } }"#,
+    r#", qdisc = { forward = { kind = "codel", target = "20us", interval = "1ms", ecn = true } }"#,
+    r#", qdisc = { forward = { kind = "fq-codel", limit = 20 } }"#,
+    r#", qdisc = { forward = { kind = "pie", target = "100us", tupdate = "1ms" } }"#,
+    r#", qdisc = { forward = { kind = "dualpi2", target = "100us" } }"#,
+    r#", qdisc = { forward = { kind = "cobalt", memlimit = "50KB" } }"#,
+    r#", qdisc = { forward = { kind = "cake", bandwidth = "600Mbit", ack_filter = "ack-filter", memlimit = "50KB" } }"#,
+];
+
 const MARKING: &[&str] = &[
     r#"kind = "off""#,
     r#"kind = "step", threshold = "20KB""#,
@@ -98,7 +111,7 @@ proptest! {
         (stack, congestion) in (select(STACKS), select(CONGESTION)),
         (pacing, ecn) in (select(&["none", "fq"][..]), 0_u8..2),
         (workload, background, beside) in (select(WORKLOADS), any::<bool>(), select(BESIDE)),
-        clock_ppm in select(&[0, 100][..]),
+        (clock_ppm, at_hosts) in (select(&[0, 100][..]), select(AT_HOSTS)),
     ) {
         let shared = format!(r#"shared = "{memory_kb}KB", {MEMORY}"#);
         let buffer = match buffer {
@@ -126,7 +139,7 @@ pacing = "{pacing}"
 topology = "dumbbell"
 pairs = 2
 clock_ppm = {clock_ppm}
-link = {{ rate = "1Gbit", delay = "1us", mtu = "1500B" }}
+link = {{ rate = "1Gbit", delay = "1us", mtu = "1500B"{at_hosts} }}
 trunk = [{{ rate = "1Gbit", delay = "{delay_ns}ns", mtu = "1500B"{impairment} }}]
 [network.switch]
 ports = 4

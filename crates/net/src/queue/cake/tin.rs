@@ -6,6 +6,7 @@ use tailback_units::{Duration, Time};
 
 use super::config::{CakeConfig, FlowMode};
 use super::shaper::Pace;
+use crate::frame::FCS_BYTES;
 use crate::queue::Held;
 use crate::queue::cobalt::{Law, Settings};
 use crate::random::{Stream, mix};
@@ -15,8 +16,7 @@ const QUEUES: usize = 1024;
 const WAYS: usize = 8;
 /// A flow's turn at most and at least, bytes (cake_set_rate).
 const TURN_BYTES: (u64, u64) = (300, 1514);
-/// What Linux does not count of a frame, bytes.
-const FCS_BYTES: u32 = 4;
+
 /// The target is a twentieth of `rtt` (iproute2, tc/q_cake.c).
 const TARGET_SHARE: u64 = 20;
 

@@ -151,13 +151,23 @@ impl Connection {
     }
 
     /// A segment just polled will have left this host at `at`, its frames at those times if the kernel cuts
-    /// it: until then it counts against `tcp_limit_output_bytes`. A host that does not call this has no queue.
+    /// it: until then it counts against `tcp_limit_output_bytes`. [`Time::NEVER`] if that is not known yet. A host
+    /// that does not call this has no queue.
     #[inline]
     pub fn left_host(&mut self, now: Time, at: Time, pieces: Option<Pieces>, transmit: &Transmit) {
         let segment = &transmit.segment;
         let bytes = u32::from(segment.payload_bytes);
         if self.is_modern() && bytes > 0 {
             self.waits_until(now, at, pieces, (segment.seq, segment.end_seq()), bytes);
+        }
+    }
+
+    /// The first packet, or frame of a packet that the kernel cuts, of which it was not known when it leaves
+    /// ([`Connection::left_host`] with [`Time::NEVER`]) will have left at `at`, or has been dropped then.
+    pub fn leaves_host(&mut self, at: Time) {
+        let mut waiting = self.modern.host.waiting.iter_mut();
+        if let Some(first) = waiting.find(|packet| packet.leaves == Time::NEVER) {
+            first.leaves = at;
         }
     }
 
