@@ -27,7 +27,8 @@ def folder_of(path: Path, rows: list[dict[str, float]]) -> Path:
 @pytest.mark.parametrize(
     ("bandwidths", "written"),
     [
-        ([0.0941, 0.0803], ["0.0941", "0.0803"]),
+        ([0.0941, 0.0803], ["94.10", "80.30"]),
+        ([0.00941, 0.0], ["9.41", "0.00"]),
         ([0.94, 0.471], ["0.940", "0.471"]),
         ([9.41, 0.47], ["9.41", "0.47"]),
         ([23.456, 0.0], ["23.46", "0.00"]),
@@ -46,6 +47,18 @@ def test_a_slow_link_s_bandwidth_has_three_digits(
     cells = [[cell.strip() for cell in line.strip("│").split("│")] for line in lines]
     assert [row[1] for row in cells] == written
     assert {tuple(row[2:]) for row in cells} == {("5", "0.5")}, "counts are as they were"
+
+
+def test_figures_are_in_the_units_of_their_headings(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for gbps, unit in ((0.0413, "Mb/s"), (4.13, "Gb/s")):
+        row = {"bandwidth_gbps_mean": gbps, "queue_bytes_mean": 160_523.2}
+        print_summary(Results(folder_of(tmp_path / unit.replace("/", ""), [row])))
+        told = capsys.readouterr().out
+        assert unit in told
+        assert "kB" in told
+        assert "│ 160.5 │" in " ".join(told.split())
 
 
 @pytest.mark.parametrize(

@@ -65,10 +65,15 @@ def print_summary(results: Results) -> None:
     if not view.until_last:
         metrics = [name for name in metrics if name != "flows"]
     for name in metrics:
-        table.add_column(_SHOWN[name][0], justify="right", no_wrap=True)
-    places = {name: _decimals(summary, name) for name in metrics}
+        # Slow rates are in Mb/s wherever they are told.
+        slow = view.label(name).unit == "Mb/s"
+        heading = _SHOWN[name][0].replace("Gb/s", "Mb/s") if slow else _SHOWN[name][0]
+        table.add_column(heading, justify="right", no_wrap=True)
+    per_unit = {name: view.label(name).per_unit for name in metrics}
+    told = summary.with_columns(pl.col(name) / per_unit[name] for name in metrics)
+    places = {name: _decimals(told, name) for name in metrics}
     group = None
-    for row in summary.head(_ROWS_MAX).iter_rows(named=True):
+    for row in told.head(_ROWS_MAX).iter_rows(named=True):
         first = row[keys[0]] if len(keys) > 1 else None
         if group is not None and first != group:
             table.add_section()
