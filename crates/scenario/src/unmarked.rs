@@ -41,7 +41,7 @@ pub(crate) fn finding(written: &Value, runs: &[Run]) -> Option<Finding> {
         return Some(Finding::new(
             "workload.ecn",
             format!(
-                "a switch marks ECN-capable packets, and {which} datagram is one: nothing is marked"
+                "a port marks ECN-capable packets, and {which} datagram is one: nothing is marked"
             ),
             "ecn = true",
         ));
@@ -49,7 +49,7 @@ pub(crate) fn finding(written: &Value, runs: &[Run]) -> Option<Finding> {
     Some(Finding::new(
         "stack.tcp_ecn",
         format!(
-            "a switch marks ECN-capable packets, and {which} host asks for ECN: nothing is marked"
+            "a port marks ECN-capable packets, and {which} host asks for ECN: nothing is marked"
         ),
         "tcp_ecn = 1 (2, Linux's default, answers and does not ask), or a congestion control that asks by itself, such as \
          dctcp",
@@ -67,8 +67,17 @@ fn says(value: &Value, name: &str) -> bool {
     }
 }
 
-/// Whether a switch does nothing to a packet but mark it.
+/// Whether a switch, or a host's interface, does nothing to a packet but mark it.
 fn marks(run: &Run) -> bool {
+    let by_delay = |queue: &QueueConfig| match queue {
+        QueueConfig::Codel(codel) => codel.ce_threshold.is_some(),
+        QueueConfig::FqCodel(codel) => codel.ce_threshold.is_some(),
+        _ => false,
+    };
+    let mut hosts = 0..run.network.hosts.len();
+    if hosts.any(|host| run.network.host_qdisc(host).is_some_and(by_delay)) {
+        return true;
+    }
     let mut switches = run.network.switches.iter().enumerate();
     switches.any(|(number, switch)| {
         let by_rule = matches!(
@@ -76,12 +85,7 @@ fn marks(run: &Run) -> bool {
             MarkingConfig::Step(_) | MarkingConfig::Linear(_)
         );
         let mut queues = meaning_qdisc::of_switch(number, switch, &run.network.links);
-        let by_delay = queues.any(|queue| match queue {
-            QueueConfig::Codel(codel) => codel.ce_threshold.is_some(),
-            QueueConfig::FqCodel(codel) => codel.ce_threshold.is_some(),
-            _ => false,
-        });
-        by_rule || by_delay
+        by_rule || queues.any(by_delay)
     })
 }
 

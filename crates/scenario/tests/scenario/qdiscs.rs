@@ -118,6 +118,16 @@ fn a_hosts_own_is_refused_where_its_card_has_other_queues() {
 }
 
 #[test]
+fn marks_at_a_host_that_nobody_asks_for_are_told() {
+    let marks = r#"network.link.0.qdisc={ forward = { kind = "fq-codel", ce_threshold = "1ms" } }"#;
+    let text = HOME.replace("tcp_ecn = 0\n", "");
+    let told = warnings(&text, &[marks]);
+    let wanted = "a port marks ECN-capable packets, and no host asks for ECN: nothing is marked";
+    assert_eq!(told, [wanted]);
+    assert_eq!(warnings(&text, &[marks, "stack.tcp_ecn=1"]), [""; 0]);
+}
+
+#[test]
 fn a_rate_beyond_the_links_is_told() {
     let told = |set: &str| warnings(HOME, &[set]);
     assert_eq!(told("network.link.1.rate=18Mbit"), [""; 0]);

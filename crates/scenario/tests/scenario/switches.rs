@@ -455,12 +455,12 @@ fn marks_that_nobody_asks_for_are_told_of_unless_the_scenario_speaks_of_ecn() {
     };
     assert_eq!(
         warned(&[]),
-        ["a switch marks ECN-capable packets, and no host asks for ECN: nothing is marked"]
+        ["a port marks ECN-capable packets, and no host asks for ECN: nothing is marked"]
     );
     assert_eq!(
         warned(&["sweep.tcp_congestion_control=[\"dctcp\", \"cubic\", \"bbr\"]"]),
         [
-            "a switch marks ECN-capable packets, and in 2 of 3 runs (the first: tcp_congestion_control cubic) no host \
+            "a port marks ECN-capable packets, and in 2 of 3 runs (the first: tcp_congestion_control cubic) no host \
              asks for ECN: nothing is marked"
         ]
     );
