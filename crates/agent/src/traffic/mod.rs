@@ -211,6 +211,10 @@ fn run_task(context: &Context<'_>, number: usize, task: &Task) -> Result<(), Str
 mod tests;
 
 #[cfg(test)]
+#[path = "bulk_tests.rs"]
+mod bulk_tests;
+
+#[cfg(test)]
 #[path = "datagrams_tests.rs"]
 mod datagrams_tests;
 
