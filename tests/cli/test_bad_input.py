@@ -140,6 +140,11 @@ def test_a_misspelt_command_a_study_and_a_file_without_its_ending(
     refused(command("compaer", "a", "b"), "No such command 'compaer'; did you mean 'compare'?")
     refused(command("reproduce", "incats"), "incats: no such study; did you mean 'incast'?")
     refused(command("reproduce", "--only", "reno"), "--only: incast has no groups of cells")
+    refused(command("reproduce", "--set", "run.seed=2"), "--set: incast runs as it is")
+    refused(
+        command("reproduce", "tcp-parity", "--set", "stakc.tcp_sack=false"),
+        '--set stakc.tcp_sack=false: there is no key "stakc"',
+    )
     refused(
         command("reproduce", "congestion-parity", "--only", "cubik"),
         "cubik: no such group or congestion control; did you mean 'cubic'?",

@@ -6,6 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from tailback.capture import read_capture
 from tailback.errors import InputError
 from tailback.parity import CASES, Case, Trace, drawn, drawn_wide, first_difference, parity
 from tailback.parity.study import compared, scenario_of
@@ -110,3 +111,12 @@ def test_modelled_ends_are_like_the_kernel(name: str, tmp_path: Path) -> None:
     for result in parity([name], folder=tmp_path).results:
         assert result.segments > 10
         assert result.holds, f"{result.modelled}: {result.verdict}"
+
+
+def test_settings_are_laid_over_all_cases(tmp_path: Path) -> None:
+    found = parity(["one-loss"], settings=["stack.tcp_sack=false"], folder=tmp_path)
+    assert found.holds, found.verdict
+    captures = list((tmp_path / "one-loss-kernel-kernel").rglob("*.pcap*"))
+    sack = pl.concat([read_capture(path).select("sack") for path in captures])["sack"]
+    assert sack.len() > 100
+    assert not any(sack)

@@ -1,5 +1,6 @@
 """`tailback reproduce tcp-parity` and `qdisc-parity`: models against real kernels."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.table import Table
@@ -9,12 +10,20 @@ from tailback.cli import console
 from tailback.parity import CaseResult, parity, queue_parity
 
 
-def show(folder: Path | None, drawn_by_lot: int, wide: int, *, as_json: bool) -> None:
+def show(
+    folder: Path | None,
+    drawn_by_lot: int,
+    wide: int,
+    settings: Sequence[str],
+    *,
+    as_json: bool,
+) -> None:
     """Run the cases, print the table, and both traces where they part."""
     with console.err.status("tcp-parity") as status:
         found = parity(
             drawn_by_lot=drawn_by_lot,
             wide=wide,
+            settings=settings,
             folder=folder or Path("results/tcp-parity"),
             on_case=status.update,
         )

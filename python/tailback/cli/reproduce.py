@@ -49,6 +49,14 @@ from tailback.cli.options import json_option
     help="With congestion-parity: only cells of this group (flows, hosts, marking, fast, incast, "
     "short, loss) or congestion control. Repeat it for more.",
 )
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="PATH=VALUE",
+    help="With tcp-parity: a setting of all cases, over their own, as kernel.version=mine. Repeat "
+    "it for more, and name a folder for what comes of it.",
+)
 @json_option
 def command(
     study: str,
@@ -57,6 +65,7 @@ def command(
     drawn: int | None,
     wide: int | None,
     only: tuple[str, ...],
+    settings: tuple[str, ...],
     *,
     as_json: bool,
 ) -> None:
@@ -90,7 +99,11 @@ def command(
         from tailback.errors import InputError
 
         raise InputError(f"--only: {study} has no groups of cells; congestion-parity has")
-    asked = _Asked(out, jobs, as_json, drawn or 0, wide or 0, only)
+    if settings and study != "tcp-parity":
+        from tailback.errors import InputError
+
+        raise InputError(f"--set: {study} runs as it is; tcp-parity takes settings")
+    asked = _Asked(out, jobs, as_json, drawn or 0, wide or 0, only, settings)
     other = _OTHERS.get(study)
     if other is None:
         _show_one(study, asked)
@@ -108,6 +121,7 @@ class _Asked:
     drawn: int
     wide: int
     only: tuple[str, ...]
+    settings: tuple[str, ...]
 
 
 def _show_one(study: str, asked: _Asked) -> None:
@@ -160,7 +174,7 @@ def _show_gallery(asked: _Asked) -> None:
 def _show_tcp_parity(asked: _Asked) -> None:
     from tailback.cli.parity import show
 
-    show(asked.out, asked.drawn, asked.wide, as_json=asked.as_json)
+    show(asked.out, asked.drawn, asked.wide, asked.settings, as_json=asked.as_json)
 
 
 def _show_queue_parity(asked: _Asked) -> None:

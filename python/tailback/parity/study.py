@@ -1,7 +1,7 @@
 """Every case with modelled and with real ends, and how far their segments are alike."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +95,7 @@ def parity(
     *,
     drawn_by_lot: int = 0,
     wide: int = 0,
+    settings: Sequence[str] = (),
     folder: str | Path = "results/tcp-parity",
     backend: Backend | str = "sim",
     on_case: OnCase | None = None,
@@ -105,6 +106,7 @@ def parity(
         names: cases to run; by default all that are not drawn by lot.
         drawn_by_lot: of those that are, the first so many are run too.
         wide: and of those of the wider lot.
+        settings: further settings of all cases, `path=value`, over their own.
         folder: where the run folders go, one a case and pair of ends; those there are used.
         backend: what makes the runs.
         on_case: told the name of each run before it is made.
@@ -116,7 +118,8 @@ def parity(
     found = []
     lots = ((drawn, drawn_by_lot), (drawn_wide, wide))
     by_lot = [lot(number + 1) for lot, many in lots for number in range(many)]
-    for case in [*_chosen(names), *by_lot]:
+    for one_case in [*_chosen(names), *by_lot]:
+        case = replace(one_case, settings=(*one_case.settings, *settings))
         real = _trace(case, _REAL, Path(folder), backend, on_case)
         for end in ENDS:
             kinds = tuple("model" if one == end else "kernel" for one in ENDS)
