@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use tailback_units::{ByteTime, Bytes, Duration, Rate, Time};
 
 use crate::frame::{ETHERNET_BYTES, FRAME_BYTES_MIN, GAP_BYTES};
+use crate::impairment::ecn_field::EcnField;
 use crate::impairment::script::Direction;
 use crate::impairment::{Fate, Impairment, ImpairmentConfig};
 use crate::loss::Losses;
@@ -328,6 +329,16 @@ impl Link {
             Fate::Pass | Fate::Late(_) | Fate::Doubled | Fate::Marked => {}
         }
         fate
+    }
+
+    /// What this direction writes into the ECN field of what comes through.
+    #[cold]
+    #[must_use]
+    pub fn ecn_field(&self) -> Option<EcnField> {
+        self.rare
+            .impairment
+            .as_ref()
+            .and_then(Impairment::ecn_field)
     }
 
     /// How long a frame that arrives at `at` is held before it is handed on.

@@ -212,7 +212,7 @@ impl Document {
     /// Puts `value` at `steps`, making tables on the way. Gives the path it now stands at.
     ///
     /// A preset's name on the way becomes a table that begins with it; a name put where a table
-    /// begins with a preset replaces only that.
+    /// lies over a preset replaces only that.
     pub fn set(&mut self, steps: &Steps, value: Value, origin: &Origin) -> Result<String, Finding> {
         let mut at = String::new();
         let mut place = &mut self.root;
@@ -252,7 +252,9 @@ impl Document {
             }
         }
         match (&mut *place, value) {
-            (Value::Object(table), name @ Value::String(_)) if table.contains_key("preset") => {
+            (Value::Object(table), name @ Value::String(_))
+                if lies_over_preset(table, steps.last()) =>
+            {
                 table.insert("preset".to_owned(), name);
                 at = path::join(&at, "preset");
             }
@@ -319,6 +321,11 @@ fn element(items: &[Value], step: &str) -> Option<usize> {
         .or_else(|| step.parse().ok().filter(|i| *i < items.len()))
 }
 
+/// Whether a table under `key` is laid over a preset: one that it names, or, of a stack, the default or that of all hosts.
+fn lies_over_preset(table: &Map<String, Value>, key: Option<&String>) -> bool {
+    table.contains_key("preset") || key.is_some_and(|key| key == "stack")
+}
+
 /// Lays `over` on `base`: tables key by key, anything else as a whole. A table whose `kind` or
 /// `topology` differs from the one below it replaces that one; a table over a preset's name is
 /// laid over that preset.
@@ -333,15 +340,17 @@ pub(crate) fn merge(base: &mut Value, over: Value) {
             }
             for (key, value) in over {
                 match base.get_mut(&key) {
+                    Some(Value::Object(table))
+                        if value.is_string() && lies_over_preset(table, Some(&key)) =>
+                    {
+                        table.insert("preset".to_owned(), value);
+                    }
                     Some(place) => merge(place, value),
                     None => {
                         base.insert(key, value);
                     }
                 }
             }
-        }
-        (Value::Object(base), name @ Value::String(_)) if base.contains_key("preset") => {
-            base.insert("preset".to_owned(), name);
         }
         (base @ Value::String(_), Value::Object(mut over)) => {
             over.entry("preset").or_insert(base.take());

@@ -16,11 +16,12 @@ pub(crate) fn stack_findings(stack: &Stack) -> Vec<Finding> {
     let unfit = unfit(kind, stack)
         .map(|(reason, remedy)| Finding::new("tcp_congestion_control", reason, remedy));
     let mut found: Vec<Finding> = unfit.into_iter().collect();
-    if stack.tcp_ecn >= 3 && stack.sender == Sender::Linux26 && kind != CongestionKind::Prague {
+    let unknown = stack.sender == Sender::Linux26 || !stack.accurate_ecn;
+    if stack.tcp_ecn >= 3 && unknown && !stack.tcp_sce && kind != CongestionKind::Prague {
         found.push(Finding::new(
             "tcp_ecn",
-            "accurate ECN, and the sender is of Linux 2.6, which has none",
-            "sender = \"linux-7.2\" (preset linux-7.2), or ECN as of RFC 3168 (tcp_ecn 0 to 2)",
+            "accurate ECN, which this kernel does not know",
+            "preset linux-7.2 (accurate_ecn = true), or ECN as of RFC 3168 (tcp_ecn 0 to 2)",
         ));
     }
     if stack.tcp_sce && (stack.tcp_ecn >= 3 || kind == CongestionKind::Prague) {

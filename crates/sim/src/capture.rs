@@ -15,7 +15,6 @@ use tailback_net::frame::Frame;
 use tailback_net::pool::{Flight, FrameId, FramePool};
 use tailback_net::switch::DropCause;
 use tailback_scenario::{PcapConfig, Run};
-use tailback_tcp::Ecn;
 use tailback_units::Time;
 use tailback_wire::ip::{self, IpFields, Payload};
 use tailback_wire::pcapng::{Direction, Writer};
@@ -207,9 +206,10 @@ fn write(world: &World, run: &Run, capture: &Capture) -> std::io::Result<Vec<u8>
         match &record.bytes {
             Some(real) => {
                 bytes.extend_from_slice(real);
-                if record.frame.segment.ecn == Ecn::Ce {
-                    ip::mark_ce(&mut bytes[ethernet::HEADER_BYTES..]);
-                }
+                ip::set_ecn(
+                    &mut bytes[ethernet::HEADER_BYTES..],
+                    record.frame.segment.ecn,
+                );
             }
             None => frame_bytes(world, record.at, &record.frame, &mut bytes),
         }

@@ -26,6 +26,7 @@ pub const PRESETS: &[(&str, &str)] = &[
     ),
     ("windows-xp", include_str!("../presets/windows-xp.toml")),
     ("linux-sce", include_str!("../presets/linux-sce.toml")),
+    ("linux-6.12", include_str!("../presets/linux-6.12.toml")),
     ("linux-7.2", include_str!("../presets/linux-7.2.toml")),
 ];
 
@@ -58,6 +59,9 @@ pub struct Stack {
     /// How often in a round trip that option is sent whatever has changed, where `tcp_ecn_option` is 1; 0: not at all.
     #[schemars(range(min = 0, max = 3))]
     pub tcp_ecn_option_beacon: u8,
+    /// It knows accurate ECN (Linux 7.0 and later). One that does not takes `tcp_ecn` 0 to 2, and an answer to a SYN
+    /// that is sent again for the second time still grants ECN.
+    pub accurate_ecn: bool,
     /// Selective acknowledgements.
     pub tcp_sack: bool,
     /// Forward acknowledgement: what lies further behind the highest selectively acknowledged
@@ -99,6 +103,9 @@ pub struct Stack {
     pub tcp_pacing_ca_ratio: u32,
     /// Most that a connection has waiting in its own host (sender linux-7.2).
     pub tcp_limit_output_bytes: Bytes,
+    /// It bounds connections that are paced, too (sender linux-7.2): not so in Linux 6.12, where these have up to a
+    /// millisecond's worth waiting, however much that is.
+    pub limits_paced_output: bool,
     /// Segments that a packet for offload has at least (sender linux-7.2).
     #[schemars(range(min = 1, max = 255))]
     pub tcp_min_tso_segs: u32,

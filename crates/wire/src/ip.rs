@@ -270,13 +270,7 @@ fn ecn(traffic_class: u8) -> Ecn {
     }
 }
 
-/// Marks an IP packet CE in place, its IPv4 checksum with it (RFC 3168 section 5, RFC 1624).
-/// Answers whether it was ECN-capable; if not, nothing is changed.
-pub fn mark_ce(packet: &mut [u8]) -> bool {
-    set_ecn(packet, Ecn::Ce)
-}
-
-/// Gives an IP packet another codepoint in place, its IPv4 checksum with it. Answers whether it was
+/// Gives an IP packet another ECN codepoint in place, its IPv4 checksum with it (RFC 3168 section 5, RFC 1624). Answers whether it was
 /// ECN-capable; if not, nothing is changed.
 pub fn set_ecn(packet: &mut [u8], to: Ecn) -> bool {
     let shift = match packet.first().map(|first| first >> 4) {
@@ -293,6 +287,9 @@ pub fn set_ecn(packet: &mut [u8], to: Ecn) -> bool {
         Ecn::Ect0 => 0b10,
         Ecn::Ce => 0b11,
     };
+    if packet[1] >> shift & 0b11 == bits {
+        return true;
+    }
     packet[1] = packet[1] & !(0b11 << shift) | bits << shift;
     if shift == 0 {
         let header_bytes = (usize::from(packet[0] & 0xf) * 4).clamp(V4_BYTES, packet.len());

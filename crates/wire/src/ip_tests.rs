@@ -3,7 +3,7 @@ use std::net::SocketAddr;
 use proptest::prelude::*;
 use tailback_tcp::{Ecn, EcnCounters, Flags, SackBlock, Segment, Seq, SynOptions};
 
-use super::{IpFields, Packet, Payload, mark_ce, parse, parse_offloaded, write};
+use super::{IpFields, Packet, Payload, parse, parse_offloaded, set_ecn, write};
 use crate::{ParseError, ethernet, plan};
 
 fn addresses(v6: bool) -> (SocketAddr, SocketAddr) {
@@ -96,7 +96,7 @@ proptest! {
             prop_assert!(packet.payload.end <= bytes.len());
             prop_assert_eq!(packet.payload.len(), usize::from(packet.segment.payload_bytes));
         }
-        mark_ce(&mut bytes);
+        set_ecn(&mut bytes, Ecn::Ce);
     }
 
     #[test]
@@ -109,13 +109,14 @@ proptest! {
     }
 
     #[test]
-    fn marking_keeps_the_packet_right(segment in segments(), v6: bool) {
+    fn another_codepoint_keeps_the_packet_right(segment in segments(), v6: bool, to in 0..4_usize) {
+        let to = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][to];
         let mut bytes = bytes_of(&segment, v6, Payload::Zeros);
         let before = bytes.clone();
         let capable = segment.ecn != Ecn::NotEct;
-        prop_assert_eq!(mark_ce(&mut bytes), capable);
+        prop_assert_eq!(set_ecn(&mut bytes, to), capable);
         if capable {
-            prop_assert_eq!(parse(&bytes).expect("still a packet").segment.ecn, Ecn::Ce);
+            prop_assert_eq!(parse(&bytes).expect("still a packet").segment.ecn, to);
         } else {
             prop_assert_eq!(bytes, before);
         }

@@ -20,3 +20,4 @@ mod tcp;
 pub use checksum::Sum;
 pub use error::ParseError;
 pub use ip::{IpFields, Packet, Payload};
+pub use tailback_tcp::Ecn;

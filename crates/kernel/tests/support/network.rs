@@ -7,7 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use tailback_kernel::{Network, Packet};
 use tailback_units::{Duration, Rate, Time};
-use tailback_wire::{ip, plan};
+use tailback_wire::{Ecn, ip, plan};
 
 /// Preamble, gap and FCS of a frame, bytes.
 const OVERHEAD_BYTES: u64 = 24;
@@ -120,7 +120,7 @@ impl Star {
                 return None;
             }
             if self.config.mark_above_bytes.is_some_and(|k| waiting > k)
-                && ip::mark_ce(&mut packet.bytes[14..])
+                && ip::set_ecn(&mut packet.bytes[14..], Ecn::Ce)
             {
                 self.marks += 1;
             }

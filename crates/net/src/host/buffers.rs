@@ -18,9 +18,9 @@ const LEAST_BYTES: u32 = 1518;
 const LINE_BYTES: u32 = 64;
 /// A new frame's weight in the mean length is one of so many, as a shift (DECLARE_EWMA(pkt_len, 0, 64)).
 const MEAN_SHIFT: u32 = 6;
-/// Frames of so many bytes, without check sequence, are copied into the head, and cost no page (page_to_skb): of
-/// its 576 bytes skb_shared_info takes 320, NET_SKB_PAD 64 and NET_IP_ALIGN 2.
-const COPIED_BYTES: u32 = 190;
+/// Frames that find room in the head are copied into it, and cost no page (page_to_skb): that is what is left of a
+/// frame's overhead when sk_buff has 256, skb_shared_info 320, NET_SKB_PAD 64 and NET_IP_ALIGN 2, bytes.
+const HEADLESS_BYTES: u32 = 642;
 /// Buffers that the card is given (vring size of the card here).
 const RING: usize = 256;
 /// More buffers than these have to be missing before new ones are given: half a poll's budget (virtnet_receive).
@@ -41,8 +41,8 @@ pub struct FrameMemory {
 /// drivers/net/virtio_net.c) over a page pool (page_pool_alloc_netmem, include/net/page_pool/helpers.h): a
 /// buffer is as long as frames are in the mean, no less than 1536 bytes and no more than a page; the last of
 /// a page gets what is left of it; a longer frame takes several. The card has 256, and is given new ones
-/// after a poll that leaves more than 32 places: what lengthened the mean comes later. Frames of up to 190 bytes are
-/// copied, and leave their page.
+/// after a poll that leaves more than 32 places: what lengthened the mean comes later. Frames that find room in
+/// their head (190 bytes) are copied, and leave their page.
 /// Left out: a ring without buffers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageBuffers {
@@ -155,7 +155,7 @@ impl PageBuffers {
                 fragments: 1,
             },
         };
-        if length(frame_bytes) <= COPIED_BYTES {
+        if length(frame_bytes) <= self.overhead.saturating_sub(HEADLESS_BYTES) {
             return FrameMemory {
                 bytes: self.overhead,
                 fragments: 0,

@@ -4,10 +4,11 @@
 //! assume; burst loss is [`gilbert_elliott`]'s; a [`script`] singles out frames by number, to see
 //! what a sender or a receiver makes of one loss, one mark, one late frame. Independent random loss
 //! is the link's own setting `loss`; other chances are in [`faults`], a router's service in `service`, what changes
-//! with time in [`outage`] and [`delay_steps`], what is too fast for who carries it in `policer`. The first of outages,
+//! with time in [`outage`] and [`delay_steps`], what is too fast for who carries it in `policer`, ECN fields that are written anew in [`ecn_field`]. The first of outages,
 //! script, periodic loss, burst loss and faults that has something to say of a frame decides; the policer looks at what is not lost. Left out: bit errors that no checksum finds.
 
 pub mod delay_steps;
+pub mod ecn_field;
 pub mod faults;
 pub mod gilbert_elliott;
 pub mod outage;
@@ -20,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use tailback_units::{Duration, Time};
 
 use self::delay_steps::DelaySteps;
+use self::ecn_field::EcnField;
 use self::faults::{Faults, ReorderConfig};
 use self::outage::Outage;
 use self::policer::Policer;
@@ -70,6 +72,9 @@ pub struct ImpairmentConfig {
     /// A rate beyond which frames are dropped at the other end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policer: Option<TokenBucketConfig>,
+    /// What the ECN field of ECN-capable packets becomes; absent: it stays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ecn_field: Option<EcnField>,
     /// Frames singled out by their number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub script: Vec<FrameRule>,
@@ -120,6 +125,7 @@ pub struct Impairment {
     service: Option<Service>,
     outages: Vec<Outage>,
     policer: Option<Policer>,
+    ecn_field: Option<EcnField>,
     stream: Stream,
 }
 
@@ -146,12 +152,14 @@ impl Impairment {
             || faults.is_some()
             || service.is_some()
             || policer.is_some()
+            || config.ecn_field.is_some()
             || !config.outages.is_empty();
         any.then_some(Impairment {
             faults,
             service,
             outages: config.outages.clone(),
             policer,
+            ecn_field: config.ecn_field,
             script,
             periodic_loss_frames,
             data_frames: 0,
@@ -186,6 +194,12 @@ impl Impairment {
             true => Fate::Policed,
             false => fate,
         }
+    }
+
+    /// What it writes into the ECN field of what comes through.
+    #[must_use]
+    pub fn ecn_field(&self) -> Option<EcnField> {
+        self.ecn_field
     }
 
     /// How long a frame that has arrived at `at`, and takes the line for so long, is held before it is

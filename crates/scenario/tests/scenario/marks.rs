@@ -92,7 +92,11 @@ fn sce_without_ecn_is_told() {
 fn accurate_ecn_where_it_cannot_be_is_told() {
     said(
         &["stack.tcp_ecn=3"],
-        "stack.tcp_ecn: accurate ECN, and the sender is of Linux 2.6",
+        "stack.tcp_ecn: accurate ECN, which this kernel does not know",
+    );
+    said(
+        &["stack.preset=linux-6.12", "stack.tcp_ecn=3"],
+        "stack.tcp_ecn: accurate ECN, which this kernel does not know",
     );
     said(
         &["stack.tcp_congestion_control=prague"],

@@ -427,3 +427,22 @@ fn runs_whose_networks_are_equal_share_one() {
         assert!(Arc::ptr_eq(&runs[a].network, &runs[b].network), "{a} {b}");
     }
 }
+
+#[test]
+fn a_stack_s_settings_are_kept_where_presets_are_swept() {
+    let beside = |stack: &str| STAR.replace("preset = \"linux-2.6.18\"", stack);
+    for text in [
+        beside("preset = \"linux-2.6.18\"\ntcp_sack = false"),
+        // Over the default.
+        beside("tcp_sack = false"),
+    ] {
+        let runs = plan(&text, &[r#"sweep.stack=["linux-2.6.24", "linux-6.12"]"#]).runs;
+        let stacks = runs.iter().map(|run| &run.network.hosts[0].stack);
+        let kept: Vec<(u32, bool)> = stacks.map(|s| (s.hz, s.tcp_sack)).collect();
+        assert_eq!(kept, [(250, false), (1000, false)]);
+    }
+    let plain = STAR.replace("[stack]\npreset = \"linux-2.6.18\"\n", "");
+    let runs = plan(&plain, &["stack.tcp_sack=false", "stack=linux-2.6.24"]).runs;
+    let stack = &runs[0].network.hosts[0].stack;
+    assert_eq!((stack.hz, stack.tcp_sack), (250, false));
+}

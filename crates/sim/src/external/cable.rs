@@ -82,10 +82,8 @@ impl Cable {
                 capture::segment_bytes(&self.world, &frame, &mut packet.bytes);
             } else {
                 self.bytes.read(frame.payload, &mut packet);
-                if matches!(frame.segment.ecn, Ecn::Ce | Ecn::Ect1) {
-                    // It may have been marked on its way.
-                    ip::set_ecn(&mut packet.bytes[HEADER_BYTES..], frame.segment.ecn);
-                }
+                // It may have been marked, or written anew, on its way.
+                ip::set_ecn(&mut packet.bytes[HEADER_BYTES..], frame.segment.ecn);
             }
             if let Some(kernel) = self.kernels[usize::from(host.0)] {
                 kernels.receive(kernel, to_kernels(self.world.now), packet);

@@ -519,6 +519,9 @@ impl LinkState {
             self.lose(&frame, frames, ledger, Note::Lost { link: self.number });
             return None;
         }
+        if let Some(field) = self.link.ecn_field() {
+            field.write(frames.header_mut(frame.frame));
+        }
         match fate {
             Fate::Late(by) => frame.at += by,
             Fate::Doubled => {

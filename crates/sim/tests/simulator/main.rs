@@ -7,6 +7,7 @@ mod collective;
 mod columns;
 mod dcqcn;
 mod drawn;
+mod ecn_field;
 mod elsewhere;
 mod exchange;
 mod fairness;

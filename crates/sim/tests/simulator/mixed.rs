@@ -52,6 +52,8 @@ const IMPAIRMENTS: &[&str] = &[
     r#", impairment = { duplicate = 0.1, jitter = "3us" }"#,
     r#", impairment = { reorder = { probability = 0.05, delay = "30us" }, bit_error_rate = 1e-7 }"#,
     r#", impairment = { gilbert_elliott = { p = 0.01, r = 0.3 }, batch = "50us" }"#,
+    r#", impairment = { ecn_field = "not-ect", direction = "forward" }"#,
+    r#", impairment = { ecn_field = "ce" }"#,
 ];
 
 const HOSTS: &[&str] = &[

@@ -320,13 +320,13 @@ impl Connection {
 
     /// The flags of this end's SYN, or of its answer, `again` as [`Connection::send_syn`] has it. A SYN
     /// that asks for accurate ECN still does when it is sent again for the first time (RFC 9768 section 3.1.4.1), and
-    /// so does every answer of today's Linux, whatever it grants (tcp_ecn_make_synack).
+    /// so does every answer of a kernel that knows accurate ECN, whatever it grants (tcp_ecn_make_synack).
     pub(super) fn syn_ecn_flags(&self, answering: bool, again: u32) -> Flags {
         let asked_in_vain = match self.ecn {
             EcnMode::Accurate => again > 1,
             _ => again > 0,
         };
-        if answering && self.passive && self.is_modern() && again > 1 {
+        if answering && self.passive && self.stack.accurate_ecn && again > 1 {
             return Flags::NONE;
         }
         let asks = Flags::ECE.with(Flags::CWR);

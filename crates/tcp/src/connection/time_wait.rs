@@ -152,9 +152,11 @@ impl Connection {
         }
     }
 
-    /// The ECN field of what was sent last, which the socket leaves behind (tw_tos).
+    /// The ECN field of what was sent last, which the socket leaves behind (tw_tos); kernels before accurate ECN
+    /// take it out of what they answer without a socket (ip_send_unicast_reply).
     fn last_ect(&self) -> Ecn {
         match self.ecn {
+            _ if !self.stack.accurate_ecn => Ecn::NotEct,
             EcnMode::Accurate => self.congestion.ect(),
             EcnMode::Classic if self.congestion.needs_ecn() => self.congestion.ect(),
             EcnMode::Classic if self.fin_data_last => Ecn::Ect0,

@@ -31,6 +31,9 @@ pub enum RcvbufTuning {
     /// To twice what was read, and ahead of a sender in slow start by twice its growth
     /// (Linux 4.14 to 6.15).
     SlowStart,
+    /// The same, but what waits to be read when it is measured counts for nothing (Linux 6.12 as Debian 13 has it:
+    /// 6.12.117).
+    QueueAware,
     /// The same, but below `tcp_rcvbuf_low_rtt` in proportion to the round trip, and with room
     /// for what is out of order (Linux 6.16 and later).
     LowRtt,

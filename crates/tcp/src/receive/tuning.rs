@@ -1,9 +1,11 @@
 //! How the receive buffer and the offered window grow.
 //!
 //! Models Linux net/ipv4/tcp_input.c: tcp_grow_window, tcp_rcv_rtt_*, tcp_rcv_space_adjust and
-//! tcp_rcvbuf_grow of 2.4 (tcp_grow_window alone), of 2.6.18, of 4.14 to 6.15, and of 7.2 (dynamic right-sizing, Feng and Fisk);
+//! tcp_rcvbuf_grow of 2.4 (tcp_grow_window alone), of 2.6.18, of 4.14 to 6.15, of 6.12.117, and of 7.2 (dynamic right-sizing, Feng and Fisk);
 //! [`RcvbufTuning`] says which. Times are by the receiver's clock: jiffies in 2.6.18, microseconds
 //! later. 2.6.18's measures a read as a whole here, the kernel after each packet of it.
+//! Left out: with `slow-start` kernels took an echo of the same tick for a round trip of a tick, and what was measured
+//! while something waited to be read counted; here neither does, as in 7.2.
 
 use super::Receive;
 use super::rules::{RcvbufTuning, Receiver};
@@ -49,7 +51,7 @@ impl Receive {
         }
         let copied = self.copied - others;
         let mut read = copied - self.space_seq;
-        if self.tuning == RcvbufTuning::LowRtt {
+        if self.tuning != RcvbufTuning::SlowStart {
             // What waits to be read already is no sign of a need for more.
             read = read.saturating_sub(self.rcv_nxt - copied);
         }
@@ -76,7 +78,7 @@ impl Receive {
             return;
         }
         let mut window = u64::from(read) * 2;
-        if self.tuning == RcvbufTuning::SlowStart {
+        if self.tuning != RcvbufTuning::LowRtt {
             window += 16 * u64::from(self.advmss);
             window += 2 * (window * news / before);
         } else {
@@ -119,7 +121,7 @@ impl Receive {
     fn sample_rtt(&mut self, ticks: u32, window_bound: bool) {
         let ticks = ticks.clamp(1, SAMPLE_MAX);
         if self.tuning != RcvbufTuning::TwiceRead {
-            let unread = self.rcv_nxt != self.copied;
+            let unread = self.tuning != RcvbufTuning::QueueAware && self.rcv_nxt != self.copied;
             if self.rtt == 0 || ticks << 3 < self.rtt {
                 self.rtt = ticks << 3;
             } else if !window_bound && !unread {
@@ -144,10 +146,10 @@ impl Receive {
     }
 
     /// The echo in a segment without data: data that echoes the same is no sample any more
-    /// (tcp_rcv_established of today).
+    /// (tcp_rcv_established of 6.1 and later).
     #[inline]
     pub(crate) fn hear_echo(&mut self, echo: u32) {
-        if self.tuning == RcvbufTuning::LowRtt {
+        if matches!(self.tuning, RcvbufTuning::QueueAware | RcvbufTuning::LowRtt) {
             self.last_echo = echo;
         }
     }

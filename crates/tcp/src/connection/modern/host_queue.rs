@@ -275,9 +275,10 @@ impl Connection {
     pub(super) fn small_queue_waits(&mut self, payload_bytes: u32, factor: u32) -> bool {
         self.forget_departed();
         let two = 2 * u64::from(self.packet_memory(payload_bytes));
-        let limit = two
-            .max(self.window.pacing_rate >> PACING_SHIFT)
-            .min(self.stack.tcp_limit_output_bytes.get());
+        let mut limit = two.max(self.window.pacing_rate >> PACING_SHIFT);
+        if self.stack.limits_paced_output || !self.is_paced() {
+            limit = limit.min(self.stack.tcp_limit_output_bytes.get());
+        }
         // The kernel's count begins at one, so that the limit itself is too much.
         if self.modern.host.memory_bytes < limit << factor || self.modern.sent.len() <= 1 {
             return false;

@@ -101,6 +101,38 @@ fn a_mark_is_echoed_until_the_window_is_reduced() {
 }
 
 #[test]
+fn an_answer_sent_again_twice_grants_no_more_where_accurate_ecn_is_known() {
+    for accurate_ecn in [false, true] {
+        let mut net = Net::of(Stack {
+            accurate_ecn,
+            ..ecn()
+        });
+        let mut answers = 0;
+        net.judge(SERVER, move |_| {
+            answers += 1;
+            if answers < 3 { Fate::Drop } else { Fate::Pass }
+        });
+        let start = net.now;
+        net.connect();
+        // The client's SYN is lost on its way the second time: none but timeouts make the server answer again.
+        net.judge(CLIENT, move |f| {
+            if f.segment.flags.contains(Flags::SYN) && f.now > start + Duration::from_ms(900) {
+                Fate::Drop
+            } else {
+                Fate::Pass
+            }
+        });
+        net.run_for(Duration::from_secs(12));
+        let granted: Vec<bool> = net
+            .sent(SERVER)
+            .filter(|s| s.segment.flags.contains(Flags::SYN))
+            .map(|s| s.segment.flags.contains(Flags::ECE))
+            .collect();
+        assert_eq!(granted, [true, true, !accurate_ecn]);
+    }
+}
+
+#[test]
 fn retransmissions_cannot_be_marked_but_with_dctcp() {
     for (stack, codepoint) in [(ecn(), Ecn::NotEct), (dctcp(), Ecn::Ect0)] {
         let mut net = warm(stack);

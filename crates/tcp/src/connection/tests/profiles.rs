@@ -50,6 +50,7 @@ fn initial_windows_are_those_of_each_kernel() {
         ("linux-2.4-web100", 2),
         ("windows-xp", 2),
         ("linux-sce", 10),
+        ("linux-6.12", 10),
         ("linux-7.2", 10),
     ] {
         let mut net = opened(name);
@@ -72,6 +73,7 @@ fn a_lost_syn_waits_as_long_as_each_kernel_waits() {
         ("linux-2.4-web100", 3000..=3000),
         ("windows-xp", 3000..=3000),
         ("linux-sce", 1000..=1070),
+        ("linux-6.12", 1000..=1070),
         ("linux-7.2", 1000..=1070),
     ] {
         let mut net = Net::of(preset(name));

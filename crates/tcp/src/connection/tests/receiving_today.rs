@@ -6,7 +6,7 @@ use crate::congestion::CongestionKind;
 use crate::connection::accurate_ecn::EcnMode;
 use crate::segment::{Ecn, SackBlock, Segment};
 use crate::testing::{CLIENT, Fate, Net, SERVER, arrival, preset, stack, with_receiver_of_today};
-use crate::{Flags, SocketOption, Stack};
+use crate::{Flags, RcvbufTuning, SocketOption, Stack};
 
 const MS: Duration = Duration::from_ms(1);
 const MSS: u32 = 1448;
@@ -131,6 +131,38 @@ fn a_read_is_measured_at_its_first_packet() {
     // Where a packet has pages for all, it is the first.
     let (at_once, later) = space_after(16);
     assert!(at_once >= 17 * MSS && later == at_once, "{at_once} {later}");
+}
+
+#[test]
+fn what_waits_to_be_read_is_no_need_for_more_but_of_old() {
+    // `copied -= inq` came with 6.16, and late into 6.12.
+    for (rcvbuf_tuning, grows) in [
+        (RcvbufTuning::SlowStart, true),
+        (RcvbufTuning::QueueAware, false),
+        (RcvbufTuning::LowRtt, false),
+    ] {
+        let mut net = Net::of(Stack {
+            rcvbuf_tuning,
+            ..today()
+        });
+        for wire in &mut net.wires {
+            wire.delay = MS * 5;
+        }
+        net.connect();
+        net.write(CLIENT, 40 * u64::from(MSS));
+        net.run_for(MS * 200);
+        net.reads[SERVER] = false;
+        let now = net.now;
+        let before = net.end(SERVER).tcp_info(now).rcv_space;
+        net.write(CLIENT, 60 * u64::from(MSS));
+        net.run_for(MS * 100);
+        net.read(SERVER, 29 * u64::from(MSS));
+        net.run_for(MS * 100);
+        net.read(SERVER, u64::from(MSS));
+        let now = net.now;
+        let after = net.end(SERVER).tcp_info(now).rcv_space;
+        assert_eq!(after > before, grows, "{rcvbuf_tuning:?}: {before} {after}");
+    }
 }
 
 #[test]

@@ -115,11 +115,17 @@ fn fq_looks_when_a_packet_enters_and_not_at_every_acknowledgement() {
 
 /// Packets that wait in the host with this limit, the card being slow.
 fn waiting(limit: Bytes) -> usize {
+    waiting_of(Stack {
+        tcp_limit_output_bytes: limit,
+        ..today()
+    })
+}
+
+fn waiting_of(stack: Stack) -> usize {
     let mut script = Script::open(
         Stack {
-            tcp_limit_output_bytes: limit,
             gso_max_segs: 1,
-            ..today()
+            ..stack
         },
         1000,
     );
@@ -134,6 +140,7 @@ fn waiting(limit: Bytes) -> usize {
     script.sent();
     script.tcp.window.pacing_rate = 1 << 30;
     script.write(40);
+    script.wait(1000);
     script.ranges().len()
 }
 
@@ -143,6 +150,21 @@ fn tcp_limit_output_bytes_bounds_what_waits_in_the_host() {
     // One beside what is not acknowledged always may.
     assert_eq!(few, 2);
     assert!(many > few, "{many}");
+}
+
+#[test]
+fn limits_paced_output_says_whether_it_bounds_who_is_paced() {
+    let of = |pacing, limits_paced_output| {
+        waiting_of(Stack {
+            tcp_limit_output_bytes: Bytes::new(1),
+            pacing,
+            limits_paced_output,
+            ..today()
+        })
+    };
+    assert_eq!(of(Pacing::Fq, true), 2);
+    assert!(of(Pacing::Fq, false) > 2);
+    assert_eq!(of(Pacing::None, false), 2);
 }
 
 #[test]
