@@ -15,6 +15,7 @@ mod property;
 mod receiving;
 mod receiving_once;
 mod receiving_today;
+mod receiving_tuning;
 mod sce;
 mod sending;
 mod settings;
