@@ -59,7 +59,7 @@ pub struct Stack {
     /// How often in a round trip that option is sent whatever has changed, where `tcp_ecn_option` is 1; 0: not at all.
     #[schemars(range(min = 0, max = 3))]
     pub tcp_ecn_option_beacon: u8,
-    /// It knows accurate ECN (Linux 7.0 and later). One that does not takes `tcp_ecn` 0 to 2, and an answer to a SYN
+    /// It knows accurate ECN (Linux 6.18 does, 6.12 does not). One that does not takes `tcp_ecn` 0 to 2, and an answer to a SYN
     /// that is sent again for the second time still grants ECN.
     pub accurate_ecn: bool,
     /// Selective acknowledgements.

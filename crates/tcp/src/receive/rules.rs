@@ -35,7 +35,7 @@ pub enum RcvbufTuning {
     /// 6.12.117).
     QueueAware,
     /// The same, but below `tcp_rcvbuf_low_rtt` in proportion to the round trip, and with room
-    /// for what is out of order (Linux 6.16 and later).
+    /// for what is out of order (Linux 7.2; 6.18 has no such setting).
     LowRtt,
 }
 

@@ -71,7 +71,7 @@ fn a_read_is_measured_at_its_first_packet() {
 
 #[test]
 fn what_waits_to_be_read_is_no_need_for_more_but_of_old() {
-    // `copied -= inq` came with 6.16, and late into 6.12.
+    // `copied -= inq` of 6.12.117 and of 7.2.
     for (rcvbuf_tuning, grows) in [
         (RcvbufTuning::SlowStart, true),
         (RcvbufTuning::QueueAware, false),
