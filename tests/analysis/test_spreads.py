@@ -35,6 +35,18 @@ sample_interval = "20us"
 tcp_congestion_control = ["cubic", "reno"]
 """
 
+ASKED = """
+[workload]
+kind = "request-response"
+pairs = { kind = "to-first" }
+response_sizes = { kind = "web-search" }
+duration = "20ms"
+[record]
+requests = true
+[sweep]
+tcp_congestion_control = ["cubic", "reno"]
+"""
+
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
@@ -82,8 +94,24 @@ def test_the_report_and_the_notebook_have_them(results: Results) -> None:
     keys = [figure.key for figure in section.figures]
     assert keys == ["ecdf-slowdown", "ecdf-queue", "ecdf-round-trips"]
     assert "Share of the time" in str(results.plot.ecdf("queue").to_dict()["title"])
-    with pytest.raises(InputError, match=r"of = 'delay'.*one of completion, slowdown, queue"):
+    with pytest.raises(
+        InputError, match=r"of = 'delay'.*one of completion, slowdown, latency, queue"
+    ):
         results.plot.ecdf("delay")
+
+
+def test_requests_told_one_by_one_have_their_distribution(tmp_path: Path) -> None:
+    text = FLOWS.split("[workload]", maxsplit=1)[0] + ASKED
+    asked = tailback.run(tailback.Scenario(text), out=tmp_path / "r")
+    told = asked.table("requests").filter(tcp_congestion_control="cubic")["latency_us"]
+    median = float(told.median() or 0.0)
+    share = _share(asked, "latency", "cubic", median)
+    assert share == pytest.approx(float((told <= median).mean() or 0.0), abs=0.01)
+    assert "answered" in str(asked.plot.ecdf("latency").to_dict()["title"])
+    classes = asked.table("slowdowns")
+    chart = asked.plot.slowdowns().to_dict()
+    assert "Slowdown by size of message" in str(chart["title"])
+    assert classes["requests"].sum() == asked.table("requests").height
 
 
 def test_runs_without_them_have_none(tmp_path: Path) -> None:

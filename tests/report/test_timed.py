@@ -52,8 +52,8 @@ def test_flows_are_judged_by_their_slowdown(flows: Results) -> None:
     page = contents(View(flows))
     p99 = flows.summary.get_column("slowdown_p99").to_list()
     assert p99[0] != p99[1]
-    assert page.findings[0].startswith("Slowdown of flows, median: ")
-    assert page.findings[1].startswith("Slowdown of flows, 99th percentile: ")
+    assert page.findings[0].startswith("Slowdown, median: ")
+    assert page.findings[1].startswith("Slowdown, 99th percentile: ")
     charts = drawn(page)
     assert {"slowdown_median", "slowdown_p99", "slowdowns"} <= set(charts)
     assert "completion_ms_mean" not in charts

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
 use serde::{Deserialize, Serialize};
+use tailback_net::sizes::Distribution;
 
 /// A host's set-up and its tasks. The set-up is a guest kernel's or a network namespace's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -242,9 +243,21 @@ pub struct Ask {
     /// It asks every so long, whatever has been answered, ns; absent: when it has been answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every_ns: Option<u64>,
-    /// Gaps between such requests are drawn, from the run's stream of that number; absent: all alike.
+    /// Gaps between such requests are drawn; absent: all alike.
+    #[serde(default)]
+    pub drawn_gaps: bool,
+    /// Number of the connection: which of the run's streams its gaps and sizes come from.
+    #[serde(default)]
+    pub stream: u64,
+    /// What sizes of requests are drawn from; absent: all are of `request_bytes`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub drawn_gaps: Option<u64>,
+    pub request_sizes: Option<Distribution>,
+    /// What sizes of answers are drawn from; absent: all are of the server's `answer_bytes`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer_sizes: Option<Distribution>,
+    /// It tells of each request when it was due.
+    #[serde(default)]
+    pub tells_each: bool,
     /// Congestion control of the connection; absent: the host's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion_control: Option<String>,
@@ -274,13 +287,19 @@ pub struct IncastServer {
     pub request_bytes: u64,
     /// Bytes of an answer.
     pub answer_bytes: u64,
+    /// What sizes of requests are drawn from; absent: all are of `request_bytes`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_sizes: Option<Distribution>,
+    /// What sizes of answers are drawn from; absent: all are of `answer_bytes`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer_sizes: Option<Distribution>,
     /// From a request's arrival to the first write of its answer: mean, ns.
     #[serde(default)]
     pub service_latency_ns: u64,
     /// Mean of an exponential wait beyond that, ns.
     #[serde(default)]
     pub service_jitter_ns: u64,
-    /// Number of the server: which of the run's `service` streams its waits come from.
+    /// Number of the server, of its first connection: which of the run's streams waits and sizes come from.
     #[serde(default)]
     pub stream: u64,
     /// Congestion control of its connections; absent: the host's.

@@ -45,6 +45,12 @@ pub enum Record {
         /// From each request's write, or when it was due, to the last byte of its answer, ns, of those that came
         /// in the time that is counted.
         latencies_ns: Vec<u64>,
+        /// When these requests were due, ns, if that is asked for.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        asked_ns: Vec<u64>,
+        /// How many had been answered before.
+        #[serde(default)]
+        answered_before: u64,
         /// Requests that were due in that time, if they did not wait for answers.
         #[serde(default)]
         due: u64,

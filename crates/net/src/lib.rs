@@ -20,6 +20,7 @@ pub mod pool;
 pub mod queue;
 pub mod random;
 pub mod ring;
+pub mod sizes;
 pub mod switch;
 #[cfg(test)]
 mod testing;

@@ -105,6 +105,14 @@ pub(crate) fn check(scenario: &Scenario) -> Result<Topology, Vec<Finding>> {
     ];
     let recorded = recorded.into_iter();
     findings.extend(recorded.filter_map(|(path, time)| period::too_short(path, time?)));
+    let asks = matches!(scenario.workload, Workload::RequestResponse(_));
+    if scenario.record.requests && !asks {
+        findings.push(Finding::new(
+            "record.requests",
+            "nobody asks: this workload has no requests",
+            "workload.kind request-response, or no record.requests",
+        ));
+    }
     if let Some(hosts) = hosts(&scenario.network) {
         let workload = scenario.workload.findings(hosts);
         findings.extend(workload.into_iter().map(|f| f.within("workload")));

@@ -156,6 +156,9 @@ pub struct Record {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["10s"]))]
     pub interfaces: Option<Duration>,
+    /// What became of each request of workload `request-response`: table `requests`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub requests: bool,
     /// A capture of frames, for Wireshark: one pcapng file a run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pcap: Option<PcapConfig>,

@@ -120,7 +120,8 @@ pub(crate) fn applications(run: &Run, outside: &[bool]) -> (Vec<Endpoint>, Workl
             (ends.collect(), Workload::Udp(app))
         }
         Spec::RequestResponse(spec) => {
-            let app = RequestResponseApp::new(spec, spec.flows(run.seed, &run.network), run.seed);
+            let flows = spec.flows(run.seed, &run.network);
+            let app = RequestResponseApp::new(spec, flows, run.seed, run.record.requests);
             (Vec::new(), Workload::RequestResponse(app))
         }
         Spec::Ping(spec) => {

@@ -22,6 +22,7 @@ mod outcome_measured;
 mod outcome_ping;
 mod outcome_ports;
 mod outcome_queries;
+mod outcome_requests;
 mod outcome_udp;
 mod packets;
 mod parts;

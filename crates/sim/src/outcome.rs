@@ -12,10 +12,10 @@ use crate::outcome_measured;
 use crate::outcome_ping;
 use crate::outcome_ports;
 use crate::outcome_queries;
+use crate::outcome_requests;
 use crate::outcome_udp;
 use crate::tables::Table;
 use crate::traces;
-use crate::workload::RequestResponseApp;
 use crate::world::{FlowRecord, HostState, LinkState, Totals, Transaction, World};
 
 /// The tables and figures of a finished world.
@@ -33,6 +33,7 @@ pub(crate) fn outcome(world: &World) -> RunOutcome {
     tables.extend(traces::table(world));
     tables.extend(outcome_flows::table(world));
     tables.extend(outcome_queries::table(world));
+    tables.extend(outcome_requests::tables(world));
     tables.extend(world.series.as_ref().map(|series| series.table()));
     let names: Vec<&str> = world.links.iter().map(LinkState::name).collect();
     tables.extend(world.interfaces.as_ref().map(|polled| polled.table(&names)));
@@ -68,7 +69,6 @@ fn summary(world: &World) -> Table {
     completions.sort_unstable();
     let total = completions.iter().fold(Duration::ZERO, |sum, c| sum + *c);
     let answer_bytes: u64 = world.workload.answer_bytes_total();
-    let latencies = latencies(world);
     // No number (NaN) where nothing took any time: there was nothing to wait for.
     let known = |value: f64| [if total.is_zero() { f64::NAN } else { value }];
     let quantile = |q| known(quantile(&completions, q).as_ms_f64());
@@ -110,50 +110,10 @@ fn summary(world: &World) -> Table {
         .counts("queue_bytes_max", [queue_bytes_max])
         .counts("data_bytes_total", [answer_bytes])
         .measures("duration_s_total", [total.as_secs_f64()]);
-    match latencies {
+    match world.workload.request_response() {
         None => outcome_queries::summary(outcome_flows::summary(table, world), world),
-        Some(sorted) => {
-            let due = world
-                .workload
-                .request_response()
-                .and_then(RequestResponseApp::due);
-            with_latencies(table, &sorted, due, total)
-        }
+        Some(app) => outcome_requests::summary(table, world, app, total),
     }
-}
-
-/// From request to answer, sorted; nothing of other workloads.
-fn latencies(world: &World) -> Option<Vec<Duration>> {
-    let mut sorted = world.workload.request_response()?.latencies().to_vec();
-    sorted.sort_unstable();
-    Some(sorted)
-}
-
-fn with_latencies(table: Table, sorted: &[Duration], due: Option<u64>, total: Duration) -> Table {
-    // No number (NaN) where nothing was answered: zero would be the least latency of all.
-    let us = |time: Duration| {
-        let known = !sorted.is_empty();
-        [if known {
-            time.as_ps() as f64 / 1e6
-        } else {
-            f64::NAN
-        }]
-    };
-    let sum = sorted.iter().fold(Duration::ZERO, |sum, l| sum + *l);
-    let count = sorted.len() as u64;
-    let table = match due {
-        None => table,
-        Some(due) => table.counts("requests_due", [due]),
-    };
-    table
-        .counts("requests", [count])
-        .measures("requests_per_s", [count as f64 / total.as_secs_f64()])
-        .measures("latency_us_mean", us(sum / count.max(1)))
-        .measures("latency_us_min", us(quantile(sorted, 0.0)))
-        .measures("latency_us_median", us(quantile(sorted, 0.5)))
-        .measures("latency_us_p95", us(quantile(sorted, 0.95)))
-        .measures("latency_us_p99", us(quantile(sorted, 0.99)))
-        .measures("latency_us_max", us(quantile(sorted, 1.0)))
 }
 
 fn transactions(rows: &[Transaction]) -> Table {

@@ -5,7 +5,7 @@
 //! way, then the way's delays; no handshake. Slowdown is the time taken over that.
 
 use tailback_net::frame::{
-    ETHERNET_BYTES, GAP_BYTES, IP_HEADER_BYTES, TCP_HEADER_BYTES, TIMESTAMPS_BYTES,
+    ETHERNET_BYTES, GAP_BYTES, HostId, IP_HEADER_BYTES, TCP_HEADER_BYTES, TIMESTAMPS_BYTES,
 };
 use tailback_units::{Duration, Time};
 
@@ -16,15 +16,22 @@ use crate::world::{FlowRecord, World};
 
 /// Upper ends of the classes of sizes, bytes.
 const SIZES: [u64; 6] = [10_000, 30_000, 100_000, 1_000_000, 10_000_000, u64::MAX];
+
 /// What a flow of so many bytes takes alone.
 pub(crate) fn ideal(world: &World, flow: &FlowRecord, bytes: u64) -> Duration {
-    let (rate, delay) = world.way(flow.source, flow.destination, 2 * flow.number + 1);
-    rate.time_for(wire_bytes(world, flow, bytes)) + delay
+    let ends = [flow.source, flow.destination];
+    alone(world, ends, 2 * flow.number + 1, bytes)
 }
 
-/// What a flow of so many bytes takes of a line, with headers and gaps.
-pub(crate) fn wire_bytes(world: &World, flow: &FlowRecord, bytes: u64) -> u64 {
-    let ends = [flow.source, flow.destination].map(|id| &world.hosts[usize::from(id.0)].config);
+/// What so many bytes from one host to another take alone, to that endpoint.
+pub(crate) fn alone(world: &World, ends: [HostId; 2], endpoint: u32, bytes: u64) -> Duration {
+    let (rate, delay) = world.way(ends[0], ends[1], endpoint);
+    rate.time_for(wire_bytes(world, ends, bytes)) + delay
+}
+
+/// What so many bytes from one host to another take of a line, with headers and gaps.
+pub(crate) fn wire_bytes(world: &World, ends: [HostId; 2], bytes: u64) -> u64 {
+    let ends = ends.map(|id| &world.hosts[usize::from(id.0)].config);
     let options = match ends.iter().all(|end| end.stack.tcp_timestamps) {
         true => TIMESTAMPS_BYTES,
         false => 0,
@@ -121,6 +128,24 @@ pub(crate) fn quantile(sorted: &[f64], q: f64) -> f64 {
     place.map_or(f64::NAN, |place| sorted[place])
 }
 
+/// Those of `all` that each class of sizes has, and the largest size of the class: classes that have any.
+pub(crate) fn by_size<T: Copy>(all: &[(u64, T)]) -> Vec<(u64, Vec<T>)> {
+    let largest = all.iter().map(|(bytes, _)| *bytes).max().unwrap_or(0);
+    let mut rows = Vec::new();
+    let mut least = 0;
+    for most in SIZES {
+        let of_class = all
+            .iter()
+            .filter(|(bytes, _)| (least..=most).contains(bytes));
+        let class: Vec<T> = of_class.map(|(_, value)| *value).collect();
+        if !class.is_empty() {
+            rows.push((most.min(largest), class));
+        }
+        least = most.saturating_add(1);
+    }
+    rows
+}
+
 /// The table `slowdowns`: a row for each class of sizes that has complete flows.
 pub(crate) fn table(world: &World) -> Option<Table> {
     let mut all: Vec<(u64, f64)> = by_themselves(world).into_iter().flatten().collect();
@@ -128,20 +153,7 @@ pub(crate) fn table(world: &World) -> Option<Table> {
         return None;
     }
     all.sort_by(|a, b| a.1.total_cmp(&b.1));
-    let mut rows = Vec::new();
-    let mut least = 0;
-    for most in SIZES {
-        let class: Vec<f64> = all
-            .iter()
-            .filter(|(bytes, _)| (least..=most).contains(bytes))
-            .map(|(_, slowdown)| *slowdown)
-            .collect();
-        if !class.is_empty() {
-            let largest = all.iter().map(|(bytes, _)| *bytes).max().unwrap_or(most);
-            rows.push((most.min(largest), class));
-        }
-        least = most.saturating_add(1);
-    }
+    let rows = by_size(&all);
     let at = |q: f64| rows.iter().map(move |(_, class)| quantile(class, q));
     Some(
         Table::new("slowdowns")

@@ -63,7 +63,7 @@ fn query(world: &World, number: u32, answers: &[(FlowRecord, Time, u64)]) -> Opt
     let line = world.links[uplink as usize].link.rate();
     let (mut wire_bytes_all, mut slowest, mut delay) = (0, Duration::ZERO, Duration::ZERO);
     for (flow, _, bytes) in answers {
-        wire_bytes_all += wire_bytes(world, flow, *bytes);
+        wire_bytes_all += wire_bytes(world, [flow.source, flow.destination], *bytes);
         slowest = slowest.max(ideal(world, flow, *bytes));
         let (_, way) = world.way(flow.source, flow.destination, 2 * flow.number + 1);
         delay = delay.max(way);

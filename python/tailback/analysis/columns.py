@@ -29,7 +29,7 @@ _WORDS = {
     "latency_us": ("Latency of a request", "us"),
     "delay_us": ("One-way delay of a datagram", "us"),
     "requests_per_s": ("Requests answered", "per second"),
-    "slowdown": ("Slowdown of flows", ""),
+    "slowdown": ("Slowdown", ""),
     "flows": ("Flows", ""),
     "flows_complete": ("Complete flows", ""),
     "queries": ("Queries", ""),

@@ -19,7 +19,7 @@ from tailback.analysis.words import ALIKE, are_alike, counted, few, number, perc
 _METRIC = "completion_ms_mean"
 _OF_FLENT = ("ping_ms_mean", "upload_gbps", "download_gbps", "switch_drops")
 _OF_TIMED = (
-    ("slowdown_median", "slowdown_p99", "query_ms_p99"),
+    ("slowdown_median", "slowdown_p99", "query_ms_p99", "latency_us_p99"),
     ("latency_us_mean", "latency_us_p99"),
     ("ping_ms_median", "ping_ms_p99", "loss_percent"),
     _OF_FLENT,

@@ -40,6 +40,12 @@ def _slowdowns(view: View) -> pl.DataFrame:
     return view.labelled(rows.filter(known & (pl.col("slowdown") > 0)))
 
 
+def _latencies(view: View) -> pl.DataFrame:
+    """Of all requests, where they are told one by one."""
+    rows = view.optional("requests")
+    return pl.DataFrame() if rows.is_empty() else view.labelled(rows)
+
+
 def _queues(view: View) -> pl.DataFrame:
     """At the port of each run where it was longest."""
     rows = view.optional("queue_samples")
@@ -89,6 +95,15 @@ SPREADS: Mapping[str, Spread] = {
         title="Share of flows slowed down by so much or less",
         description="Empirical distribution function of the flows' slowdown, on a logarithmic "
         "axis.",
+    ),
+    "latency": Spread(
+        rows=_latencies,
+        column="latency_us",
+        axis="Latency of a request (us)",
+        share="Share of requests",
+        title="Share of requests answered within a time",
+        description="Empirical distribution function of the time from a request to its answer, on "
+        "a logarithmic axis.",
     ),
     "queue": Spread(
         rows=_queues,

@@ -11,9 +11,10 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
 use tailback_net::arrivals::Arrivals;
+use tailback_net::sizes::Lengths;
 
 use super::bulk::{is_over, lent, shut_at};
-use super::socket::{CHUNK_BYTES, Counted, Options, connect};
+use super::socket::{Counted, Options, connect};
 use super::{Clock, Context};
 use crate::config;
 use crate::record::Record;
@@ -22,8 +23,13 @@ use crate::record::Record;
 #[derive(Debug, Default)]
 struct Told {
     latencies_ns: Vec<u64>,
+    asked_ns: Vec<u64>,
+    answered_before: u64,
     due: u64,
 }
+
+/// Of the requests of a connection, and of their answers.
+type Sizes = (Lengths, Lengths);
 
 /// Asks one server again and again.
 pub(super) fn ask(context: &Context<'_>, task: &config::Ask) -> io::Result<()> {
@@ -44,17 +50,28 @@ pub(super) fn ask(context: &Context<'_>, task: &config::Ask) -> io::Result<()> {
         task,
         clock: context.clock,
     };
+    let seed = context.config.seed;
+    let (request_sizes, answer_sizes) = (task.request_sizes.clone(), task.answer_sizes.clone());
+    let sizes = (
+        Lengths::of_requests(task.request_bytes, request_sizes, seed, task.stream),
+        Lengths::of_responses(task.server.answer_bytes, answer_sizes, seed, task.stream),
+    );
     let told = match task.every_ns {
-        Some(every_ns) => asking.when_due(match task.drawn_gaps {
-            None => Arrivals::even(every_ns),
-            Some(number) => Arrivals::poisson(every_ns, context.config.seed, number),
-        }),
-        None if task.outstanding == 1 => asking.one_by_one(),
-        None => asking.several(),
+        Some(every_ns) => {
+            let arrivals = match task.drawn_gaps {
+                false => Arrivals::even(every_ns),
+                true => Arrivals::poisson(every_ns, seed, task.stream),
+            };
+            asking.when_due(arrivals, sizes)
+        }
+        None if task.outstanding == 1 => asking.one_by_one(sizes),
+        None => asking.several(sizes),
     }?;
     context.recorder.add(&Record::Answered {
         peer: connection.peer,
         latencies_ns: told.latencies_ns,
+        asked_ns: told.asked_ns,
+        answered_before: told.answered_before,
         due: told.due,
     });
     connection.record(context)
@@ -69,11 +86,11 @@ struct Asking<'a> {
 
 impl Asking<'_> {
     /// The next when the one before has been answered, and thought about.
-    fn one_by_one(self) -> io::Result<Told> {
+    fn one_by_one(self, (mut requests, mut answers): Sizes) -> io::Result<Told> {
         let mut told = Told::default();
         let mut asked_ns = self.clock.now_ns();
         while asked_ns < self.task.end_ns {
-            if !(self.write()? && self.read()?) {
+            if !(self.write(requests.draw())? && self.read(answers.draw())?) {
                 break;
             }
             asked_ns = self.answered(asked_ns, &mut told) + self.task.think_ns;
@@ -85,7 +102,7 @@ impl Asking<'_> {
     }
 
     /// A thread asks what another, which reads the answers, tells it to.
-    fn several(self) -> io::Result<Told> {
+    fn several(self, (requests, mut answers): Sizes) -> io::Result<Told> {
         let (ask, asked) = channel();
         let now_ns = self.clock.now_ns();
         let mut unanswered = VecDeque::new();
@@ -96,10 +113,10 @@ impl Asking<'_> {
         }
         // Where reading ends by an error, whoever writes hears no more.
         thread::scope(move |scope| {
-            let writer = scope.spawn(move || self.write_each(asked));
+            let writer = scope.spawn(move || self.write_each(asked, requests));
             let mut told = Told::default();
             while let Some(due_ns) = unanswered.pop_front() {
-                if !self.read()? {
+                if !self.read(answers.draw())? {
                     break;
                 }
                 let next_ns = self.answered(due_ns, &mut told) + self.task.think_ns;
@@ -114,7 +131,7 @@ impl Asking<'_> {
     }
 
     /// A thread asks when it is time to, and tells another, which reads the answers.
-    fn when_due(self, arrivals: Arrivals) -> io::Result<Told> {
+    fn when_due(self, arrivals: Arrivals, (requests, mut answers): Sizes) -> io::Result<Told> {
         let begin_ns = self.clock.now_ns();
         let task = self.task;
         let due = move || {
@@ -126,12 +143,13 @@ impl Asking<'_> {
         thread::scope(|scope| {
             let writer = scope.spawn(move || {
                 // Who reads knows of a request before its answer can come.
-                self.write_each(due().inspect(|due_ns| {
+                let told = due().inspect(|due_ns| {
                     let _ = tell.send(*due_ns);
-                }))
+                });
+                self.write_each(told, requests)
             });
             let mut told = Told::default();
-            while self.read()? {
+            while self.read(answers.draw())? {
                 let Ok(due_ns) = asked.recv() else {
                     break;
                 };
@@ -146,10 +164,14 @@ impl Asking<'_> {
     }
 
     /// Sends a request at each of these times, ns.
-    fn write_each(self, due_ns: impl IntoIterator<Item = u64>) -> io::Result<()> {
+    fn write_each(
+        self,
+        due_ns: impl IntoIterator<Item = u64>,
+        mut requests: Lengths,
+    ) -> io::Result<()> {
         for due_ns in due_ns {
             self.clock.sleep_until(due_ns.min(self.task.end_ns));
-            if due_ns >= self.task.end_ns || !self.write()? {
+            if due_ns >= self.task.end_ns || !self.write(requests.draw())? {
                 break;
             }
         }
@@ -157,25 +179,18 @@ impl Asking<'_> {
     }
 
     /// Sends a request; false if its time is over.
-    fn write(self) -> io::Result<bool> {
-        let written = self
-            .connection
-            .write_bytes(self.task.request_bytes, self.clock);
+    fn write(self, bytes: u64) -> io::Result<bool> {
+        let written = self.connection.write_bytes(bytes, self.clock);
         self.unless_over(written)
     }
 
     /// Reads an answer; false if its time is over.
-    fn read(self) -> io::Result<bool> {
-        let mut left = self.task.server.answer_bytes;
-        while left > 0 {
-            let most = left.min(CHUNK_BYTES as u64) as usize;
-            match self.connection.skip(most, self.clock) {
-                Ok(0) => return self.unless_over(Err(io::ErrorKind::UnexpectedEof.into())),
-                Ok(bytes) => left -= bytes as u64,
-                Err(error) => return self.unless_over(Err(error)),
-            }
-        }
-        Ok(true)
+    fn read(self, bytes: u64) -> io::Result<bool> {
+        let whole = match self.connection.skip_whole(bytes, self.clock) {
+            Ok(false) => Err(io::ErrorKind::UnexpectedEof.into()),
+            read => read.map(|_| ()),
+        };
+        self.unless_over(whole)
     }
 
     fn unless_over(self, done: io::Result<()>) -> io::Result<bool> {
@@ -191,7 +206,11 @@ impl Asking<'_> {
         let now_ns = self.clock.now_ns();
         if (self.task.begin_ns..=self.task.end_ns).contains(&now_ns) {
             told.latencies_ns.push(now_ns.saturating_sub(asked_ns));
+            if self.task.tells_each {
+                told.asked_ns.push(asked_ns);
+            }
         }
+        told.answered_before += u64::from(now_ns < self.task.begin_ns);
         now_ns
     }
 }

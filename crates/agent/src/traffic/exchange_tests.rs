@@ -51,7 +51,7 @@ fn an_end_that_reads_so_much_holds_after_it() {
     let reads = vec![
         at(0, Deed::Hold, 0),
         at(100, Deed::Read, 700),
-        at(150, Deed::Read, 1),
+        at(300, Deed::Read, 1),
     ];
     let server = end(port, start_ns, None, writes);
     let client = end(port, start_ns, Some(Ipv4Addr::LOCALHOST), reads);

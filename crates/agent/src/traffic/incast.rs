@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, Weak};
 use std::thread;
 
 use tailback_net::random::Stream;
+use tailback_net::sizes::Lengths;
 
 use super::bulk::{close_at, is_over, join, keep};
 use super::socket::{CHUNK_BYTES, Counted, Options, connect, listen, said};
@@ -129,12 +130,8 @@ pub(super) fn server(context: &Context<'_>, task: &config::IncastServer) -> io::
                 connection => connection?,
             };
             keep(context, last_ns, &connections, &connection);
-            let stream = Stream::new(
-                context.config.seed,
-                "service",
-                task.stream + u64::from(number),
-            );
-            threads.push(scope.spawn(move || answer(context, task, &connection, stream)));
+            let index = task.stream + u64::from(number);
+            threads.push(scope.spawn(move || answer(context, task, &connection, index)));
         }
         join(threads)
     })
@@ -148,18 +145,23 @@ fn apart_ns(context: &Context<'_>) -> u64 {
     }
 }
 
-/// Answers requests until the client closes, or its time is over.
+/// Answers requests until the client closes, or its time is over; waits and sizes are of the run's streams of this
+/// number.
 fn answer(
     context: &Context<'_>,
     task: &config::IncastServer,
     connection: &Counted,
-    mut waits: Stream,
+    index: u64,
 ) -> io::Result<()> {
-    let clock = context.clock;
-    let mut request = vec![0; task.request_bytes as usize];
+    let (clock, seed) = (context.clock, context.config.seed);
+    let mut waits = Stream::new(seed, "service", index);
+    let (request_sizes, answer_sizes) = (task.request_sizes.clone(), task.answer_sizes.clone());
+    let mut requests = Lengths::of_requests(task.request_bytes, request_sizes, seed, index);
+    let mut answers = Lengths::of_responses(task.answer_bytes, answer_sizes, seed, index);
+    let mut request = vec![0; CHUNK_BYTES];
     let mut number = 0;
     let mut serve = || {
-        if !connection.read_exact(&mut request, clock)? {
+        if !connection.read_exact(requests.draw(), &mut request, clock)? {
             return Ok(false);
         }
         let (retransmissions, timeouts) = connection.repairs()?;
@@ -172,9 +174,7 @@ fn answer(
         });
         number += 1;
         sleep_ns(task.service_latency_ns + waits.exponential(task.service_jitter_ns));
-        connection
-            .write_bytes(task.answer_bytes, clock)
-            .map(|_| true)
+        connection.write_bytes(answers.draw(), clock).map(|_| true)
     };
     // A client whose clock is ahead is over a moment before.
     let earliest_ns = task.end_ns.map(|ns| ns.saturating_sub(apart_ns(context)));

@@ -266,14 +266,28 @@ impl Counted {
         Ok(bytes)
     }
 
-    /// Reads exactly so much; false if the stream ends before the first byte.
-    pub(super) fn read_exact(&self, into: &mut [u8], clock: Clock) -> io::Result<bool> {
-        let mut filled = 0;
-        while filled < into.len() {
-            match self.read(&mut into[filled..], clock)? {
-                0 if filled == 0 => return Ok(false),
+    /// So many bytes in as many of those reads as it takes; false if the stream ends before the first byte.
+    pub(super) fn skip_whole(&self, bytes: u64, clock: Clock) -> io::Result<bool> {
+        let mut left = bytes;
+        while left > 0 {
+            match self.skip(left.min(CHUNK_BYTES as u64) as usize, clock)? {
+                0 if left == bytes => return Ok(false),
                 0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-                bytes => filled += bytes,
+                skipped => left -= skipped as u64,
+            }
+        }
+        Ok(true)
+    }
+
+    /// Reads exactly so many bytes, as many at a time as `into` holds; false if the stream ends before the first.
+    pub(super) fn read_exact(&self, bytes: u64, into: &mut [u8], clock: Clock) -> io::Result<bool> {
+        let mut left = bytes;
+        while left > 0 {
+            let most = left.min(into.len() as u64) as usize;
+            match self.read(&mut into[..most], clock)? {
+                0 if left == bytes => return Ok(false),
+                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                read => left -= read as u64,
             }
         }
         Ok(true)

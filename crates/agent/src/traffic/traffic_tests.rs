@@ -93,6 +93,8 @@ fn an_incast_reads_what_its_servers_send() {
                 connections: 1,
                 request_bytes: 64,
                 answer_bytes: 300_000,
+                request_sizes: None,
+                answer_sizes: None,
                 service_latency_ns: 1000,
                 service_jitter_ns: 1000,
                 stream: 0,

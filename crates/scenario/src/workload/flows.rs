@@ -133,7 +133,7 @@ impl Flows {
     }
 
     pub(super) fn findings(&self) -> Vec<Finding> {
-        let mut found = self.sizes.findings();
+        let mut found = self.sizes.findings("sizes");
         let queries = self.queries.as_ref();
         found.extend(
             queries

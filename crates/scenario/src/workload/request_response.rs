@@ -5,17 +5,20 @@
 //! that an application sees, handshake left out. With `outstanding` there are several requests under way, as with netperf's
 //! `--enable-burst`; with `every` a client asks when it is time to, whatever has been answered, as wrk2 does: a slow answer
 //! holds up no question, and so hides none of the wait of those that come after it (coordinated omission).
-//! Left out: sizes that are drawn, answers in another order than their requests'.
+//! Sizes may be drawn: each connection has a stream of them for its requests and one for its answers.
+//! Left out: answers in another order than their requests', answers whose sizes depend on their requests'.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailback_net::arrivals::Arrivals;
 use tailback_net::random::Stream;
+use tailback_net::sizes::{Distribution, Lengths};
 use tailback_tcp::congestion::CongestionKind;
 use tailback_units::{Bytes, Duration, Time};
 
 use super::bulk::{Pairs, is_nothing, one};
 use super::flow::{self, Flow};
+use super::sizes::Sizes;
 use crate::problem::Finding;
 use crate::topology::Topology;
 
@@ -33,6 +36,12 @@ pub struct RequestResponse {
     #[serde(default = "one_byte")]
     #[schemars(default = "one_byte")]
     pub response: Bytes,
+    /// Payload of each request, drawn. In place of `request`; absent: all are of so many bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_sizes: Option<Sizes>,
+    /// Payload of each answer, drawn. In place of `response`; absent: all are of so many bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_sizes: Option<Sizes>,
     /// When the run ends; with `omit`, so long after that.
     pub duration: Duration,
     /// Time before `duration` of which nothing is counted: connections open and find their windows meanwhile.
@@ -153,9 +162,51 @@ impl RequestResponse {
         })
     }
 
+    /// The distribution that sizes of requests are drawn from.
+    #[must_use]
+    pub fn request_distribution(&self) -> Option<Distribution> {
+        self.request_sizes.as_ref().map(Sizes::distribution)
+    }
+
+    /// That of answers.
+    #[must_use]
+    pub fn response_distribution(&self) -> Option<Distribution> {
+        self.response_sizes.as_ref().map(Sizes::distribution)
+    }
+
+    /// Sizes of the requests of the connection of this number, and of their answers.
+    #[must_use]
+    pub fn lengths(&self, seed: u64, number: usize) -> (Lengths, Lengths) {
+        let (requests, responses) = (self.request_distribution(), self.response_distribution());
+        let (request, response) = (self.request.get(), self.response.get());
+        (
+            Lengths::of_requests(request, requests, seed, number as u64),
+            Lengths::of_responses(response, responses, seed, number as u64),
+        )
+    }
+
+    /// Whether any size is drawn.
+    #[must_use]
+    pub fn is_drawn(&self) -> bool {
+        self.request_sizes.is_some() || self.response_sizes.is_some()
+    }
+
+    /// Mean payload of requests and of answers, bytes.
+    #[must_use]
+    pub fn mean_bytes(&self) -> (u64, u64) {
+        let mean = |bytes: Bytes, sizes: Option<Distribution>| {
+            sizes.map_or(bytes.get(), |sizes| sizes.mean_bytes())
+        };
+        (
+            mean(self.request, self.request_distribution()),
+            mean(self.response, self.response_distribution()),
+        )
+    }
+
     /// A guess: a round trip of 20 us.
     pub(super) fn expected_bytes(&self) -> u64 {
-        let each = self.request.get() + self.response.get();
+        let (request, response) = self.mean_bytes();
+        let each = request + response;
         let under_way = u64::from(self.connections) * u64::from(self.outstanding);
         let requests = match self.every {
             None => self.duration.as_us() / 20 * under_way,
@@ -181,7 +232,22 @@ impl RequestResponse {
             self.end().since(Time::ZERO),
         ));
         found.extend(self.pace_findings());
-        for (name, bytes) in [("request", self.request), ("response", self.response)] {
+        let (request, response) = (&self.request_sizes, &self.response_sizes);
+        for (name, bytes, sizes) in [
+            ("request", self.request, request),
+            ("response", self.response, response),
+        ] {
+            let at = format!("{name}_sizes");
+            if let Some(sizes) = sizes {
+                found.extend(sizes.findings(&at));
+                if bytes != one_byte() {
+                    found.push(Finding::new(
+                        name,
+                        format!("{at} says how large they are"),
+                        format!("{name} or {at}, not both"),
+                    ));
+                }
+            }
             if bytes.get() == 0 {
                 found.push(Finding::new(
                     name,

@@ -51,3 +51,35 @@ fn when_it_asks_is_said_in_one_way() {
         assert!(found[0].1.contains(reason), "{bad}: {}", found[0].1);
     }
 }
+
+#[test]
+fn sizes_are_said_in_one_way() {
+    for good in [
+        r#", "response_sizes": {"kind": "web-search"}"#,
+        r#", "request_sizes": {"kind": "fixed", "bytes": "9kB"}, "response": "2kB""#,
+    ] {
+        assert_eq!(told(good), [], "{good}");
+    }
+    for (bad, path, reason) in [
+        (
+            r#", "response": "2kB", "response_sizes": {"kind": "web-search"}"#,
+            "response",
+            "response_sizes says",
+        ),
+        (
+            r#", "request_sizes": {"kind": "fixed", "bytes": "0B"}"#,
+            "request_sizes.bytes",
+            "no bytes to send",
+        ),
+        (
+            r#", "response_sizes": {"kind": "points", "points": [{"bytes": "9kB", "share": 1.0}]}"#,
+            "response_sizes.points",
+            "fewer than two points",
+        ),
+    ] {
+        let found = told(bad);
+        assert_eq!(found.len(), 1, "{bad}: {found:?}");
+        assert_eq!(found[0].0, path, "{bad}");
+        assert!(found[0].1.contains(reason), "{bad}: {}", found[0].1);
+    }
+}

@@ -1,17 +1,15 @@
-//! Distributions of flow sizes.
-//!
-//! Models an empirical distribution as its cumulative distribution function, linear between the points
-//! published. Numbers are drawn with integers only: the same on every machine.
+//! Distributions of the sizes of flows, requests and answers: those published, and one's own.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailback_net::random::Stream;
+use tailback_net::sizes::Distribution;
 use tailback_units::Bytes;
 
 use super::pareto;
+use crate::path;
 use crate::problem::Finding;
 
-/// How large flows are.
+/// How large flows are, or requests, or answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Sizes {
@@ -54,7 +52,7 @@ pub enum Sizes {
 pub struct SizePoint {
     /// A size.
     pub bytes: Bytes,
-    /// The share of flows no larger.
+    /// The share of flows, or of messages, no larger.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub share: f64,
 }
@@ -92,16 +90,6 @@ const DATA_MINING: [(u64, f64); 9] = [
     (666_667, 1.0),
 ];
 
-/// One in fixed point.
-const ONE: u64 = 1 << 32;
-
-/// A distribution to draw from.
-#[derive(Clone, Debug)]
-pub(super) struct Distribution {
-    /// Bytes, and the share of flows no larger in 2^-32.
-    points: Vec<(u64, u64)>,
-}
-
 impl Sizes {
     pub(super) fn distribution(&self) -> Distribution {
         let segments = |points: &[(u64, f64)]| -> Vec<(u64, f64)> {
@@ -119,32 +107,30 @@ impl Sizes {
             // Refused below where its points have not taken its place.
             Sizes::File { .. } => Vec::new(),
         };
-        let fixed = |p: f64| (p * ONE as f64) as u64;
-        Distribution {
-            points: points.into_iter().map(|(b, p)| (b, fixed(p))).collect(),
-        }
+        Distribution::new(points)
     }
 
-    pub(super) fn findings(&self) -> Vec<Finding> {
+    /// What is wrong with those that the key `at` gives.
+    pub(super) fn findings(&self, at: &str) -> Vec<Finding> {
         let mut found = Vec::new();
         let mut add = |reason: String, remedy: &str| {
-            found.push(Finding::new("sizes.points", reason, remedy));
+            found.push(Finding::new(path::join(at, "points"), reason, remedy));
         };
         match self {
             Sizes::Fixed { bytes } if bytes.get() == 0 => found.push(Finding::new(
-                "sizes.bytes",
+                path::join(at, "bytes"),
                 "no bytes to send",
                 "a size above zero, such as \"64KB\"",
             )),
             Sizes::Pareto { least, most, .. } if least.get() == 0 || least >= most => {
                 found.push(Finding::new(
-                    "sizes.most",
+                    path::join(at, "most"),
                     format!("sizes from {least} to {most} are no range"),
                     "a least size above zero and a larger one",
                 ));
             }
             Sizes::File { path } => found.push(Finding::new(
-                "sizes.path",
+                path::join(at, "path"),
                 format!("{path} has not been read"),
                 "a file named in a scenario's own text",
             )),
@@ -161,7 +147,7 @@ impl Sizes {
                     );
                 } else if points.last().is_some_and(|p| p.share < 1.0) {
                     add(
-                        "some flows are larger than the last point".to_owned(),
+                        "some are larger than the last point".to_owned(),
                         "a last point with the share 1.0",
                     );
                 } else if points.iter().any(|p| p.bytes.get() == 0) {
@@ -171,35 +157,6 @@ impl Sizes {
             _ => {}
         }
         found
-    }
-}
-
-impl Distribution {
-    /// The mean, rounded down, at least a byte.
-    pub(super) fn mean_bytes(&self) -> u64 {
-        let first = self
-            .points
-            .first()
-            .map_or(0, |(b, p)| u128::from(b * 2) * u128::from(*p));
-        let rest = self
-            .points
-            .windows(2)
-            .map(|pair| u128::from(pair[0].0 + pair[1].0) * u128::from(pair[1].1 - pair[0].1));
-        ((rest.sum::<u128>() + first) / u128::from(2 * ONE)).max(1) as u64
-    }
-
-    /// Draws a size.
-    pub(super) fn draw(&self, stream: &mut Stream) -> u64 {
-        let share = stream.next_u64() >> 32;
-        let above = self.points.partition_point(|(_, p)| *p <= share);
-        let Some((bytes, p)) = self.points.get(above).copied() else {
-            return self.points.last().map_or(1, |last| last.0);
-        };
-        let Some((bytes_below, p_below)) = above.checked_sub(1).map(|i| self.points[i]) else {
-            return bytes;
-        };
-        let part = u128::from(bytes - bytes_below) * u128::from(share - p_below);
-        bytes_below + (part / u128::from((p - p_below).max(1))) as u64
     }
 }
 

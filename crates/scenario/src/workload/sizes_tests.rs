@@ -54,7 +54,7 @@ fn what_is_no_distribution_is_told() {
     let points = |points: &[(u64, f64)]| Sizes::Points {
         points: points.iter().copied().map(point).collect(),
     };
-    assert_eq!(points(&[(1, 0.0), (2, 1.0)]).findings(), []);
+    assert_eq!(points(&[(1, 0.0), (2, 1.0)]).findings("sizes"), []);
     for wrong in [
         points(&[(2, 0.0), (1, 1.0)]),
         points(&[(1, 0.5), (2, 0.4)]),
@@ -64,6 +64,6 @@ fn what_is_no_distribution_is_told() {
             bytes: Bytes::new(0),
         },
     ] {
-        assert_eq!(wrong.findings().len(), 1, "{wrong:?}");
+        assert_eq!(wrong.findings("sizes").len(), 1, "{wrong:?}");
     }
 }

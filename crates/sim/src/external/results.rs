@@ -18,7 +18,7 @@ use tailback_wire::plan;
 use super::{beside, collective, measured, repairs, to_world};
 use crate::RunOutcome;
 use crate::tables::{ColumnData, Table};
-use crate::workload::PingApp;
+use crate::workload::{PingApp, RequestResponseApp};
 use crate::world::{FlowRecord, ToldBySender, Totals, Transaction, World};
 
 pub(super) type Records = BTreeMap<usize, Vec<Record>>;
@@ -57,16 +57,8 @@ pub(super) fn fill(world: &mut World, run: &Run, log: &[(Time, Totals)], records
         seen.checked_sub(1)
             .map_or(Totals::default(), |last| log[last].1)
     };
-    if let Workload::RequestResponse(_) = &run.workload {
-        for record in records.values().flatten() {
-            if let Record::Answered {
-                latencies_ns, due, ..
-            } = record
-            {
-                let latencies = latencies_ns.iter().map(|ns| Duration::from_ps(ns * 1000));
-                world.workload.answered_outside(latencies, *due);
-            }
-        }
+    if let Some(app) = world.workload.request_response_mut() {
+        answered(app, records);
     }
     if let Workload::Incast(_) = &run.workload {
         let told = || records.values().flatten();
@@ -430,10 +422,35 @@ pub(super) fn number(flow: &Flow) -> u64 {
     listening(flow.local, flow.peer)
 }
 
+/// Tells the workload what clients outside have waited for.
+fn answered(app: &mut RequestResponseApp, records: &Records) {
+    for record in records.values().flatten() {
+        let Record::Answered {
+            peer,
+            latencies_ns,
+            asked_ns,
+            answered_before,
+            due,
+        } = record
+        else {
+            continue;
+        };
+        let waits = latencies_ns.iter().enumerate().map(|(i, latency_ns)| {
+            let asked = asked_ns.get(i).map_or(Time::ZERO, |ns| at(*ns));
+            (asked, Duration::from_ns(*latency_ns))
+        });
+        app.answered_outside(of_port(peer.port()), *answered_before, waits, *due);
+    }
+}
+
 /// The number of the connection between these two ends.
 pub(super) fn listening(local: SocketAddrV4, peer: SocketAddrV4) -> u64 {
-    let port = local.port().min(peer.port());
-    u64::from(port.saturating_sub(plan::FIRST_PORT)) / 2
+    of_port(local.port().min(peer.port())).into()
+}
+
+/// The number of the connection to whoever listens on this port.
+fn of_port(port: u16) -> u32 {
+    u32::from(port.saturating_sub(plan::FIRST_PORT)) / 2
 }
 
 impl Table {

@@ -28,7 +28,7 @@ pub(crate) use flows::{FlowsApp, Program, Source};
 pub(crate) use incast::{IncastApp, Latencies, Server};
 pub(crate) use measured::MeasuredApp;
 pub(crate) use ping::{PingApp, Request};
-pub(crate) use request_response::RequestResponseApp;
+pub(crate) use request_response::{Answer, RequestResponseApp};
 pub(crate) use udp::{QUEUES, UdpApp, drain as udp_drain};
 
 /// What an application wants done.
@@ -254,10 +254,11 @@ impl Workload {
         }
     }
 
-    /// Clients outside have waited so long for the answers to their requests, of which so many were due.
-    pub(crate) fn answered_outside(&mut self, latencies: impl Iterator<Item = Duration>, due: u64) {
-        if let Workload::RequestResponse(app) = self {
-            app.answered_outside(latencies, due);
+    /// The clients of questions and answers.
+    pub(crate) fn request_response_mut(&mut self) -> Option<&mut RequestResponseApp> {
+        match self {
+            Workload::RequestResponse(app) => Some(app),
+            _ => None,
         }
     }
 

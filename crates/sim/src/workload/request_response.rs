@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use tailback_net::arrivals::Arrivals;
 use tailback_net::frame::EndpointId;
+use tailback_net::sizes::Lengths;
 use tailback_scenario::{Flow, RequestResponse};
 use tailback_tcp::congestion::CongestionKind;
 use tailback_units::{Duration, Time};
@@ -17,28 +18,72 @@ pub(crate) struct RequestResponseApp {
     /// Those that are open.
     open: Vec<Asked>,
     spec: RequestResponse,
+    /// The end of each connection that writes more: 0 the client's, 1 the server's.
+    sender: u32,
     seed: u64,
     begin: Time,
     end: Time,
     latencies: Vec<Duration>,
+    /// Of the same each, where there is to be a table of all or they are not alike.
+    answers: Option<Vec<Answer>>,
+    tells_each: bool,
+    /// Bytes of requests that have been answered, and of the answers.
+    answered_bytes: u64,
     /// Requests that were due in the time that is counted.
     due: u64,
     begun: bool,
     done: bool,
 }
 
+/// A request that has been answered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Answer {
+    /// Number of its connection.
+    pub(crate) flow: u32,
+    /// When it was due.
+    pub(crate) due: Time,
+    /// From then to the last byte of the answer.
+    pub(crate) latency: Duration,
+    pub(crate) request_bytes: u64,
+    pub(crate) response_bytes: u64,
+}
+
 /// A connection.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Asked {
-    /// When its requests were due that have no answer yet, the first first.
-    unanswered: VecDeque<Time>,
+    /// When its requests were due that have no answer yet, the first first, and their bytes.
+    unanswered: VecDeque<(Time, u64)>,
     /// When those are due that think first.
     thinking: VecDeque<Time>,
     /// When the next is due and those after it are from when the connection was up on, if they do not wait for answers.
     next: Option<Next>,
-    /// What its two ends still have to read, of the first answer and of the first request.
+    /// The client's sizes: of requests to come, and of answers after the first that it reads.
+    client: (Lengths, Lengths),
+    /// The server's: of requests after the first that it reads, and of answers to come. It draws for itself, as a kernel's
+    /// program does.
+    server: (Lengths, Lengths),
+    /// The first answer that the client has not read, and what is left of it.
+    response: u64,
     response_left: u64,
+    /// What is left of the first request that the server has not read.
     request_left: u64,
+}
+
+impl Asked {
+    fn new(lengths: (Lengths, Lengths)) -> Asked {
+        let (mut client, mut server) = (lengths.clone(), lengths);
+        let response = client.1.draw();
+        Asked {
+            unanswered: VecDeque::new(),
+            thinking: VecDeque::new(),
+            next: None,
+            response,
+            response_left: response,
+            request_left: server.0.draw(),
+            client,
+            server,
+        }
+    }
 }
 
 /// What comes next of requests that do not wait for answers.
@@ -67,9 +112,16 @@ impl Next {
 }
 
 impl RequestResponseApp {
-    /// Nothing has been opened yet.
-    pub(crate) fn new(spec: &RequestResponse, flows: Vec<Flow>, seed: u64) -> RequestResponseApp {
+    /// Nothing has been opened yet. With `tells_each` there is to be a table of all requests.
+    pub(crate) fn new(
+        spec: &RequestResponse,
+        flows: Vec<Flow>,
+        seed: u64,
+        tells_each: bool,
+    ) -> RequestResponseApp {
+        let (request, response) = spec.mean_bytes();
         RequestResponseApp {
+            sender: u32::from(response > request),
             open: Vec::with_capacity(flows.len()),
             flows,
             seed,
@@ -77,6 +129,9 @@ impl RequestResponseApp {
             end: spec.end(),
             spec: spec.clone(),
             latencies: Vec::new(),
+            answers: (tells_each || spec.is_drawn()).then(Vec::new),
+            tells_each,
+            answered_bytes: 0,
             due: 0,
             begun: false,
             done: false,
@@ -109,11 +164,8 @@ impl RequestResponseApp {
                 destination: flow.destination,
                 priority: flow.priority,
             });
-            self.open.push(Asked {
-                request_left: self.spec.request.get(),
-                response_left: self.spec.response.get(),
-                ..Asked::default()
-            });
+            let lengths = self.spec.lengths(self.seed, self.open.len());
+            self.open.push(Asked::new(lengths));
         }
         let next = self.flows.get(self.open.len());
         let at = next.map_or(self.end, |flow| flow.start.min(self.end));
@@ -183,9 +235,11 @@ impl RequestResponseApp {
     }
 
     fn ask(&mut self, number: usize, due: Time, actions: &mut VecDeque<Action>) {
-        self.open[number].unanswered.push_back(due);
+        let asked = &mut self.open[number];
+        let bytes = asked.client.0.draw();
+        asked.unanswered.push_back((due, bytes));
         self.due += u64::from(due >= self.begin);
-        actions.push_back(write(client(number), self.spec.request.get()));
+        actions.push_back(write(client(number), bytes));
     }
 
     /// A client has read so much.
@@ -207,14 +261,23 @@ impl RequestResponseApp {
             if self.done {
                 return actions.push_back(close(client(number)));
             }
-            asked.response_left = self.spec.response.get();
+            let next = asked.client.1.draw();
+            let response_bytes = std::mem::replace(&mut asked.response, next);
+            asked.response_left = next;
             // A server that answers what nobody asked is none of ours.
-            let Some(due) = asked.unanswered.pop_front() else {
+            let Some((due, request_bytes)) = asked.unanswered.pop_front() else {
                 return;
             };
             if now >= self.begin {
-                self.latencies.push(now.since(due));
+                self.answered(Answer {
+                    flow: number as u32,
+                    due,
+                    latency: now.since(due),
+                    request_bytes,
+                    response_bytes,
+                });
             }
+            let asked = &mut self.open[number];
             if self.spec.every.is_some() {
                 continue;
             }
@@ -227,6 +290,14 @@ impl RequestResponseApp {
         }
     }
 
+    fn answered(&mut self, answer: Answer) {
+        self.latencies.push(answer.latency);
+        self.answered_bytes += answer.request_bytes + answer.response_bytes;
+        if let Some(answers) = &mut self.answers {
+            answers.push(answer);
+        }
+    }
+
     /// A server has read so much.
     fn answer(&mut self, number: usize, mut bytes: u64, actions: &mut VecDeque<Action>) {
         let asked = &mut self.open[number];
@@ -235,9 +306,9 @@ impl RequestResponseApp {
             bytes -= of_this;
             asked.request_left -= of_this;
             if asked.request_left == 0 {
-                asked.request_left = self.spec.request.get();
+                asked.request_left = asked.server.0.draw();
                 let server = EndpointId(client(number).0 | 1);
-                actions.push_back(write(server, self.spec.response.get()));
+                actions.push_back(write(server, asked.server.1.draw()));
             }
         }
     }
@@ -263,18 +334,59 @@ impl RequestResponseApp {
 
     /// Bytes of all answered requests and their answers.
     pub(super) fn read_bytes(&self) -> u64 {
-        self.latencies.len() as u64 * (self.spec.request.get() + self.spec.response.get())
+        self.answered_bytes
     }
 
-    /// A client outside has waited so long for its answers, and so many requests were due.
-    pub(crate) fn answered_outside(&mut self, latencies: impl Iterator<Item = Duration>, due: u64) {
-        self.latencies.extend(latencies);
+    /// The client outside of this number, of whose requests so many were due, has waited for its answers from then on and
+    /// so long; those before the `first` are not counted.
+    pub(crate) fn answered_outside(
+        &mut self,
+        number: u32,
+        first: u64,
+        waits: impl Iterator<Item = (Time, Duration)>,
+        due: u64,
+    ) {
         self.due += due;
+        let (mut requests, mut responses) = self.spec.lengths(self.seed, number as usize);
+        for _ in 0..first {
+            requests.draw();
+            responses.draw();
+        }
+        for (due, latency) in waits {
+            self.answered(Answer {
+                flow: number,
+                due,
+                latency,
+                request_bytes: requests.draw(),
+                response_bytes: responses.draw(),
+            });
+        }
     }
 
     /// The end of each connection that writes more: 0 the client's, 1 the server's.
     pub(super) fn sender(&self) -> u32 {
-        u32::from(self.spec.response > self.spec.request)
+        self.sender
+    }
+
+    /// Each request that has been answered, where that is kept, in the order of the answers.
+    pub(crate) fn answers(&self) -> Option<&[Answer]> {
+        self.answers.as_deref()
+    }
+
+    /// Whether there is to be a table of all requests.
+    pub(crate) fn tells_each(&self) -> bool {
+        self.tells_each
+    }
+
+    /// Whether sizes are drawn.
+    pub(crate) fn is_drawn(&self) -> bool {
+        self.spec.is_drawn()
+    }
+
+    /// Client and server of a connection.
+    pub(crate) fn ends(&self, flow: u32) -> Option<[usize; 2]> {
+        let flow = self.flows.get(flow as usize)?;
+        Some([flow.source, flow.destination])
     }
 
     /// From each request to its answer, in the order of the answers.

@@ -28,6 +28,7 @@ fn labels_are_held_against_every_column_of_the_summary() {
         "kind = \"bernoulli\"\nduration = \"1ms\"\nload = 0.3".to_owned(),
         format!("kind = \"udp\"\nduration = \"1ms\"\nrate = \"100Mbit\"\nsocket_buffer = \"1MB\"\n{PAIR}"),
         format!("kind = \"request-response\"\nduration = \"1ms\"\n{PAIR}"),
+        format!("kind = \"request-response\"\nduration = \"1ms\"\nresponse_sizes = {{ kind = \"web-search\" }}\n{PAIR}"),
         format!("kind = \"ping\"\ncount = 2\n{PAIR}"),
         "kind = \"collective\"\noperation = \"all-reduce\"\nsize = \"10kB\"\niterations = 2".to_owned(),
     ];

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use tailback_sim::ColumnData;
 
-use crate::support::{measure, run};
+use crate::support::{counts, measure, run};
 
 /// `host1` asks `host0` for 40 ms, while `host2` sends to `host3`.
 const ASKING: &str = r#"
@@ -188,5 +188,65 @@ fn tcp_runs_beside_datagrams() {
         assert!(range.contains(&least), "{outside:?}: {least}");
         let most = delay("delay_us_max");
         assert!((1000.0..9000.0).contains(&most), "{outside:?}: {most}");
+    }
+}
+
+#[test]
+fn kernels_ask_for_and_answer_the_sizes_that_the_model_draws() {
+    let text = ASKING.split("[[background_flows]]").next().expect("text");
+    let text = format!(
+        "{text}connections = 2\nrequest_sizes = {{ kind = \"pareto\", least = \"300B\", most = \"9kB\", shape = 0.5 }}\n\
+         response_sizes = {{ kind = \"pareto\", least = \"300B\", most = \"200kB\", shape = 0.5 }}\n\
+         [record]\nrequests = true\n"
+    );
+    let told = |how: &str, outside: [bool; 4]| {
+        let outcome = run(&text, &[how], |host| outside[host]).expect("it runs");
+        let all = ["request_bytes", "response_bytes"].map(|n| counts(&outcome, "requests", n));
+        let total: u64 = all.iter().flatten().sum();
+        assert_eq!(
+            total as f64,
+            measure(&outcome, "summary", "data_bytes_total")[0]
+        );
+        let slowdowns = measure(&outcome, "requests", "slowdown");
+        assert!(slowdowns.iter().all(|s| *s >= 1.0), "{how} {outside:?}");
+        let dues = measure(&outcome, "requests", "due_s");
+        assert!(dues.is_sorted() && dues[0] < 0.012, "{how} {outside:?}");
+        let mut flows: [Vec<(u64, u64)>; 2] = Default::default();
+        let numbers = counts(&outcome, "requests", "flow");
+        for (i, flow) in numbers.into_iter().enumerate() {
+            flows[flow as usize].push((all[0][i], all[1][i]));
+        }
+        flows
+    };
+    for how in [
+        "workload.outstanding=1",
+        "workload.outstanding=3",
+        "workload.every=1ms",
+        "workload.omit=10ms",
+    ] {
+        let model = told(how, [false; 4]);
+        for outside in [
+            [true; 4],
+            [true, false, true, true],
+            [false, true, true, true],
+        ] {
+            let kernel = told(how, outside);
+            for (kernel, model) in kernel.iter().zip(&model) {
+                let both = kernel.len().min(model.len());
+                assert!(both > 5, "{how} {outside:?}: {both}");
+                // Of a run whose beginning is left out, the first that is counted may be another one.
+                if how != "workload.omit=10ms" {
+                    assert_eq!(kernel[..both], model[..both], "{how} {outside:?}");
+                } else {
+                    let within = |all: &[(u64, u64)], part: &[(u64, u64)]| {
+                        all.windows(5).any(|some| some == &part[..5])
+                    };
+                    assert!(
+                        within(kernel, model) || within(model, kernel),
+                        "{outside:?}: {kernel:?} {model:?}"
+                    );
+                }
+            }
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use tailback_sim::{ColumnData, RunOutcome};
 
-use crate::support::{simulated, sum, value};
+use crate::support::{counts, measure, simulated, sum, table, value};
 
 fn run(workload: &str) -> RunOutcome {
     run_with(workload, &[])
@@ -213,4 +213,105 @@ fn both_ends_have_the_congestion_control_that_is_asked_for() {
     };
     let [paced, not] = ["bbr", "reno"].map(longest);
     assert!(paced != not, "{paced} {not}");
+}
+
+/// Nine of ten answers small, the others not.
+const DRAWN: &str = r#"
+request_sizes = { kind = "pareto", least = "100B", most = "20kB", shape = 1.2 }
+response_sizes = { kind = "points", points = [
+  { bytes = "1kB", share = 0.0 }, { bytes = "9kB", share = 0.9 }, { bytes = "500kB", share = 1.0 },
+] }
+"#;
+
+const EACH: &[&str] = &["host=plain", "record.requests=true"];
+
+#[test]
+fn sizes_that_are_drawn_are_told_request_by_request() {
+    for how in [
+        "",
+        "every = \"500us\"",
+        "outstanding = 3",
+        "connections = 3",
+    ] {
+        let workload = format!("{DRAWN}\n{how}");
+        let outcome = run_with(&workload, EACH);
+        let requests = value(&outcome, "requests") as usize;
+        assert!(requests > 300, "{how}: {requests}");
+        let sizes = ["request_bytes", "response_bytes"].map(|n| counts(&outcome, "requests", n));
+        let all: u64 = sizes.iter().flatten().sum();
+        assert_eq!(all as f64, value(&outcome, "data_bytes_total"), "{how}");
+        assert!(sizes[0].iter().all(|bytes| (100..=20_000).contains(bytes)));
+        assert!(
+            sizes[1]
+                .iter()
+                .all(|bytes| (1000..=500_000).contains(bytes))
+        );
+        let small = sizes[1].iter().filter(|bytes| **bytes <= 9000).count() as f64;
+        assert!(
+            (0.85..0.95).contains(&(small / requests as f64)),
+            "{how}: {small}"
+        );
+        let slowdowns = measure(&outcome, "requests", "slowdown");
+        assert!(slowdowns.iter().all(|slowdown| *slowdown >= 1.0), "{how}");
+        // The tables tell of the same requests.
+        let classes = counts(&outcome, "slowdowns", "requests");
+        assert_eq!(classes.iter().sum::<u64>(), requests as u64, "{how}");
+        assert_eq!(
+            classes[0] as f64,
+            small + between(&sizes[1], 9001, 10_000),
+            "{how}"
+        );
+        let worst = slowdowns.iter().fold(0.0, |most: f64, one| most.max(*one));
+        assert!(value(&outcome, "slowdown_p99") <= worst);
+        let latencies = measure(&outcome, "requests", "latency_us");
+        let longest = latencies.iter().fold(0.0, |most: f64, one| most.max(*one));
+        assert_eq!(longest, value(&outcome, "latency_us_max"), "{how}");
+        // Late or early, the same sizes are asked for.
+        let slow = run_with(&workload, &[EACH, &["network.link.0.delay=2ms"]].concat());
+        for (flow, of_flow) in by_flow(&slow) {
+            let fast = &by_flow(&outcome)[&flow];
+            let both = fast.len().min(of_flow.len());
+            assert!(both > 20, "{how}: {both}");
+            assert_eq!(fast[..both], of_flow[..both], "{how}");
+        }
+    }
+}
+
+fn between(sizes: &[u64], least: u64, most: u64) -> f64 {
+    let range = least..=most;
+    sizes.iter().filter(|bytes| range.contains(bytes)).count() as f64
+}
+
+/// Sizes of each connection's requests and answers.
+fn by_flow(outcome: &RunOutcome) -> std::collections::BTreeMap<u64, Vec<(u64, u64)>> {
+    let mut all = std::collections::BTreeMap::<_, Vec<_>>::new();
+    let [flows, requests, responses] =
+        ["flow", "request_bytes", "response_bytes"].map(|name| counts(outcome, "requests", name));
+    for ((flow, request), response) in flows.into_iter().zip(requests).zip(responses) {
+        all.entry(flow).or_default().push((request, response));
+    }
+    all
+}
+
+#[test]
+fn alone_a_request_takes_what_its_bytes_take() {
+    let outcome = run_with("request = \"1000B\"\nresponse = \"1448B\"", EACH);
+    let slowdowns = measure(&outcome, "requests", "slowdown");
+    assert!(
+        slowdowns.iter().all(|s| (1.0..1.03).contains(s)),
+        "{slowdowns:?}"
+    );
+    // What is drawn of one size is that size.
+    let all = run_with("response = \"100kB\"", EACH);
+    let drawn = run_with(
+        "response_sizes = { kind = \"fixed\", bytes = \"100kB\" }",
+        EACH,
+    );
+    assert_eq!(
+        table(&all, "requests").columns,
+        table(&drawn, "requests").columns
+    );
+    assert_eq!(all.trajectory, drawn.trajectory);
+    let tables = |outcome: &RunOutcome| outcome.tables.iter().any(|t| t.name == "slowdowns");
+    assert!(tables(&drawn) && !tables(&all));
 }

@@ -1,4 +1,4 @@
-"""How much longer flows took than alone, by their size: a line a run."""
+"""How much longer flows, or requests, took than alone, by their size: a line a run."""
 
 import altair as alt
 import polars as pl
@@ -23,19 +23,23 @@ _LARGER = "more"
 _RUNS_MAX = 7
 """Colours that can be told apart."""
 _STATISTICS = {"slowdown_median": "median", "slowdown_p99": "99th percentile"}
-_CLASS, _STATISTIC, _SLOWDOWN = "size", "statistic", "slowdown"
+_CLASS, _COUNT, _STATISTIC, _SLOWDOWN = "size", "count", "statistic", "slowdown"
 
 
 def slowdowns(view: View) -> AnyChart:
     """Return median and 99th percentile of the slowdown by class of sizes; means of repetitions.
 
+    Sizes of requests are those of what their connections' senders write: mostly of the answers.
     Of more runs than there are colours some are shown, evenly along the sweep.
     """
     table = view.optional("slowdowns")
     if table.is_empty():
         raise NothingToDrawError("no flow of workload flows was complete")
     named = labels(view)
-    flows = own_column(table, "flows")
+    what, size = ("flows", "Size of flow")
+    if "requests" in table.columns:
+        what, size = ("requests", "Size of message")
+    flows = own_column(table, what)
     runs = named.get_column(RUN).unique(maintain_order=True).to_list()
     shown = _evenly(runs, _RUNS_MAX)
     rows = (
@@ -44,12 +48,12 @@ def slowdowns(view: View) -> AnyChart:
         .filter(pl.col(RUN).is_in(shown))
         .group_by(RUN, _CLASS, maintain_order=True)
         .agg(
-            pl.col(flows).sum().alias("flows"),
+            pl.col(flows).sum().alias(_COUNT),
             *(pl.col(s).mean().alias(w) for s, w in _STATISTICS.items()),
         )
         .unpivot(
             list(_STATISTICS.values()),
-            index=[RUN, _CLASS, "flows"],
+            index=[RUN, _CLASS, _COUNT],
             variable_name=_STATISTIC,
             value_name=_SLOWDOWN,
         )
@@ -57,7 +61,7 @@ def slowdowns(view: View) -> AnyChart:
     order = [*_CLASSES.values(), _LARGER]
     colour = alt.Color(RUN, type="nominal", sort=shown, title=None)
     base = alt.Chart(inline(rows)).encode(
-        x=alt.X(_CLASS, type="ordinal", sort=order, title="Size of flow").axis(labelAngle=0),
+        x=alt.X(_CLASS, type="ordinal", sort=order, title=size).axis(labelAngle=0),
         y=alt.Y(_SLOWDOWN, type="quantitative", title="Slowdown")
         .scale(type="log", nice=False, padding=8)
         .axis(values=log_values("y", LADDER), format=",~r"),
@@ -68,8 +72,8 @@ def slowdowns(view: View) -> AnyChart:
         detail=f"{RUN}:N",
         tooltip=[
             alt.Tooltip(RUN, type="nominal", title="Run"),
-            alt.Tooltip(_CLASS, type="nominal", title="Size of flow"),
-            alt.Tooltip("flows", type="quantitative", title="Flows"),
+            alt.Tooltip(_CLASS, type="nominal", title=size),
+            alt.Tooltip(_COUNT, type="quantitative", title=what.capitalize()),
             alt.Tooltip(_STATISTIC, type="nominal", title="Statistic"),
             alt.Tooltip(_SLOWDOWN, type="quantitative", format=",.4~r", title="Slowdown"),
         ],
@@ -81,11 +85,11 @@ def slowdowns(view: View) -> AnyChart:
         width=WIDTH,
         height=HEIGHT,
         title=alt.TitleParams(
-            "Slowdown by size of flow",
-            subtitle=[f"Time taken over the time alone, of complete flows.{more}"],
+            f"Slowdown by {size.lower()}",
+            subtitle=[f"Time taken over the time alone, of complete {what}.{more}"],
         ),
         description=(
-            f"Slowdown by size of flow, median and 99th percentile. The greatest: "
+            f"Slowdown by {size.lower()}, median and 99th percentile. The greatest: "
             f"{worst[_SLOWDOWN]:.4g} ({worst[_STATISTIC]}, {worst[_CLASS]}, {worst[RUN]})."
         ),
     )
