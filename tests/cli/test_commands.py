@@ -90,7 +90,9 @@ def test_check_passes_what_is_right(command: Command) -> None:
     assert (answer.code, answer.err) == (0, "")
     first, second = answer.out.splitlines()
     assert first == "incast-8mb: ok, 46 runs, 46,000 iterations"
-    assert second == "--threads: one a run, since only workloads flows and bulk can be cut"
+    assert (
+        second == "--threads: one a run, since only workloads flows, flow-list and bulk can be cut"
+    )
     alone = command("check", "dcqcn-incast", "--set", "sweep={}").out
     assert alone.startswith("dcqcn-incast: ok, 1 run, 1 iteration\n")
 

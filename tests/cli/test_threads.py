@@ -60,7 +60,7 @@ def test_what_cannot_be_cut_takes_one_and_says_why(command: Command, tmp_path: P
     out = tmp_path / "out"
     answer = command("run", "incast-8mb", *SMALL_ARGS, "--threads", "2", "--out", out)
     assert answer.code == 0
-    assert "note: runs that take one thread: only workloads flows and bulk" in answer.err
+    assert "note: runs that take one thread: only workloads flows, flow-list and bulk" in answer.err
     assert tailback.Results(out).table("performance")["threads"].to_list() == [1] * 4
 
 

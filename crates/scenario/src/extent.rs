@@ -71,6 +71,7 @@ fn asked(workload: &Workload, network: &Topology) -> (&'static str, u64, u64) {
             "parallel",
             u64::from(spec.senders) * u64::from(spec.parallel),
         ),
+        Workload::FlowList(list) => return ("flows", list.count(), IN_ALL_MAX),
         Workload::Flows(flows) => return ("duration", flows.expected_flows(network), IN_ALL_MAX),
         // One or a few of each host, or of each program.
         Workload::Incast(_) | Workload::Exchange(_) | Workload::Flent(_) | Workload::Command(_) => {

@@ -11,6 +11,7 @@ mod columns;
 mod dat;
 mod document;
 mod extent;
+mod flow_list_file;
 mod identity;
 mod kernel;
 mod kernel_sysctl;

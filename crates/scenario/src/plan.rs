@@ -15,6 +15,7 @@ use crate::background::Background;
 use crate::background_flows::{BackgroundFlow, BackgroundFlows};
 use crate::check;
 use crate::document::{Document, Origin};
+use crate::flow_list_file;
 use crate::identity;
 use crate::meaning;
 use crate::model::{Record, RunOptions, Scenario};
@@ -104,6 +105,8 @@ impl Plan {
         let mut document = Document::parse(text, file_name)?;
         overrides::lay(&mut document, overrides, base_dir, &mut problems);
         let findings = sizes_file::read(&mut document.root, base_dir);
+        problems.extend(document.problems(findings));
+        let findings = flow_list_file::read(&mut document.root, base_dir);
         problems.extend(document.problems(findings));
         let findings = trace_file::read(&mut document.root, base_dir);
         problems.extend(document.problems(findings));

@@ -81,6 +81,11 @@ pub(crate) fn applications(run: &Run, outside: &[bool]) -> (Vec<Endpoint>, Workl
             let app = app.with_queries(spec.queries.is_some());
             (Vec::new(), Workload::Flows(app))
         }
+        Spec::FlowList(list) => {
+            let flows = list.flows(&run.network);
+            let app = FlowsApp::new(flows, list.end(), outside, programs(run));
+            (Vec::new(), Workload::Flows(app))
+        }
         Spec::Exchange(exchange) => {
             let ends = exchange.ends(&run.network);
             let [client, server] = ends;

@@ -19,6 +19,7 @@ pub(crate) fn of_workload(run: &Run) -> Vec<usize> {
         }
         Workload::Bulk(bulk) => of(bulk.flows(run.seed, network)),
         Workload::Flows(flows) => of(flows.flows(run.seed, network)),
+        Workload::FlowList(list) => of(list.flows(network)),
         Workload::RequestResponse(spec) => of(spec.flows(run.seed, network)),
         Workload::Exchange(exchange) => exchange.ends(network).to_vec(),
         Workload::Iperf3(_) | Workload::Flent(_) => {

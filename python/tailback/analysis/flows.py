@@ -4,9 +4,9 @@ import polars as pl
 
 from tailback.analysis.view import View
 
-_ARRIVING = "flows"
-"""The workload whose flows begin at any time."""
-_LISTED = {_ARRIVING, "bulk"}
+_ARRIVING = {"flows", "flow-list"}
+"""Workloads whose flows begin at any time."""
+_LISTED = _ARRIVING | {"bulk"}
 """Workloads whose flows have a size each, or can."""
 
 
@@ -21,15 +21,15 @@ def flow_rates(view: View) -> pl.DataFrame:
 def with_rate(view: View, flows: pl.DataFrame) -> pl.DataFrame:
     """Return rows of the table `flows` with the column `mbps`: what came over the time it took.
 
-    A flow that is complete has taken its own time, others that of the run; of workload `flows`
-    what was not complete is left out.
+    A flow that is complete has taken its own time, others that of the run; of flows that
+    begin at any time what was not complete is left out.
     """
     kind = view.results.manifest["scenario"]["workload"]["kind"]
     whole = view.results.summary.select("run", pl.col("duration_s_total").alias("_s"))
     taken = pl.col("_s")
     if kind in _LISTED and {"complete", "completion_ms"} <= set(flows.columns):
         own = pl.when(pl.col("complete")).then(pl.col("completion_ms") / 1e3)
-        taken = own if kind == _ARRIVING else own.otherwise(taken)
+        taken = own if kind in _ARRIVING else own.otherwise(taken)
     return (
         flows.join(whole, on="run", maintain_order="left")
         .with_columns(taken.alias("_s"))

@@ -23,7 +23,7 @@ DASH = "dashes of"
 """Column with the label that a curve's dashes stand for."""
 REPETITIONS = "repetitions of"
 """Column with the number of runs a point is the mean of."""
-_TIMED = {"bulk", "bernoulli", "flows", "request-response"}
+_TIMED = {"bulk", "bernoulli", "flows", "flow-list", "request-response"}
 """Workloads that last as long as they are told to, unless they have so much to send."""
 
 _OF_TRANSFERS = ("completion_ms", "goodput_mbps")

@@ -20,10 +20,11 @@ impl<'a> Asked<'a> {
     /// What those of a workload ask for: its connections' sources, or of questions and answers both ends.
     pub(crate) fn of_workload(workload: &'a Workload) -> Asked<'a> {
         let (kinds, pairs) = match workload {
-            Workload::Bulk(bulk) => (&bulk.congestion, Some(&bulk.pairs)),
-            Workload::Flows(flows) => (&flows.congestion, None),
-            Workload::RequestResponse(asking) => (&asking.congestion, Some(&asking.pairs)),
-            _ => (const { &Vec::new() }, None),
+            Workload::Bulk(bulk) => (&bulk.congestion[..], Some(&bulk.pairs)),
+            Workload::Flows(flows) => (&flows.congestion[..], None),
+            Workload::FlowList(list) => (list.controls(), None),
+            Workload::RequestResponse(asking) => (&asking.congestion[..], Some(&asking.pairs)),
+            _ => (&[][..], None),
         };
         Asked {
             kinds,

@@ -12,6 +12,8 @@ mod command;
 mod exchange;
 mod flent;
 mod flow;
+mod flow_list;
+mod flow_table;
 mod flows;
 mod incast;
 mod iperf3;
@@ -35,6 +37,8 @@ pub use exchange::{Deed, End, Exchange, TimedAction};
 pub use flent::{Flent, FlentTest};
 pub use flow::Flow;
 pub(crate) use flow::turn;
+pub use flow_list::FlowList;
+pub use flow_table::FlowTable;
 pub use flows::Flows;
 pub use incast::Incast;
 pub use iperf3::{Iperf3, Measured};
@@ -65,6 +69,8 @@ pub enum Workload {
     Bulk(Bulk),
     /// Flows between random hosts that arrive at random times.
     Flows(Flows),
+    /// Flows from a list of one's own.
+    FlowList(FlowList),
     /// One connection whose two ends do what a list says.
     Exchange(Exchange),
     /// Continuous senders to one receiver, some of them measured.
@@ -93,6 +99,7 @@ impl Workload {
             Workload::Incast(incast) => incast.findings(hosts),
             Workload::Bulk(bulk) => bulk.findings(),
             Workload::Flows(flows) => flows.findings(),
+            Workload::FlowList(list) => list.findings(),
             Workload::Exchange(exchange) => exchange.findings(),
             Workload::Iperf3(iperf3) => iperf3.findings(hosts),
             Workload::Flent(flent) => flent.findings(hosts),
@@ -111,6 +118,7 @@ impl Workload {
         match self {
             Workload::Bernoulli(_) => Vec::new(),
             Workload::Flows(flows) => flows.name_findings(network),
+            Workload::FlowList(list) => list.name_findings(network),
             Workload::Incast(incast) => order::findings(&incast.hosts, network),
             Workload::Exchange(exchange) => order::findings(&exchange.hosts, network),
             Workload::Iperf3(iperf3) => order::findings(&iperf3.hosts, network),
@@ -139,6 +147,7 @@ impl Workload {
                 return Some(vec![(client, server)]);
             }
             Workload::Collective(collective) => return Some(collective.connections(network)),
+            Workload::FlowList(list) => return Some(list.pairs(network)),
             Workload::Bulk(bulk) => &bulk.pairs,
             Workload::Udp(udp) => &udp.pairs,
             Workload::RequestResponse(asking) => &asking.pairs,
@@ -157,6 +166,7 @@ impl Workload {
             Workload::Incast(incast) => incast.iteration_bytes(),
             Workload::Bulk(bulk) => bulk.expected_bytes(),
             Workload::Flows(flows) => flows.expected_bytes(),
+            Workload::FlowList(list) => list.expected_bytes(),
             Workload::Exchange(exchange) => {
                 exchange.written_bytes(End::Client) + exchange.written_bytes(End::Server)
             }
@@ -176,6 +186,7 @@ impl Workload {
         match self {
             Workload::Bulk(bulk) => Some(bulk.end().since(Time::ZERO)),
             Workload::Flows(flows) => Some(flows.duration + flows.drain),
+            Workload::FlowList(list) => Some(list.end().since(Time::ZERO)),
             Workload::Exchange(exchange) => Some(exchange.duration),
             Workload::Iperf3(iperf3) => Some(iperf3.end().since(Time::ZERO)),
             Workload::Flent(flent) => Some(flent.end().since(Time::ZERO)),
@@ -217,6 +228,7 @@ impl Workload {
             Workload::Collective(collective) => u64::from(collective.iterations),
             Workload::Bulk(_)
             | Workload::Flows(_)
+            | Workload::FlowList(_)
             | Workload::Exchange(_)
             | Workload::Iperf3(_)
             | Workload::Flent(_)

@@ -30,6 +30,7 @@ fn end(run: &Run, after_look: Duration) -> Option<Time> {
         Workload::Incast(_)
         | Workload::Collective(_)
         | Workload::Flows(_)
+        | Workload::FlowList(_)
         | Workload::Command(_)
         | Workload::Bernoulli(_) => None,
     }

@@ -172,7 +172,9 @@ fn starts_in_the_world(run: &Run, outside: &[bool]) -> bool {
         Workload::Incast(incast) => !outside[incast.order(&run.network)[0]],
         // From when flows are counted the world knows in any case.
         Workload::Bulk(bulk) if !bulk.omit.is_zero() => true,
-        Workload::Bulk(_) | Workload::Flows(_) => !outside.iter().all(|is| *is),
+        Workload::Bulk(_) | Workload::Flows(_) | Workload::FlowList(_) => {
+            !outside.iter().all(|is| *is)
+        }
         Workload::Exchange(exchange) => {
             let ends = exchange.ends(&run.network);
             ends.iter().any(|host| !outside[*host])

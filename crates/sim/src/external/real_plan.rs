@@ -475,6 +475,7 @@ pub(super) fn least(run: &Run) -> Duration {
         }
         Workload::Bulk(bulk) if bulk.size.is_none() => until(bulk.end()),
         Workload::Flows(flows) => flows.duration,
+        Workload::FlowList(list) => until(list.last_start()),
         Workload::RequestResponse(spec) => until(spec.end()),
         Workload::Exchange(exchange) => exchange.duration,
         Workload::Iperf3(spec) => until(spec.end()),

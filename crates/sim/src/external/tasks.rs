@@ -52,6 +52,7 @@ fn workload_tasks(run: &Run, after_look: Duration, at: &Addresses) -> Vec<(usize
             let end = Time::ZERO + flows.duration + flows.drain;
             flow_tasks(&flows.flows(run.seed, &run.network), end, None, at)
         }
+        Workload::FlowList(list) => flow_tasks(&list.flows(&run.network), list.end(), None, at),
         Workload::Exchange(exchange) => [End::Client, End::Server]
             .into_iter()
             .map(|end| exchange_task(run, exchange, end, at))

@@ -61,8 +61,11 @@ pub(crate) fn obstacle(run: &Run) -> Option<&'static str> {
     use tailback_scenario::Workload as Spec;
     let record = &run.record;
     let switches = || run.network.switches.iter().map(|s| &s.config);
-    if !matches!(run.workload, Spec::Flows(_) | Spec::Bulk(_)) {
-        Some("only workloads flows and bulk can be cut")
+    if !matches!(
+        run.workload,
+        Spec::Flows(_) | Spec::FlowList(_) | Spec::Bulk(_)
+    ) {
+        Some("only workloads flows, flow-list and bulk can be cut")
     } else if matches!(&run.workload, Spec::Bulk(bulk) if !bulk.omit.is_zero()) {
         Some("flows with omit cannot be cut")
     } else if !switches().all(|s| matches!(s.buffer, BufferConfig::Shared(_)) && !s.pushes_back()) {

@@ -22,6 +22,7 @@ fn labels_are_held_against_every_column_of_the_summary() {
         "kind = \"incast\"\nservers = 2\nsize = \"10kB\"\niterations = 2".to_owned(),
         format!("kind = \"bulk\"\nduration = \"1ms\"\n{PAIR}"),
         "kind = \"flows\"\nduration = \"1ms\"\nload = 0.3\nsizes = { kind = \"fixed\", bytes = \"20KB\" }".to_owned(),
+        "kind = \"flow-list\"\nflows = \"start_s source destination bytes\\n0 0 1 9\"".to_owned(),
         "kind = \"exchange\"\nduration = \"1ms\"\naction = [{ end = \"client\", does = \"write\", size = \"1kB\" }]".to_owned(),
         "kind = \"iperf3\"\nsenders = 2\nmeasured = \"all\"\nduration = \"10ms\"\ninterval = \"5ms\"".to_owned(),
         "kind = \"flent\"\ntest = \"rrul\"\nclients = 2\nlength = \"10ms\"\ndelay = \"1ms\"\nstep_size = \"1ms\"".to_owned(),

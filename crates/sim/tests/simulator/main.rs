@@ -13,6 +13,7 @@ mod exchange;
 mod fairness;
 mod flent;
 mod flow_ends;
+mod flow_list;
 mod golden;
 mod gro;
 mod host_qdiscs;

@@ -84,6 +84,8 @@ const WORKLOADS: &[&str] = &[
     r#"kind = "bulk", pairs = { kind = "across", pairs = 2 }, duration = "10ms""#,
     r#"kind = "flows", load = 0.3, sizes = { kind = "fixed", bytes = "20KB" }, duration = "3ms", drain = "20ms""#,
     r#"kind = "request-response", pairs = { kind = "permutation" }, response = "3KB", duration = "10ms""#,
+    r#"kind = "request-response", pairs = { kind = "permutation" }, connections = 2, request_sizes = { kind = "pareto", least = "1B", most = "20kB", shape = 0.8 }, response_sizes = { kind = "pareto", least = "1B", most = "90kB", shape = 0.8 }, every = "700us", gaps = "exponential", duration = "10ms""#,
+    r#"kind = "flow-list", drain = "20ms", flows = "start_us source destination bytes\n700 0 3 40000\n0 1 2 90000\n0 3 1 1\n900 1 3 30000""#,
     r#"kind = "udp", pairs = { kind = "mesh" }, rate = "300Mbit", duration = "3ms", socket_buffer = "100KB""#,
     r#"kind = "iperf3", senders = 2, measured = "all", duration = "10ms", lead = "2ms", interval = "1ms""#,
     r#"kind = "flent", test = "rrul", clients = 2, length = "10ms", delay = "1ms", step_size = "1ms""#,

@@ -34,7 +34,7 @@ def slowdowns(view: View) -> AnyChart:
     """
     table = view.optional("slowdowns")
     if table.is_empty():
-        raise NothingToDrawError("no flow of workload flows was complete")
+        raise NothingToDrawError("no flow of workload flows or flow-list was complete")
     named = labels(view)
     what, size = ("flows", "Size of flow")
     if "requests" in table.columns:

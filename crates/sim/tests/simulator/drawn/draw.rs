@@ -121,7 +121,7 @@ impl<'a> Draw<'a> {
         let all = all.into_iter().flatten();
         let kinds: Vec<&Value> = all
             .filter(|kind| match kind["properties"]["kind"]["const"].as_str() {
-                Some("flows" | "bulk") => true,
+                Some("flows" | "flow-list" | "bulk") => true,
                 Some("command") => false,
                 _ => !self.divisible,
             })
@@ -146,6 +146,11 @@ impl<'a> Draw<'a> {
                     workload["sizes"] = json!({ "kind": "web-search" });
                 }
             }
+            Some("flow-list") => {
+                let flows = self.flow_list();
+                let drain = self.text(SPANS);
+                workload = json!({ "kind": "flow-list", "flows": flows, "drain": drain });
+            }
             Some("ping") => {
                 workload["interval"] = self.text(INTERVALS);
                 workload["wait"] = self.text(SPANS);
@@ -153,6 +158,22 @@ impl<'a> Draw<'a> {
             _ => {}
         }
         workload
+    }
+
+    /// A few flows between the first hosts.
+    fn flow_list(&mut self) -> String {
+        let mut list = "start_us source destination bytes priority congestion\n".to_owned();
+        for _ in 0..self.between(1, 12) {
+            let (source, other) = (self.between(0, 3), self.between(1, 3));
+            let (start, bytes) = (self.between(0, 900), self.between(1, 90_000));
+            let congestion = *self.one(&["-", "-", "cubic", "reno", "bbr", "dctcp"]);
+            let priority = self.between(0, 7);
+            list += &format!(
+                "{start} {source} {} {bytes} {priority} {congestion}\n",
+                (source + other) % 4
+            );
+        }
+        list
     }
 
     /// A value that a schema allows, as far as it says so, for the key `name`.
