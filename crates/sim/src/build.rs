@@ -111,6 +111,7 @@ pub(crate) fn world(run: &Run, outside: &[bool]) -> World {
         switches,
         pushback,
         page_buffers: hosts.iter().any(|host| host.buffers.is_some()),
+        by_request: workload.request_response().is_some(),
         hosts,
         endpoints,
         begun_endpoints,

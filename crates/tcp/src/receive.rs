@@ -76,6 +76,8 @@ pub(crate) struct Receive {
     initial_window: InitialReceiveWindow,
     /// Fragments of the last packet that waits to be read, of which there are few (MAX_SKB_FRAGS).
     joined: u8,
+    /// What more fits behind what was copied into its head, bytes (skb_tailroom).
+    room: u8,
     /// A page of memory more is reserved than what is used needs.
     spare_page: bool,
     pub(crate) ack: AckPolicy,
@@ -143,6 +145,7 @@ impl Receive {
             truesize,
             head: 0,
             joined: 0,
+            room: 0,
             spare_page: false,
             packets: 0,
             behind: None,
@@ -150,6 +153,7 @@ impl Receive {
                 mss: 0,
                 memory_bytes: truesize,
                 fragments: 1,
+                room: 0,
             },
             advmss,
             window_shift: 0,

@@ -134,6 +134,7 @@ pub(crate) fn arrival(mss: u32, memory_bytes: u32) -> Arrival {
         mss: mss as u16,
         memory_bytes,
         fragments: 1,
+        room: 0,
     }
 }
 

@@ -33,6 +33,8 @@ pub struct FrameMemory {
     pub bytes: u32,
     /// Pieces of pages that it is in (nr_frags); 0: it was copied.
     pub fragments: u32,
+    /// What more fits behind a frame that was copied (skb_tailroom), bytes.
+    pub room: u32,
 }
 
 /// Buffers cut from pages, one after another.
@@ -153,12 +155,15 @@ impl PageBuffers {
             None => FrameMemory {
                 bytes: self.pages.buffer_for(0).bytes + self.overhead,
                 fragments: 1,
+                room: 0,
             },
         };
-        if length(frame_bytes) <= self.overhead.saturating_sub(HEADLESS_BYTES) {
+        let head = self.overhead.saturating_sub(HEADLESS_BYTES);
+        if length(frame_bytes) <= head {
             return FrameMemory {
                 bytes: self.overhead,
                 fragments: 0,
+                room: head - length(frame_bytes),
             };
         }
         memory
@@ -169,6 +174,7 @@ impl PageBuffers {
         let mut memory = FrameMemory {
             bytes: self.overhead,
             fragments: 0,
+            room: 0,
         };
         let Some(ring) = &mut self.ring else {
             return memory;

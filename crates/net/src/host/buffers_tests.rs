@@ -30,7 +30,11 @@ fn the_last_buffer_of_a_page_gets_the_rest_of_it() {
 #[test]
 fn a_long_frame_takes_several_buffers() {
     let mut buffers = buffers(4096, 9000);
-    let memory = |bytes, fragments| FrameMemory { bytes, fragments };
+    let memory = |bytes, fragments| FrameMemory {
+        bytes,
+        fragments,
+        room: 0,
+    };
     // 9014 bytes and virtio's 12, in buffers of 1536 and 2560 in turn: five, of three pages.
     let two = 1536 + 2560;
     assert_eq!(buffers.take(9018), memory(2 * two + 1536 + 832, 3));
@@ -38,6 +42,8 @@ fn a_long_frame_takes_several_buffers() {
     // A short one takes one too, and leaves it: it is copied.
     assert_eq!(buffers.take(194), memory(832, 0));
     assert_eq!(buffers.take(195), memory(2560 + 832, 1));
+    // What is left of its head has room for what follows.
+    assert_eq!(buffers.take(94).room, 100);
 }
 
 #[test]
@@ -57,7 +63,8 @@ fn buffers_grow_with_the_frames_that_come() {
         takes(60),
         FrameMemory {
             bytes: whole,
-            fragments
+            fragments,
+            room: 0,
         }
     );
     // Short ones make them shorter, and later.

@@ -118,6 +118,7 @@ pub struct JoinedMemory {
     /// Fragments of the last that is chained.
     fragments: u32,
     chained: bool,
+    room: u32,
 }
 
 impl JoinedMemory {
@@ -125,6 +126,7 @@ impl JoinedMemory {
     #[inline]
     pub fn join(&mut self, frame: FrameMemory, head_bytes: u32) {
         let fragments = self.fragments + frame.fragments;
+        self.room = if self.bytes == 0 { frame.room } else { 0 };
         if self.bytes == 0 || fragments > FRAGMENTS_MAX {
             self.chained = self.bytes > 0;
             self.bytes += frame.bytes;
@@ -139,6 +141,12 @@ impl JoinedMemory {
     #[must_use]
     pub fn bytes(&self) -> u32 {
         self.bytes
+    }
+
+    /// What more fits behind it: behind a single frame that was copied, bytes.
+    #[must_use]
+    pub fn room(&self) -> u32 {
+        self.room
     }
 
     /// Their fragments. A chain never joins another packet: it has more than a packet may.
@@ -186,7 +194,15 @@ mod tests {
             let mut memory = JoinedMemory::default();
             for _ in 0..frames {
                 let bytes = 1000 + fragments;
-                memory.join(FrameMemory { bytes, fragments }, 1000);
+                let room = 0;
+                memory.join(
+                    FrameMemory {
+                        bytes,
+                        fragments,
+                        room,
+                    },
+                    1000,
+                );
             }
             (memory.bytes() / 1000, memory.fragments())
         };

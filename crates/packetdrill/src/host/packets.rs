@@ -54,6 +54,7 @@ impl Host {
                 mss: self.setup.mss as u16,
                 memory_bytes,
                 fragments: 1,
+                room: 0,
             };
             link.tcp.handle_aggregate(now, segment, arrival);
         }

@@ -83,6 +83,8 @@ pub(crate) enum Action {
         endpoint: EndpointId,
         most: Option<u64>,
     },
+    /// A server that reads one request at a time reads on.
+    ReadOn { endpoint: EndpointId },
     /// End the connection of this endpoint.
     Finish {
         endpoint: EndpointId,
@@ -216,6 +218,14 @@ impl Workload {
     /// Time between two datagrams of a sender.
     pub(crate) fn datagram_gap(&self) -> Duration {
         self.udp().map_or(Duration::ZERO, UdpApp::gap)
+    }
+
+    /// Bytes of a server's first request that it has not read yet; none of who reads all that is there.
+    pub(crate) fn request_left(&self, id: EndpointId) -> Option<u64> {
+        match self {
+            Workload::RequestResponse(app) => app.request_left(id),
+            _ => None,
+        }
     }
 
     /// The questions and answers, if it is those.

@@ -313,6 +313,12 @@ impl RequestResponseApp {
         }
     }
 
+    /// Bytes of the first request that a server has not read yet.
+    pub(super) fn request_left(&self, id: EndpointId) -> Option<u64> {
+        let asked = self.open.get((id.0 / 2) as usize)?;
+        (!id.0.is_multiple_of(2)).then_some(asked.request_left)
+    }
+
     /// What the socket at an endpoint asks for by TCP_CONGESTION.
     pub(super) fn congestion(&self, id: EndpointId) -> Option<CongestionKind> {
         self.flows.get((id.0 / 2) as usize)?.congestion

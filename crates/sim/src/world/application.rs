@@ -7,8 +7,9 @@ use tailback_tcp::{Connection, Shutdown};
 use tailback_units::Time;
 
 use super::World;
+use super::backlog::Backlog;
 use super::machines::NO_TASK;
-use crate::workload::{Ending, Notice};
+use crate::workload::{Action, Ending, Notice, Workload};
 
 impl World {
     /// An application begins to connect to its peer.
@@ -66,6 +67,29 @@ impl World {
         self.drive_and_arm(id);
     }
 
+    /// A server reads its next request, if it has no answer left to write.
+    pub(super) fn read_on(&mut self, id: EndpointId) {
+        let now = self.now;
+        let endpoint = &mut self.endpoints[id.0 as usize];
+        let Some(connection) = endpoint.connection.as_mut().filter(|_| !endpoint.holds) else {
+            return;
+        };
+        let most = most_read(&self.workload, id, &endpoint.backlog);
+        let bytes = connection.read(now, most);
+        if bytes == 0 {
+            return;
+        }
+        endpoint.read_bytes += bytes;
+        let readable = connection.readable() > 0;
+        let notice = Notice::Received(bytes);
+        self.beside
+            .notice(&mut self.workload, now, id, notice, &mut self.actions);
+        if readable {
+            self.actions.push_back(Action::ReadOn { endpoint: id });
+        }
+        self.drive_and_arm(id);
+    }
+
     /// An application ends a connection.
     pub(super) fn app_finish(&mut self, id: EndpointId, ending: Ending) {
         let endpoint = &mut self.endpoints[id.0 as usize];
@@ -96,6 +120,16 @@ impl World {
         let endpoint = &mut self.endpoints[id.0 as usize];
         endpoint.app_wake = at;
         endpoint.arm(self.first_timer + id.0, &mut self.calendar, &mut self.lead);
+    }
+}
+
+/// How much a program's next read brings at most: a server's no more than its first request, and nothing while it still
+/// writes an answer, since one thread does both (`crates/agent/src/traffic/incast.rs`).
+pub(super) fn most_read(workload: &Workload, id: EndpointId, backlog: &Backlog) -> u64 {
+    match workload.request_left(id) {
+        None => u64::MAX,
+        Some(_) if !backlog.is_empty() => 0,
+        Some(bytes) => bytes,
     }
 }
 

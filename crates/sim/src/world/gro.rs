@@ -219,6 +219,7 @@ impl HostState {
             None => FrameMemory {
                 bytes: self.config.rx_truesize_bytes,
                 fragments: 1,
+                room: 0,
             },
         }
     }
@@ -361,7 +362,8 @@ impl World {
         let arrival = Arrival {
             mss: joining.segment_bytes(),
             memory_bytes: memory.bytes(),
-            fragments: memory.fragments() as u16,
+            fragments: memory.fragments() as u8,
+            room: memory.room() as u8,
         };
         connection.handle_aggregate(self.now, &segment, arrival);
         self.note_delivery(&first);

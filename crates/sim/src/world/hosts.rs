@@ -14,11 +14,12 @@ use tailback_tcp::{
 };
 use tailback_units::Time;
 
+use super::application::most_read;
 use super::cut::{Whole, send, send_plainly};
 use super::machines::NO_TASK;
 use super::turns::schedule_launch;
 use super::{Gro, MachineState, Spread, World};
-use crate::workload::{BackgroundFlowsApp, Notice};
+use crate::workload::{Action, BackgroundFlowsApp, Notice};
 
 /// One host.
 #[derive(Debug)]
@@ -266,7 +267,8 @@ impl World {
                 Arrival {
                     mss: 0,
                     memory_bytes: memory.bytes,
-                    fragments: memory.fragments as u16,
+                    fragments: memory.fragments as u8,
+                    room: memory.room as u8,
                 }
             });
         }
@@ -341,7 +343,14 @@ impl World {
                         woken |= endpoint.task != NO_TASK;
                         continue;
                     }
-                    let bytes = connection.read(now, u64::MAX);
+                    let most = match self.by_request {
+                        false => u64::MAX,
+                        true => most_read(&self.workload, id, &endpoint.backlog),
+                    };
+                    if most == 0 {
+                        continue;
+                    }
+                    let bytes = connection.read(now, most);
                     endpoint.read_bytes += bytes;
                     Notice::Received(bytes)
                 }
@@ -355,6 +364,13 @@ impl World {
                         {
                             ending.apply(connection, now);
                         }
+                        if self.by_request
+                            && endpoint.backlog.is_empty()
+                            && connection.readable() > 0
+                        {
+                            self.actions.push_back(Action::ReadOn { endpoint: id });
+                            noticed = true;
+                        }
                     }
                     continue;
                 }
@@ -365,6 +381,10 @@ impl World {
             self.beside
                 .notice(&mut self.workload, now, id, notice, &mut self.actions);
             noticed = true;
+            if self.by_request && matches!(notice, Notice::Received(_)) && connection.readable() > 0
+            {
+                self.actions.push_back(Action::ReadOn { endpoint: id });
+            }
             if notice == Notice::Connected && !self.actions.is_empty() {
                 // What is due already comes before what the opening segment brought is read.
                 let unread = connection.postpone_readable();

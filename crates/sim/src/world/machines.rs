@@ -418,7 +418,8 @@ impl World {
         let arrival = Arrival {
             mss,
             memory_bytes: memory.bytes(),
-            fragments: memory.fragments() as u16,
+            fragments: memory.fragments() as u8,
+            room: memory.room() as u8,
         };
         let id = first.to;
         if let Some(connection) = &mut endpoint.connection {
@@ -475,7 +476,8 @@ impl World {
         let (bytes, buffered) = if writes {
             (endpoint.backlog.call().min(most), 0)
         } else if readable > 0 {
-            (readable.min(most), readable)
+            let request = self.workload.request_left(id).unwrap_or(u64::MAX);
+            (readable.min(most).min(request), readable)
         } else {
             return;
         };
@@ -521,7 +523,8 @@ impl World {
                 ending.apply(connection, now);
             }
         } else {
-            let bytes = connection.read(now, most);
+            let request = self.workload.request_left(id).unwrap_or(u64::MAX);
+            let bytes = connection.read(now, most.min(request));
             endpoint.read_bytes += bytes;
             if bytes > 0 {
                 let notice = Notice::Received(bytes);

@@ -104,6 +104,8 @@ pub(crate) struct World {
     pub(crate) hosts: Vec<HostState>,
     /// Some host's receive buffers are not all alike.
     pub(crate) page_buffers: bool,
+    /// Servers read one request at a time.
+    pub(crate) by_request: bool,
     pub(crate) endpoints: Vec<Endpoint>,
     /// How many of them the workload has begun to use: all, but for those that flows beside it need.
     pub(crate) begun_endpoints: u32,
@@ -361,6 +363,7 @@ impl World {
                 Action::Write { endpoint, bytes } => self.app_write(endpoint, bytes),
                 Action::Hold { endpoint } => self.endpoints[endpoint.0 as usize].holds = true,
                 Action::Read { endpoint, most } => self.app_read(endpoint, most),
+                Action::ReadOn { endpoint } => self.read_on(endpoint),
                 Action::Finish { endpoint, ending } => self.app_finish(endpoint, ending),
                 Action::Wake { endpoint, at } => self.wake_app_at(endpoint, at),
                 Action::Ping {

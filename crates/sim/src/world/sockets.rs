@@ -332,6 +332,7 @@ impl World {
 
     /// A call takes the socket's lock and begins to copy.
     fn lock(&mut self, id: EndpointId) {
+        let request = self.workload.request_left(id).unwrap_or(u64::MAX);
         let Some((endpoint, state)) = self.socket(id) else {
             return;
         };
@@ -343,7 +344,7 @@ impl World {
         let (bytes, buffered) = if writes > 0 {
             (writes.min(most), 0)
         } else {
-            (readable.min(most), readable)
+            (readable.min(most).min(request), readable)
         };
         let unlocked = config.socket.as_ref().map(|s| s.unlocked);
         let whole = config.costs.call_with(bytes, buffered);
@@ -356,7 +357,7 @@ impl World {
         (thread.step, thread.room) = if writes > 0 {
             (Step::Send, 0)
         } else {
-            (Step::Receive, most)
+            (Step::Receive, most.min(request))
         };
         thread.paid = bytes;
         state.machine.charge(cost);

@@ -250,3 +250,52 @@ fn kernels_ask_for_and_answer_the_sizes_that_the_model_draws() {
         }
     }
 }
+
+/// Three hosts, of which two ask the third at a rate, over lines on which small requests wait for each other.
+const GATHERED: &str = r#"
+name = "gathered"
+host = "uml-virtio"
+stack = "linux-7.2"
+[network]
+topology = "star"
+hosts = 3
+switch = "plain"
+link = { rate = "100Mbit", delay = "1ms", mtu = "1500B" }
+[workload]
+kind = "request-response"
+pairs = { kind = "to-first" }
+request_sizes = { kind = "pareto", least = "20B", most = "20kB", shape = 0.6 }
+response_sizes = { kind = "pareto", least = "20B", most = "300kB", shape = 0.6 }
+duration = "2s"
+every = "8ms"
+[record]
+requests = true
+"#;
+
+/// A server reads one request at a time, and none while it writes; what came together is answered one after the other.
+/// Acknowledgements, and with them what waits for them, depend on that.
+#[test]
+fn requests_that_came_together_are_answered_when_kernels_answer_them() {
+    for setting in [
+        "stack.tcp_slow_start_after_idle=false",
+        "socket.SO_RCVBUF=8kB",
+    ] {
+        let told = |outside: bool| {
+            let outcome = run(GATHERED, &[setting], |_| outside).expect("it runs");
+            let flows = counts(&outcome, "requests", "flow");
+            let latencies = measure(&outcome, "requests", "latency_us");
+            let of = |flow: u64| {
+                let rows = flows.iter().zip(&latencies).filter(|row| *row.0 == flow);
+                rows.map(|row| *row.1).collect::<Vec<f64>>()
+            };
+            [of(0), of(1)]
+        };
+        for (model, kernel) in told(false).iter().zip(told(true)) {
+            let both = model.len().min(kernel.len());
+            assert!(both > 200, "{setting}: {both}");
+            let latest = model[..both].iter().zip(&kernel).enumerate();
+            let apart = latest.filter(|(_, (model, kernel))| (*model - *kernel).abs() > 60.0);
+            assert_eq!(apart.collect::<Vec<_>>(), [], "{setting}");
+        }
+    }
+}

@@ -308,7 +308,8 @@ impl Connection {
             } else {
                 0
             };
-            self.receive.charge_in_order(written, seq != next);
+            self.receive
+                .charge_in_order(segment.payload_bytes, written, seq != next);
             self.echo_precisely(segment);
             self.feed_back_sce(segment);
         }

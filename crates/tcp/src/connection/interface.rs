@@ -37,7 +37,9 @@ pub struct Arrival {
     /// What it is charged for (truesize), bytes.
     pub memory_bytes: u32,
     /// Pieces of pages that it lies in: packets that would have more than 17 do not join.
-    pub fragments: u16,
+    pub fragments: u8,
+    /// What more fits behind what was copied into its head, bytes: so much of what follows takes no memory.
+    pub room: u8,
 }
 
 /// Flags of a write (send(2)).

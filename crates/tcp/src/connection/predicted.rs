@@ -80,7 +80,8 @@ impl Connection {
         }
         self.queue_shrunk &= today;
         self.measure_receiver_rtt(segment);
-        self.receive.charge_in_order(0, false);
+        self.receive
+            .charge_in_order(segment.payload_bytes, 0, false);
         self.echo_precisely(segment);
         self.feed_back_sce(segment);
         self.receive.rcv_nxt = segment.end_seq();

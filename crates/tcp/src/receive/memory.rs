@@ -155,6 +155,7 @@ impl Receive {
             mss: 0,
             memory_bytes: self.truesize,
             fragments: 1,
+            room: 0,
         });
     }
 
@@ -184,16 +185,20 @@ impl Receive {
         self.queued_memory += self.frame.memory_bytes;
     }
 
-    /// The same in order: its pages join the frame before if that was not read (tcp_try_coalesce,
-    /// skb_try_coalesce). What was kept out of order stays in the packets it was kept in. What was written takes
-    /// `written` bytes. One that `overlaps` what has come begins a packet of its own.
+    /// Its `payload` in order: it is copied behind the frame before, or its pages join that, if it was not read
+    /// (tcp_try_coalesce, skb_try_coalesce). What was kept out of order stays in the packets it was kept in. What was
+    /// written takes `written` bytes. One that `overlaps` what has come begins a packet of its own.
     #[inline]
-    pub(crate) fn charge_in_order(&mut self, written: u64, overlaps: bool) {
+    pub(crate) fn charge_in_order(&mut self, payload: u16, written: u64, overlaps: bool) {
         let fragments = u32::from(self.frame.fragments);
-        if self.readable() > 0 && !overlaps && self.joins(fragments) {
+        let follows = self.readable() > 0 && !overlaps;
+        if follows && payload <= u16::from(self.room) {
+            self.room -= payload as u8;
+        } else if follows && self.joins(fragments) {
             self.note_spare_page(written);
             self.charge();
             self.joined += fragments.min(MAX_FRAGS) as u8;
+            self.room = 0;
             self.release(self.head);
             self.join_last(self.frame.memory_bytes - self.head);
         } else {
@@ -201,11 +206,12 @@ impl Receive {
             self.spare_page = false;
             self.begin_packet(self.frame.memory_bytes);
             self.joined = fragments.min(MAX_FRAGS) as u8;
+            self.room = self.frame.room;
         }
     }
 
     /// Whether a packet of so many fragments joins the one before. One without any has its data in its head, which is not
-    /// given up (skb_try_coalesce; left out: that two such fit into one head).
+    /// given up (skb_try_coalesce).
     #[inline]
     fn joins(&self, fragments: u32) -> bool {
         self.head > 0 && fragments > 0 && u32::from(self.joined) + fragments <= MAX_FRAGS
@@ -227,13 +233,21 @@ impl Receive {
         if part.fragments == 0 && self.fin_end == Some(part.end) && part.end - self.rcv_nxt == 1 {
             // A lone FIN: what it lay in is not kept.
             self.release(part.memory);
+        } else if part.start == self.rcv_nxt
+            && self.readable() > 0
+            && part.end - part.start <= u32::from(self.room)
+        {
+            self.room -= (part.end - part.start) as u8;
+            self.release(part.memory);
         } else if part.start == self.rcv_nxt && !part.in_head && self.joins(part.fragments) {
             self.joined += part.fragments.min(MAX_FRAGS) as u8;
+            self.room = 0;
             self.release(self.head);
             self.join_last(part.memory - self.head.min(part.memory));
         } else {
             self.begin_packet(part.memory);
             self.joined = part.fragments.min(MAX_FRAGS) as u8;
+            self.room = 0;
         }
         self.rcv_nxt = part.end;
     }

@@ -1,6 +1,7 @@
 use tailback_units::Duration;
 
 use crate::clock::JiffyClock;
+use crate::connection::Arrival;
 use crate::receive::reassembly::Part;
 use crate::receive::{AckPolicy, Receive};
 use crate::seq::Seq;
@@ -13,7 +14,7 @@ fn waiting() -> Receive {
     let ack = AckPolicy::new(&clock, &stack);
     let mut receive = Receive::new(&stack, 1460, 2368, ack);
     receive.set_head(832);
-    receive.charge_in_order(0, false);
+    receive.charge_in_order(1448, 0, false);
     receive.rcv_nxt += 2000;
     receive
 }
@@ -45,6 +46,53 @@ fn a_packet_that_was_out_of_order_joins_what_it_follows() {
     assert_eq!(given_back(&mut receive, follows), 832);
 }
 
+/// A small frame, copied into a head with room for so many bytes more.
+fn small(room: u8) -> Option<Arrival> {
+    Some(Arrival {
+        mss: 0,
+        memory_bytes: 832,
+        fragments: 0,
+        room,
+    })
+}
+
+#[test]
+fn what_fits_behind_a_small_frame_takes_no_memory() {
+    let mut receive = waiting();
+    let costs = |receive: &mut Receive, payload: u16, room: u8| {
+        let before = receive.queued_memory();
+        receive.set_frame(small(room));
+        receive.charge_in_order(payload, 0, false);
+        receive.rcv_nxt += u32::from(payload);
+        receive.queued_memory() - before
+    };
+    // Nothing fits behind pages.
+    assert_eq!(costs(&mut receive, 43, 81), 832);
+    assert_eq!(costs(&mut receive, 28, 96), 0);
+    // 53 are left: not enough, and this one has a head of its own.
+    assert_eq!(costs(&mut receive, 54, 70), 832);
+    assert_eq!(costs(&mut receive, 70, 54), 0);
+    assert_eq!(costs(&mut receive, 1, 123), 832);
+    // Nor behind a head that pages have joined.
+    receive.set_frame(None);
+    receive.charge_in_order(500, 0, false);
+    receive.rcv_nxt += 500;
+    assert_eq!(costs(&mut receive, 1, 123), 832);
+    // What was out of order and fits is copied, too.
+    let next = Part {
+        start: receive.rcv_nxt,
+        end: receive.rcv_nxt + 123,
+        ..part(&receive, 0)
+    };
+    assert_eq!(given_back(&mut receive, next), 4000);
+    let next = Part {
+        start: receive.rcv_nxt,
+        end: receive.rcv_nxt + 1,
+        ..part(&receive, 0)
+    };
+    assert_eq!(given_back(&mut receive, next), 832);
+}
+
 #[test]
 fn one_that_begins_in_its_head_keeps_it() {
     let mut receive = waiting();
@@ -65,10 +113,10 @@ fn one_that_overlaps_what_is_there_is_a_packet_of_its_own() {
     assert_eq!(given_back(&mut receive, overlapping), 0);
     receive = waiting();
     let before = receive.queued_memory();
-    receive.charge_in_order(0, true);
+    receive.charge_in_order(1448, 0, true);
     assert_eq!(receive.queued_memory() - before, 2368);
     receive.rcv_nxt += 1000;
-    receive.charge_in_order(0, false);
+    receive.charge_in_order(1448, 0, false);
     assert_eq!(receive.queued_memory() - before, 2 * 2368 - 832);
 }
 

@@ -117,6 +117,7 @@ impl Receive {
         self.short().collapsed_bytes += u64::from(copied.bytes);
         // The next frame does not join what was copied: that has no pages of a card.
         self.joined = MAX_FRAGS as u8;
+        self.room = 0;
     }
 
     /// All that waited has been read.
