@@ -33,8 +33,8 @@ pub struct FrameMemory {
     pub bytes: u32,
     /// Pieces of pages that it is in (nr_frags); 0: it was copied.
     pub fragments: u32,
-    /// What more fits behind a frame that was copied (skb_tailroom), bytes.
-    pub room: u32,
+    /// What more fits behind a frame that was copied (skb_tailroom), bytes; 255 if more.
+    pub room: u8,
 }
 
 /// Buffers cut from pages, one after another.
@@ -163,7 +163,7 @@ impl PageBuffers {
             return FrameMemory {
                 bytes: self.overhead,
                 fragments: 0,
-                room: head - length(frame_bytes),
+                room: (head - length(frame_bytes)).min(u8::MAX.into()) as u8,
             };
         }
         memory

@@ -44,6 +44,7 @@ fn a_long_frame_takes_several_buffers() {
     assert_eq!(buffers.take(195), memory(2560 + 832, 1));
     // What is left of its head has room for what follows.
     assert_eq!(buffers.take(94).room, 100);
+    assert_eq!(buffers.take(194).room, 0);
 }
 
 #[test]

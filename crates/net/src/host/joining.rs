@@ -118,7 +118,7 @@ pub struct JoinedMemory {
     /// Fragments of the last that is chained.
     fragments: u32,
     chained: bool,
-    room: u32,
+    room: u8,
 }
 
 impl JoinedMemory {
@@ -145,7 +145,7 @@ impl JoinedMemory {
 
     /// What more fits behind it: behind a single frame that was copied, bytes.
     #[must_use]
-    pub fn room(&self) -> u32 {
+    pub fn room(&self) -> u8 {
         self.room
     }
 

@@ -363,7 +363,7 @@ impl World {
             mss: joining.segment_bytes(),
             memory_bytes: memory.bytes(),
             fragments: memory.fragments() as u8,
-            room: memory.room() as u8,
+            room: memory.room(),
         };
         connection.handle_aggregate(self.now, &segment, arrival);
         self.note_delivery(&first);

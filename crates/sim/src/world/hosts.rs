@@ -268,7 +268,7 @@ impl World {
                     mss: 0,
                     memory_bytes: memory.bytes,
                     fragments: memory.fragments as u8,
-                    room: memory.room as u8,
+                    room: memory.room,
                 }
             });
         }

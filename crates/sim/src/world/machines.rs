@@ -419,7 +419,7 @@ impl World {
             mss,
             memory_bytes: memory.bytes(),
             fragments: memory.fragments() as u8,
-            room: memory.room() as u8,
+            room: memory.room(),
         };
         let id = first.to;
         if let Some(connection) = &mut endpoint.connection {
