@@ -158,7 +158,11 @@ fn answer(
     let (request_sizes, answer_sizes) = (task.request_sizes.clone(), task.answer_sizes.clone());
     let mut requests = Lengths::of_requests(task.request_bytes, request_sizes, seed, index);
     let mut answers = Lengths::of_responses(task.answer_bytes, answer_sizes, seed, index);
-    let mut request = vec![0; CHUNK_BYTES];
+    let most = match &task.request_sizes {
+        None => task.request_bytes.min(CHUNK_BYTES as u64) as usize,
+        Some(_) => CHUNK_BYTES,
+    };
+    let mut request = vec![0; most];
     let mut number = 0;
     let mut serve = || {
         if !connection.read_exact(requests.draw(), &mut request, clock)? {
