@@ -56,7 +56,7 @@ impl Distribution {
     }
 }
 
-/// Sizes of one message after another, bytes: an iterator without end.
+/// Sizes of one message after another, bytes, without end.
 #[derive(Clone, Debug)]
 pub enum Lengths {
     /// All of so many.

@@ -32,6 +32,9 @@ fn of_axis(sweep: &mut Value) {
     let Some(Value::Array(files)) = axes.get("workload.path") else {
         return;
     };
+    if !files.iter().all(Value::is_string) {
+        return; // labels by hand, or what the schema refuses
+    }
     let choice =
         |file: &Value| json!({ "label": { "path": file }, "set": { "workload.path": file } });
     let choices: Vec<Value> = files.iter().map(choice).collect();

@@ -137,7 +137,7 @@ impl FlowList {
     pub(super) fn name_findings(&self, network: &Topology) -> Vec<Finding> {
         let hosts = self.hosts(network);
         let names = self.flows.names();
-        let (mut found, mut told) = (Vec::new(), Vec::new());
+        let (mut found, mut told) = (Vec::new(), vec![false; names.len()]);
         let mut more = 0;
         let mut tell = |reason: String, remedy: String| match found.len() < TOLD_MAX {
             true => found.push(Finding::new("flows", reason, remedy)),
@@ -150,8 +150,7 @@ impl FlowList {
                     continue;
                 }
                 sound = false;
-                if !told.contains(&name) {
-                    told.push(name);
+                if !std::mem::replace(&mut told[name as usize], true) {
                     let name = &names[name as usize];
                     tell(
                         format!("line {}: there is no host {name:?}", row.line),

@@ -23,7 +23,7 @@ const STARTS: [(&str, f64); 4] = [
     ("start_ns", 1e3),
 ];
 
-/// Later than any run lasts: ten days, ps. Below, picoseconds are whole numbers of a float.
+/// Later than any run lasts: ten days, ps. A float tells single picoseconds apart up to 9000 s.
 const START_MAX_PS: f64 = 864_000e12;
 
 /// Flows, a line each below one that names the columns: `start_s` (or `start_ms`, `start_us`, `start_ns`), `source` and
